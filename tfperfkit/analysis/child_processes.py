@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-
 from tfperfkit.records.samples import Frame
 from tfperfkit.syntax.module import Syntax
 
@@ -46,5 +44,4 @@ def called_at(frame: Frame, syntax: Syntax | None) -> list[str]:
     """The APIs that a frame is calling, by the source: ``["?.predict"]``; those of its line where no more is known."""
     if syntax is None:
         return []
-    running = syntax.running(frame.line, frame.span)
-    return [syntax.name(node.func) for node in running if isinstance(node, ast.Call)]
+    return [syntax.name(call.func) for call in syntax.running_calls(frame.line, frame.span)]

@@ -13,6 +13,7 @@ from tfperfkit.records.samples import TENSORFLOW, Frame, Stack
 from tfperfkit.records.steps import Loop
 from tfperfkit.syntax.loops import SourceLoops, source_loops
 from tfperfkit.syntax.module import Syntax, parse
+from tfperfkit.syntax.nodes import get_lines
 
 #: Keras' methods by what they are for.
 _METHODS: dict[str, RunPart] = {
@@ -142,9 +143,8 @@ def _imported(frame: Frame, statements: Mapping[int, str]) -> str:
 def _import_lines(syntax: Syntax | None) -> dict[int, str]:
     """The package that each line with an import names."""
     found: dict[int, str] = {}
-    for node in ast.walk(syntax.tree) if syntax is not None else ():
+    for node in syntax.find_nodes(ast.stmt) if syntax is not None else ():
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             name = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
-            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-                found[line] = (name or ".").partition(".")[0] or "."
+            found |= dict.fromkeys(get_lines(node), (name or ".").partition(".")[0] or ".")
     return found

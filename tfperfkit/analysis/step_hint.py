@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 from collections import Counter
 
@@ -33,10 +32,8 @@ def _asks(evidence: Evidence, frame: Frame) -> bool:
     if frame.calls is not None and _TAPE in frame.calls:
         return True
     syntax = evidence.syntax(frame.file)
-    running = syntax.running(frame.line, frame.span) if syntax is not None else []
-    return any(
-        isinstance(node, ast.Call) and syntax is not None and _is_of_tape(syntax.name(node.func)) for node in running
-    )
+    calls = syntax.running_calls(frame.line, frame.span) if syntax is not None else []
+    return any(syntax is not None and _is_of_tape(syntax.name(call.func)) for call in calls)
 
 
 def _is_of_tape(name: str) -> bool:

@@ -1,18 +1,20 @@
-"""Scripts written for kernprof: which of them need its ``profile`` in builtins."""
+"""Detect scripts written for kernprof, which need its ``profile`` in builtins."""
 
 from __future__ import annotations
 
 import ast
 
+from tfperfkit.syntax.nodes import find_nodes
+
 
 def uses_bare_profile(source: bytes) -> bool:
-    """Whether a script decorates with a bare ``@profile`` that it does not itself define or import."""
+    """Whether a script decorates with a bare ``@profile`` that it neither defines nor imports itself."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return False
     decorated = False
-    for node in ast.walk(tree):
+    for node in find_nodes(tree, ast.AST):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             if node.name == "profile":
                 return False

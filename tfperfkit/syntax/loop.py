@@ -6,10 +6,11 @@ import ast
 from dataclasses import dataclass, field
 
 from tfperfkit.syntax.loops import Span, expression_span
-from tfperfkit.syntax.nodes import COMPREHENSIONS, LOOPS, find_nodes, unparse
+from tfperfkit.syntax.nodes import COMPREHENSIONS, LOOPS, find_nodes
 
 LoopNode = ast.For | ast.AsyncFor | ast.While | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 LOOP_NODES = (*LOOPS, *COMPREHENSIONS)
+LoopHead = ast.For | ast.AsyncFor | ast.comprehension
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,17 @@ class Loop:
         return range(self.line, self.last + 1)
 
     @property
+    def is_statement(self) -> bool:
+        """Whether it is a ``for`` or ``while`` statement, not a comprehension."""
+        return isinstance(self.node, LOOPS)
+
+    @property
     def once(self) -> Span | None:
         """Where the expression stands that is evaluated once, before the first iteration; None for ``while``."""
         return expression_span(self.head.iter) if self.head is not None else None
 
     @property
-    def head(self) -> ast.For | ast.AsyncFor | ast.comprehension | None:
+    def head(self) -> LoopHead | None:
         """What binds a target for each iteration; None for ``while``."""
         if isinstance(self.node, COMPREHENSIONS):
             return self.node.generators[0]
@@ -50,4 +56,4 @@ def make_loop(node: LoopNode) -> Loop:
     if head is None:
         return Loop(node.lineno, last, "", (), node)
     names = tuple(item.id for item in find_nodes(head.target, ast.Name))
-    return Loop(node.lineno, last, unparse(head.iter), names, node)
+    return Loop(node.lineno, last, ast.unparse(head.iter), names, node)

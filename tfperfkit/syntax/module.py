@@ -5,12 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
+from typing import Any
 
 from tfperfkit.syntax.function import Function, find_innermost, make_function
 from tfperfkit.syntax.loop import LOOP_NODES, Loop, make_loop
 from tfperfkit.syntax.loops import Span
 from tfperfkit.syntax.names import Names
-from tfperfkit.syntax.nodes import FUNCTIONS, Node, find_nodes, get_last_name
+from tfperfkit.syntax.nodes import FUNCTIONS, LOOPS, Node, find_nodes, get_last_name, get_lines, is_constant
+
+#: Nested expressions that are kept: a sum of this many terms, or half as many calls in a chain.
+_DEEPEST = 100
 
 
 class Syntax(Names):
@@ -65,11 +69,34 @@ class Syntax(Names):
         found = [item for item in self.functions if item.name == name]
         return found[0] if len(found) == 1 else None
 
+    def find_statements(self, line: int, *kinds: type[ast.stmt]) -> list[ast.stmt]:
+        """Find the statements of these kinds around a line, outer ones before inner ones."""
+        return [node for node in self.find_nodes(*kinds) if line in get_lines(node)]
+
+    def is_in_loop(self, node: ast.AST) -> bool:
+        """Whether a ``for`` or ``while`` statement of the same function stands around a node."""
+        while (around := self.parents.get(node)) is not None and not isinstance(around, FUNCTIONS):
+            if isinstance(around, LOOPS):
+                return True
+            node = around
+        return False
+
     def find_loops(self, line: int) -> tuple[Loop, ...]:
         """Find the loops around a line within its function, outermost first."""
         scope = self.find_function(line)
         around = [item for item in self.loops if line in item.lines and self.find_function(item.line) == scope]
         return tuple(sorted(around, key=lambda item: (item.line, -item.last)))
+
+    def find_given(self, word: str) -> list[tuple[int, ast.expr]]:
+        """Find what keywords of calls, keys of dictionaries and attributes of this name get, each with its line."""
+        found = [(item.lineno, item.value) for item in self.find_nodes(ast.keyword) if item.arg == word]
+        for node in self.find_nodes(ast.Dict):
+            pairs = zip(node.keys, node.values, strict=True)
+            found += [(key.lineno, value) for key, value in pairs if key is not None and is_constant(key, word)]
+        for row in self.find_nodes(ast.Assign):
+            targets = [item for item in row.targets if isinstance(item, ast.Attribute) and item.attr == word]
+            found += [(item.lineno, row.value) for item in targets]
+        return found
 
     def find_calls(self, name: str) -> list[ast.Call]:
         """Find the calls of any function or method of this name, in order of their lines."""
@@ -99,11 +126,35 @@ class Syntax(Names):
             return []
         return [call for call in self.calls_at(line) if call.lineno == line]
 
+    def running_calls(self, line: int, span: Span | None) -> list[ast.Call]:
+        """The calls among ``running``."""
+        return [node for node in self.running(line, span) if isinstance(node, ast.Call)]
+
 
 @lru_cache(maxsize=512)
 def parse(lines: tuple[str, ...]) -> Syntax | None:
     """The syntax of a file's lines; None for what is not Python that can be read."""
     try:
-        return Syntax(ast.parse("\n".join(line.rstrip("\r\n") for line in lines)))
+        tree = ast.parse("\n".join(line.rstrip("\r\n") for line in lines))
     except (SyntaxError, ValueError, RecursionError):
         return None
+    _cut_deep_expressions(tree)
+    return Syntax(tree)
+
+
+def _cut_deep_expressions(tree: ast.Module) -> None:
+    """Replace what is nested too deeply in an expression by a name that stands for nothing.
+
+    Then questions about a tree can be answered by recursion.
+    """
+    pending: list[tuple[ast.AST, int]] = [(tree, 0)]
+    while pending:
+        node, depth = pending.pop()
+        if depth > _DEEPEST:
+            for field, value in ast.iter_fields(node):
+                setattr(node, field, [*map(_cut, value)] if isinstance(value, list) else _cut(value))
+        pending += [(child, 0 if isinstance(child, ast.stmt) else depth + 1) for child in ast.iter_child_nodes(node)]
+
+
+def _cut(value: Any) -> Any:
+    return ast.copy_location(ast.Name("...", ast.Load()), value) if isinstance(value, ast.expr) else value

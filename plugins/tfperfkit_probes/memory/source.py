@@ -1,4 +1,4 @@
-"""The line at which a container grows: found in the source text, by its name."""
+"""Find the line at which a container grows, by its name in the source."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
+
+from tfperfkit.syntax.module import parse
+from tfperfkit.syntax.nodes import find_nodes, get_method, get_receiver
 
 #: Methods that make a list, dict, set or deque longer.
 _ADDING = frozenset(
@@ -22,12 +25,12 @@ _ADDING = frozenset(
         "__setitem__",
     }
 )
-#: Functions that give a longer array or tensor.
+#: Functions that return a longer array or tensor.
 _JOINING = frozenset({"append", "concat", "concatenate", "stack", "vstack", "hstack", "insert"})
 
 
 class GrowsAt(msgspec.Struct, frozen=True):
-    """A line and the function it stands in ("" for the module). ``found``: it grows there, or is only made there."""
+    """A line and the function around it ("" for the module). ``found``: the container grows there, or is made there."""
 
     line: int
     function: str
@@ -41,91 +44,57 @@ def grows_at(source: Sequence[str], name: str, function: str = "") -> GrowsAt | 
     name is local ("" for a global): lines in it, or in functions inside it, come first. Of an attribute only the last
     part counts, since the object has other names elsewhere.
     """
+    syntax = parse(tuple(source))
     try:
-        tree = ast.parse("\n".join(line.rstrip("\n") for line in source))
         wanted = ast.parse(name, mode="eval").body
     except (SyntaxError, ValueError, RecursionError):
         return None
-    finder = _Finder(wanted, function)
-    try:
-        finder.visit(tree)
-    except RecursionError:
+    found: dict[str, list[int]] = {}
+    for node in syntax.find_nodes(ast.AST) if syntax is not None else []:
+        change = _find_change(node, wanted)
+        if change:
+            found.setdefault(change, []).append(getattr(node, "lineno", 0))
+    change = "grows" if "grows" in found else "made"
+    if syntax is None or change not in found:
         return None
-    for candidates in (finder.grows, finder.made):
-        if candidates:
-            return min(candidates, key=lambda item: item[0])[1]
-    return None
+    inside = {at for item in syntax.functions if item.name == function for at in range(item.first, item.last + 1)}
+    line = min(found[change], key=lambda at: (bool(function) and at not in inside, at))
+    around = syntax.find_function(line)
+    return GrowsAt(line, around.name if around is not None else "", change)
 
 
-class _Finder(ast.NodeVisitor):
-    def __init__(self, wanted: ast.expr, function: str) -> None:
-        self._wanted = wanted
-        self._function = function
-        self._stack: list[str] = []
-        self.grows: list[tuple[tuple[bool, int], GrowsAt]] = []
-        self.made: list[tuple[tuple[bool, int], GrowsAt]] = []
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        self._inside(node)
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
-        self._inside(node)
-
-    def _inside(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        self._stack.append(node.name)
-        self.generic_visit(node)
-        self._stack.pop()
-
-    def visit_Call(self, node: ast.Call) -> None:
-        function = node.func
-        if isinstance(function, ast.Attribute) and function.attr in _ADDING and self._is(function.value):
-            self._keep(node, "grows")
-        self.generic_visit(node)
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        if isinstance(node.op, (ast.Add, ast.BitOr)) and self._is(node.target):
-            self._keep(node, "grows")
-        self.generic_visit(node)
-
-    def visit_Assign(self, node: ast.Assign) -> None:
-        for target in node.targets:
-            if isinstance(target, ast.Subscript) and self._is(target.value):
-                self._keep(node, "grows")
-            elif self._is(target):
-                self._keep(node, "grows" if self._joins(node.value) else "made")
-        self.generic_visit(node)
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        if self._is(node.target):
-            self._keep(node, "made")
-        self.generic_visit(node)
-
-    def _keep(self, node: ast.stmt | ast.expr, found: Literal["grows", "made"]) -> None:
-        inside = not self._function or self._function in self._stack
-        place = GrowsAt(node.lineno, self._stack[-1] if self._stack else "", found)
-        (self.grows if found == "grows" else self.made).append(((not inside, node.lineno), place))
-
-    def _joins(self, value: ast.expr) -> bool:
-        """Whether a new value is made of the old one and more: ``x + [y]``, ``np.append(x, y)``."""
-        if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Add, ast.BitOr)):
-            return any(self._is(side) for side in (value.left, value.right))
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _JOINING:
-            return any(
-                self._is(node) for argument in value.args for node in ast.walk(argument) if isinstance(node, ast.expr)
-            )
-        return False
-
-    def _is(self, node: ast.expr) -> bool:
-        return _same(self._wanted, node)
+def _find_change(node: ast.AST, wanted: ast.expr) -> Literal["grows", "made", ""]:
+    """What a statement or a call does with the container: makes it longer, or makes it."""
+    if isinstance(node, ast.Call):
+        owner = get_receiver(node)
+        return "grows" if owner is not None and get_method(node) in _ADDING and _is_same(wanted, owner) else ""
+    if isinstance(node, ast.AugAssign):
+        return "grows" if isinstance(node.op, (ast.Add, ast.BitOr)) and _is_same(wanted, node.target) else ""
+    if isinstance(node, ast.AnnAssign):
+        return "made" if _is_same(wanted, node.target) else ""
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    if any(isinstance(item, ast.Subscript) and _is_same(wanted, item.value) for item in targets):
+        return "grows"
+    if isinstance(node, ast.Assign) and any(_is_same(wanted, item) for item in targets):
+        return "grows" if _joins(node.value, wanted) else "made"
+    return ""
 
 
-def _same(wanted: ast.expr, node: ast.expr) -> bool:
+def _joins(value: ast.expr, wanted: ast.expr) -> bool:
+    """Whether a new value is made from the old one and more: ``x + [y]``, ``np.append(x, y)``."""
+    if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Add, ast.BitOr)):
+        return any(_is_same(wanted, side) for side in (value.left, value.right))
+    parts = value.args if isinstance(value, ast.Call) and get_method(value) in _JOINING else []
+    return any(_is_same(wanted, node) for part in parts for node in find_nodes(part, ast.expr))
+
+
+def _is_same(wanted: ast.expr, node: ast.expr) -> bool:
     if isinstance(wanted, ast.Name):
         return isinstance(node, ast.Name) and node.id == wanted.id
     if isinstance(wanted, ast.Attribute):
         return isinstance(node, ast.Attribute) and node.attr == wanted.attr
     if isinstance(wanted, ast.Subscript):
-        if not isinstance(node, ast.Subscript) or not _same(wanted.value, node.value):
+        if not isinstance(node, ast.Subscript) or not _is_same(wanted.value, node.value):
             return False
         # A key that is not written out may be this one.
         return not isinstance(node.slice, ast.Constant) or ast.dump(node.slice) == ast.dump(wanted.slice)

@@ -14,6 +14,8 @@ from tfperfkit.gain import MEDIUM, Gain, from_shares, interval, severity, up_to
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.function import Function, find_innermost
+from tfperfkit.syntax.nodes import find_nodes, get_argument, is_constant, list_names
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import COMPILED, Api, call_of, calls
@@ -68,9 +70,8 @@ def _without_gradient(call: ast.Call) -> bool:
     """Whether ``jac`` is left out, None, False or the name of a scheme of differences; not where that is hidden."""
     if any(isinstance(item, ast.Starred) for item in call.args) or any(word.arg is None for word in call.keywords):
         return False
-    in_order = dict(zip(_ARGUMENTS, call.args, strict=False))
-    given = [*filter(None, [in_order.get("jac")]), *(word.value for word in call.keywords if word.arg == "jac")]
-    return all(isinstance(item, ast.Constant) and item.value is not True for item in given)
+    given = get_argument(call, "jac", _ARGUMENTS.index("jac"))
+    return given is None or (isinstance(given, ast.Constant) and not is_constant(given, True))
 
 
 def _parameters(evidence: Evidence, frames: tuple[Frame, ...]) -> int | None:
@@ -81,18 +82,12 @@ def _parameters(evidence: Evidence, frames: tuple[Frame, ...]) -> int | None:
     call = call_of(evidence, leaf, COMPILED) if len(frames) == 1 else None
     if data is None or syntax is None or call is None:
         return None
-    scopes = [
-        node
-        for node in ast.walk(syntax.tree)
-        if isinstance(node, (ast.FunctionDef, ast.Lambda)) and node.lineno <= leaf.line <= (node.end_lineno or 0)
-    ]
-    if not scopes:
+    scope = find_innermost((*syntax.functions, *syntax.lambdas), leaf.line)
+    if scope is None:
         return None
-    scope = max(scopes, key=lambda node: node.lineno)
-    classes = (node for node in ast.walk(syntax.tree) if isinstance(node, ast.ClassDef))
-    names = _vector(scope, method=any(scope in node.body for node in classes))
-    place = next((n for n, item in enumerate(call.args) if names & _names(item)), None)
-    word = next((item.arg for item in call.keywords if names & _names(item.value)), None)
+    names = _name_vector(scope)
+    place = next((n for n, item in enumerate(call.args) if names & list_names(item)), None)
+    word = next((item.arg for item in call.keywords if names & list_names(item.value)), None)
     for function in data.functions:
         if any((caller.file, caller.line) == (leaf.file, leaf.line) for caller in function.callers):
             paths = [item.path for item in function.arguments]
@@ -103,18 +98,14 @@ def _parameters(evidence: Evidence, frames: tuple[Frame, ...]) -> int | None:
     return None
 
 
-def _vector(scope: ast.FunctionDef | ast.Lambda, *, method: bool) -> frozenset[str]:
-    """The name of what SciPy hands over, with those that are made of it. A method's first argument is its object."""
-    arguments = [item.arg for item in (*scope.args.posonlyargs, *scope.args.args)]
-    names = set(arguments[1:2] if method else arguments[:1])
-    for node in ast.walk(scope):  # in the order of the source at one level, which is where a wrapper makes its tensor
-        if isinstance(node, ast.Assign) and names & _names(node.value):
+def _name_vector(scope: Function) -> set[str]:
+    """The name of the argument that SciPy passes, and the names made from it; a method's first argument is ``self``."""
+    names = set(scope.parameters[1:2] if scope.owner else scope.parameters[:1])
+    # In the order of the source at one level, which is where a wrapper makes its tensor.
+    for node in find_nodes(scope.node, ast.Assign):
+        if names & list_names(node.value):
             names |= {item.id for item in node.targets if isinstance(item, ast.Name)}
-    return frozenset(names)
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
+    return names
 
 
 def _finding(evidence: Evidence, key: _Evaluated, share: float, parameters: int | None) -> Iterable[Finding]:

@@ -11,12 +11,13 @@ from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import Place
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.nodes import get_argument, is_constant
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.measures.called import FIT, called_at, receiver
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.turns import basis, in_fit, stretch, where
 
-#: The place of ``epochs`` among the arguments of ``fit``: behind these.
+#: The position of ``epochs`` among the arguments of ``fit``: after these.
 _EPOCHS = len(("x", "y", "batch_size"))
 
 
@@ -81,11 +82,11 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _of_one_epoch(call: ast.Call | None) -> bool:
-    """Whether the call says so, or nothing."""
+    """Whether the call asks for one epoch, which is the default too."""
     if call is None:
         return False
-    given = [word.value for word in call.keywords if word.arg == "epochs"] + call.args[_EPOCHS : _EPOCHS + 1]
-    return all(isinstance(value, ast.Constant) and value.value == 1 for value in given)
+    epochs = get_argument(call, "epochs", _EPOCHS)
+    return epochs is None or is_constant(epochs, 1)
 
 
 def _fits(evidence: Evidence, places: set[Place], epochs: float) -> float:

@@ -11,6 +11,7 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.nodes import get_argument, get_last_name, get_method, get_receiver
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import work as of_work
@@ -22,7 +23,6 @@ from tfperfkit_rules.measures.turns import where
 _CONVERT, _MAKE = "tensorflow.convert_to_tensor", ("tensorflow.constant", "tensorflow.stack")
 #: Goes through nested lists in Python itself, whatever they are.
 _RAGGED = "tensorflow.ragged.constant"
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LISTS = ("builtins.list", "json.loads", "json.load")
 
 
@@ -128,10 +128,8 @@ def _holds_tensors(syntax: Syntax, node: ast.expr) -> bool:
 
 
 def _appends(call: ast.Call, to: ast.expr) -> bool:
-    method = call.func
-    return (
-        isinstance(method, ast.Attribute) and method.attr == "append" and ast.unparse(method.value) == ast.unparse(to)
-    )
+    owner = get_receiver(call)
+    return get_method(call) == "append" and owner is not None and ast.unparse(owner) == ast.unparse(to)
 
 
 def _is_tensor(syntax: Syntax, node: ast.expr, depth: int) -> bool:
@@ -148,36 +146,21 @@ def _is_tensor(syntax: Syntax, node: ast.expr, depth: int) -> bool:
 
 
 def _returned(syntax: Syntax, node: ast.expr) -> list[ast.expr]:
-    """What the one function of the file that an expression calls by its name returns."""
-    if not isinstance(node, ast.Call):
-        return []
-    name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-    found = [item for item in ast.walk(syntax.tree) if isinstance(item, _FUNCTIONS) and item.name == name]
-    inside = ast.walk(found[0]) if len(found) == 1 else ()
-    return [item.value for item in inside if isinstance(item, ast.Return) and item.value is not None]
+    """What a call of the file's only function of that name returns."""
+    function = syntax.find_only_function(get_last_name(node.func)) if isinstance(node, ast.Call) else None
+    return [item for item in function.returned if item is not None] if function is not None else []
 
 
 def _given(syntax: Syntax, node: ast.Name) -> list[ast.expr]:
-    """What the function whose argument a name is was given, wherever the file calls it."""
-    around = [
-        item
-        for item in ast.walk(syntax.tree)
-        if isinstance(item, _FUNCTIONS) and item.lineno <= node.lineno <= (item.end_lineno or item.lineno)
-    ]
-    function = max(around, key=lambda item: item.lineno, default=None)
-    if function is None:
+    """What is passed for a name that is a parameter of the function around it, wherever the file calls the function."""
+    function = syntax.find_function(node.lineno)
+    if function is None or node.id not in function.parameters:
         return []
-    names = [item.arg for item in (*function.args.posonlyargs, *function.args.args)]
-    in_class = any(isinstance(item, ast.ClassDef) and function in item.body for item in ast.walk(syntax.tree))
-    found: list[ast.expr] = []
-    for call in syntax.calls if node.id in names else ():
-        method = isinstance(call.func, ast.Attribute)
-        name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
-        at = names.index(node.id) - (method and in_class)
-        if name == function.name:
-            found += call.args[at : at + 1] if at >= 0 else []
-            found += [word.value for word in call.keywords if word.arg == node.id]
-    return found
+    found = []
+    for call in syntax.find_calls(function.name):
+        at = function.parameters.index(node.id) - bool(get_method(call) and function.owner)
+        found.append(get_argument(call, node.id, at if at >= 0 else None))
+    return [item for item in found if item is not None]
 
 
 def _is_list(syntax: Syntax, node: ast.AST) -> bool:
@@ -187,5 +170,4 @@ def _is_list(syntax: Syntax, node: ast.AST) -> bool:
         return True
     if not isinstance(node, ast.Call):
         return False
-    method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-    return method == "tolist" or syntax.name(node.func) in _LISTS
+    return get_method(node) == "tolist" or syntax.name(node.func) in _LISTS

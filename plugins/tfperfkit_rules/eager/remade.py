@@ -10,6 +10,7 @@ from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import Place
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.nodes import get_lines, get_receiver
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.eager.model_calls import priced_predicting
@@ -109,7 +110,7 @@ def _calling(evidence: Evidence, found: Making) -> Finding | None:
         if syntax is None:
             continue
         for call in syntax.calls_at(line):
-            owner = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+            owner = get_receiver(call) or call.func
             bound = syntax.bound_to(owner) if isinstance(owner, (ast.Name, ast.Attribute)) else [owner]
             if bound and all(isinstance(node, ast.Call) and _on(node, file, made) for node in bound):
                 return item
@@ -117,4 +118,4 @@ def _calling(evidence: Evidence, found: Making) -> Finding | None:
 
 
 def _on(node: ast.expr, file: str, lines: set[Place]) -> bool:
-    return any(file == at and node.lineno <= line <= (node.end_lineno or node.lineno) for at, line in lines)
+    return any(file == at and line in get_lines(node) for at, line in lines)

@@ -10,6 +10,7 @@ from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.nodes import get_receiver
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import WEIGHTS, Api, calls
@@ -150,11 +151,11 @@ def _advice(evidence: Evidence, copies: set[tuple[str, int]]) -> str:
 
 
 def _owners(evidence: Evidence, method: str, functions: set[tuple[str, Function | None]]) -> set[str]:
-    """What the method is called of in these functions, as it is written."""
+    """The objects that the method is called on in these functions, as they are written."""
     return {
-        ast.unparse(call.func.value)
+        ast.unparse(owner)
         for file, call in methods(evidence, method)
-        if isinstance(call.func, ast.Attribute) and (file, enclosing(evidence, file, call.lineno)) in functions
+        if (owner := get_receiver(call)) is not None and (file, enclosing(evidence, file, call.lineno)) in functions
     }
 
 

@@ -1,7 +1,7 @@
-"""What a function does with the gradients that it asks for: whether it adds them up, and nothing else.
+"""Decide whether a function only adds up the gradients that it asks for.
 
-Gradient surgery and the balancing of losses need each gradient by itself (its norm, its angle to another); then one
-gradient of the sum does not do. Followed along the assignments, loops and calls of the function, by the syntax tree.
+Gradient surgery and loss balancing need each gradient by itself (its norm, its angle to another), so the gradient of
+the sum can't replace them. Gradients are followed through the assignments, loops and calls of the function.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from collections.abc import Set
 from typing import Any
 
 from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.nodes import COMPREHENSIONS, find_nodes, get_method, list_names
 
 _SUMS = ("builtins.sum", "tensorflow.add_n", "tensorflow.math.add_n", "tensorflow.add", "tensorflow.math.add")
-#: Functions that hand gradients on as they are, or add them to something.
+#: Functions that pass gradients on as they are, or add them to something.
 _PASSES = (
     *_SUMS,
     *(f"builtins.{name}" for name in ("zip", "list", "tuple", "enumerate", "len", "range", "reversed", "isinstance")),
@@ -27,29 +28,28 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
 
 def only_added(syntax: Syntax, function: ast.AST, calls: Set[ast.AST]) -> bool:
     """Whether the results of these calls are added up somewhere in a function, and used in no other way."""
-    nodes = list(ast.walk(function))
+    nodes = find_nodes(function, ast.AST)
     held: set[str] = set()  # names of single gradients
-    flow = _Flow(syntax, calls, held, _of_comprehensions(function))
+    flow = _Flow(syntax, calls, held, _number_comprehension_names(function))
     while True:
         before = len(held)
         for node in nodes:
-            held |= flow.bound(node)
+            held |= flow.find_bound_names(node)
         if len(held) == before:
             break
     added = any(flow.adds(node) for node in nodes)
     return added and not any(flow.takes_apart(node) for node in nodes)
 
 
-def _of_comprehensions(function: ast.AST) -> dict[ast.AST, str]:
-    """The names that comprehensions bind, each told apart from another's of the same name."""
+def _number_comprehension_names(function: ast.AST) -> dict[ast.AST, str]:
+    """Give each name that a comprehension binds a key of its own, so that equal names in two of them stay apart."""
     keys: dict[ast.AST, str] = {}
-    for number, node in enumerate(ast.walk(function)):
-        if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            targets = [item for part in node.generators for item in ast.walk(part.target)]
-            bound = {item.id for item in targets if isinstance(item, ast.Name)}
-            first = set(ast.walk(node.generators[0].iter))  # is read outside
-            for item in ast.walk(node):
-                if isinstance(item, ast.Name) and item.id in bound and item not in first:
+    for number, node in enumerate(find_nodes(function, ast.expr)):
+        if isinstance(node, COMPREHENSIONS):
+            bound = set[str]().union(*(list_names(part.target) for part in node.generators))
+            first = set(find_nodes(node.generators[0].iter, ast.Name))  # is read outside
+            for item in find_nodes(node, ast.Name):
+                if item.id in bound and item not in first:
                     keys[item] = f"{item.id} {number}"
     return keys
 
@@ -59,8 +59,8 @@ class _Flow:
         self._syntax, self._calls, self._held = syntax, calls, held
         self._keys = keys
 
-    def bound(self, node: Any) -> set[str]:
-        """The names that a statement gives a single gradient, or a list of such, to."""
+    def find_bound_names(self, node: Any) -> set[str]:
+        """The names that a statement assigns a single gradient, or a list of them, to."""
         targets: list[ast.expr] = []
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
             targets = [*node.targets] if isinstance(node, ast.Assign) else [node.target]
@@ -72,8 +72,8 @@ class _Flow:
         return {
             self._keys.get(item, item.id)
             for target in targets
-            for item in ast.walk(target)
-            if isinstance(item, ast.Name) and not isinstance(target, ast.Subscript)
+            if not isinstance(target, ast.Subscript)
+            for item in find_nodes(target, ast.Name)
         }
 
     def is_single(self, node: Any) -> bool:
@@ -101,8 +101,7 @@ class _Flow:
         if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
             return self.is_single(node.value)
         if isinstance(node, ast.Call) and any(map(self.is_single, node.args)):
-            method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-            return self._syntax.name(node.func) in _SUMS or method == "assign_add"
+            return self._syntax.name(node.func) in _SUMS or get_method(node) == "assign_add"
         return False
 
     def takes_apart(self, node: Any) -> bool:
@@ -113,9 +112,7 @@ class _Flow:
             return False
         if not any(map(self.is_single, [*node.args, *(word.value for word in node.keywords)])):
             return False
-        method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        return self._syntax.name(node.func) not in _PASSES and method not in _METHODS
+        return self._syntax.name(node.func) not in _PASSES and get_method(node) not in _METHODS
 
     def _stores(self, node: ast.Call) -> bool:
-        method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        return method in _STORES and any(map(self.is_single, node.args))
+        return get_method(node) in _STORES and any(map(self.is_single, node.args))

@@ -11,6 +11,7 @@ from tfperfkit_probes.ops.model import Brief
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.nodes import get_argument
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import counted, largest_first, of_run, places
@@ -75,7 +76,7 @@ def _lost_ms(function: Brief) -> float:
 
 def _inner(syntax: Syntax, call: ast.Call) -> str:
     """The layer that is wrapped, as Keras calls it; "" for one that is not Keras' own."""
-    layer = next((word.value for word in call.keywords if word.arg == "layer"), call.args[0] if call.args else None)
+    layer = get_argument(call, "layer", 0)
     name = syntax.name(layer) if layer is not None else ""
     return name.removesuffix("()").removeprefix("keras.layers.") if name.startswith("keras.layers.") else ""
 

@@ -1,4 +1,4 @@
-"""Where the tensors and variables are made that a function reads from around it, by the source."""
+"""Find where the source makes the tensors and variables that a function reads from outside."""
 
 from __future__ import annotations
 
@@ -8,35 +8,34 @@ from collections.abc import Iterator
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.nodes import get_argument
 from tfperfkit_rules.measures.source_text import enclosing, function_span
 
-#: Of an array in NumPy's double precision they make a tensor or a variable in it.
+#: Given an array of float64, these make a tensor or a variable of float64.
 _MADE = ("tensorflow.Variable", "tensorflow.constant", "tensorflow.convert_to_tensor")
 _WIDE = ("float64", "double")
 
 
 def entrances(evidence: Evidence, file: str, line: int) -> list[SourceSpan]:
-    """Of a function all of whose numbers are float64: the lines that make what it reads of names around it, or of its
-    object, from an array or as float64. Python's own numbers alone make a float32."""
+    """Return the lines that make what a float64 function reads from outside, from an array or as float64.
+
+    Numbers of plain Python alone make a float32, so their lines are left out.
+    """
     syntax, function = evidence.syntax(file), enclosing(evidence, file, line)
     if syntax is None or function is None:
         return []
     found: dict[int, None] = {}
-    for node in ast.walk(syntax.tree):
-        if isinstance(node, (ast.Name, ast.Attribute)) and function.line <= node.lineno <= function.last:
-            for made in syntax.bound_to(node):
-                outside = not function.line <= made.lineno <= function.last
-                if outside and isinstance(made, ast.Call) and _is_wide(syntax, made):
-                    found[made.lineno] = None
+    for node in syntax.find_nodes(ast.Name, ast.Attribute):
+        for made in syntax.bound_to(node) if node.lineno in function.lines else ():
+            if made.lineno not in function.lines and isinstance(made, ast.Call) and _makes_float64(syntax, made):
+                found[made.lineno] = None
     return [function_span(evidence, file, at) for at in sorted(found)]
 
 
-def _is_wide(syntax: Syntax, call: ast.Call) -> bool:
+def _makes_float64(syntax: Syntax, call: ast.Call) -> bool:
     if syntax.name(call.func) not in _MADE or not call.args:
         return False
-    dtype = next((word.value for word in call.keywords if word.arg == "dtype"), None)
-    if dtype is None and len(call.args) > 1 and not syntax.name(call.func).endswith("Variable"):
-        dtype = call.args[1]
+    dtype = get_argument(call, "dtype", None if syntax.name(call.func).endswith("Variable") else 1)
     if dtype is not None:
         return ast.unparse(dtype).rpartition(".")[2].strip("'\"") in _WIDE
     given = call.args[0]
@@ -46,7 +45,7 @@ def _is_wide(syntax: Syntax, call: ast.Call) -> bool:
 
 
 def _numbers(node: ast.expr) -> Iterator[ast.expr]:
-    """The parts of an expression that numbers come from: no function's own name."""
+    """The parts of an expression that its numbers come from; the names of functions are none."""
     yield node
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.expr) and not (isinstance(node, ast.Call) and child is node.func):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
@@ -12,6 +11,7 @@ from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep, FixedOperations, FixedWork, RanOperations
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.nodes import is_constant
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.calibration import input as input_numbers
 from tfperfkit_rules.calibration import shared
@@ -171,13 +171,9 @@ def _kept(evidence: Evidence, function: FixedOperations, pipeline: Pipeline, bat
 
 def _where(evidence: Evidence, rows: list[ComputedOperation]) -> tuple[SourceSpan, ...]:
     """The lines that freeze layers, then the line on which most of it is computed."""
-    frozen = given(evidence, "trainable", _is_false)
+    frozen = given(evidence, "trainable", lambda value: is_constant(value, False))
     places: Counter[SourceSpan] = Counter()
     for row in rows:
         if row.file:
             places[SourceSpan(row.file, row.line)] += int(row.busy_ms) + 1
     return tuple(dict.fromkeys((*frozen[:2], *(place for place, _ in places.most_common(1)))))
-
-
-def _is_false(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is False

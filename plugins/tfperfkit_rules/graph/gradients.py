@@ -1,16 +1,18 @@
-"""A persistent tape asked for the gradient of each loss term, where that of their sum is wanted (GRF004)."""
+"""A persistent tape computes one gradient per loss term, though only their sum is used (GRF004)."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import StepPhases
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.function import Function
 from tfperfkit.syntax.module import Syntax, parse
+from tfperfkit.syntax.nodes import find_nodes, get_argument, is_constant, list_names
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.added_up import only_added
@@ -72,47 +74,41 @@ def find(file: str, lines: tuple[str, ...]) -> Iterator[Passes]:
     syntax = parse(lines)
     if syntax is None:
         return
-    for function in ast.walk(syntax.tree):
-        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            continue
-        for node in ast.walk(function):
-            if isinstance(node, ast.With):
-                for item in node.items:
-                    name = _persistent(syntax, item)
-                    if name:
-                        yield from _of_tape(syntax, file, function, node.lineno, name)
+    for function in syntax.functions:
+        for node in find_nodes(function.node, ast.With):
+            for item in node.items:
+                name = _name_persistent_tape(syntax, item)
+                if name:
+                    yield from _find_passes(syntax, file, function, node.lineno, name)
 
 
-def _persistent(syntax: Syntax, item: ast.withitem) -> str:
+def _name_persistent_tape(syntax: Syntax, item: ast.withitem) -> str:
     call, name = item.context_expr, item.optional_vars
     if not isinstance(call, ast.Call) or syntax.name(call.func) != TAPE:
         return ""
-    given = [word.value for word in call.keywords if word.arg == "persistent"] or call.args[:1]
-    is_true = bool(given) and isinstance(given[0], ast.Constant) and given[0].value is True
-    return name.id if is_true and isinstance(name, ast.Name) else ""
+    is_persistent = is_constant(get_argument(call, "persistent", 0), True)
+    return name.id if is_persistent and isinstance(name, ast.Name) else ""
 
 
-def _of_tape(syntax: Syntax, file: str, function: Any, tape: int, name: str) -> Iterator[Passes]:
+def _find_passes(syntax: Syntax, file: str, function: Function, tape: int, name: str) -> Iterator[Passes]:
     by_sources: dict[str, list[tuple[ast.Call, int]]] = {}
-    for call, turns in _calls(function, name, 1, frozenset()):
-        by_sources.setdefault(ast.unparse(call.args[1]), []).append((call, turns))
+    for call, times in _find_gradient_calls(function.node, name, 1, frozenset()):
+        by_sources.setdefault(ast.unparse(call.args[1]), []).append((call, times))
     for calls in by_sources.values():
-        count = sum(turns for _, turns in calls)
-        if count > 1 and only_added(syntax, function, {call for call, _ in calls}):
+        count = sum(times for _, times in calls)
+        if count > 1 and only_added(syntax, function.node, {call for call, _ in calls}):
             yield Passes(file, tape, min(call.lineno for call, _ in calls), function.name, name, count)
 
 
-def _calls(node: ast.AST, tape: str, turns: int, names: frozenset[str]) -> Iterator[tuple[ast.Call, int]]:
-    """Calls of the tape's ``gradient`` with targets and sources, and how often the loops around repeat them for other
-    targets over the same sources."""
+def _find_gradient_calls(node: ast.AST, tape: str, times: int, names: frozenset[str]) -> Iterator[tuple[ast.Call, int]]:
+    """Find the calls of the tape's ``gradient`` with targets and sources, and how often the loops around each repeat it
+    for other targets over the same sources."""
     if isinstance(node, (ast.For, ast.ListComp, ast.GeneratorExp)):
         over = node if isinstance(node, ast.For) else node.generators[0]
-        names = names | {item.id for item in ast.walk(over.target) if isinstance(item, ast.Name)}
-        known = isinstance(over.iter, (ast.Tuple, ast.List))
-        turns *= len(over.iter.elts) if isinstance(over.iter, (ast.Tuple, ast.List)) and known else 2
+        names = names | list_names(over.target)
+        times *= len(over.iter.elts) if isinstance(over.iter, (ast.Tuple, ast.List)) else 2
     if isinstance(node, ast.Call) and ast.unparse(node.func) == f"{tape}.gradient" and len(node.args) >= 2:
-        used = [{item.id for item in ast.walk(arg) if isinstance(item, ast.Name)} for arg in node.args[:2]]
-        repeated = bool(names & used[0]) and not names & used[1]
-        yield node, turns if repeated else 1
+        targets, sources = map(list_names, node.args[:2])
+        yield node, times if names & targets and not names & sources else 1
     for child in ast.iter_child_nodes(node):
-        yield from _calls(child, tape, turns, names)
+        yield from _find_gradient_calls(child, tape, times, names)

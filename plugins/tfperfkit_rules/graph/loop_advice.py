@@ -1,8 +1,6 @@
-"""What the person wrote a graph's loop as, and what to write in its place."""
+"""How the user wrote a loop of a graph, and what to write instead."""
 
 from __future__ import annotations
-
-import ast
 
 from tfperfkit_probes.ops.model import GraphLoop
 
@@ -37,7 +35,7 @@ _ROWS = {
 
 
 def kind_of(evidence: Evidence, where: SourceSpan) -> str:
-    """``tf.map_fn``, ``the for loop``; "" where the line makes no loop of its own: a library does below it."""
+    """``tf.map_fn``, ``the for loop``; "" if the line makes no loop itself, but a library that it calls does."""
     syntax = evidence.syntax(where.file)
     if syntax is None:
         return ""
@@ -45,10 +43,8 @@ def kind_of(evidence: Evidence, where: SourceSpan) -> str:
         name = syntax.name(call.func)
         if name in (*_MAPS, *_SCANS, *_WHILES):
             return name.replace("tensorflow.", "tf.")
-    for node in ast.walk(syntax.tree):
-        if isinstance(node, (ast.For, ast.While)) and node.lineno == where.line:
-            return "the for loop" if isinstance(node, ast.For) else "the while loop"
-    return ""
+    loop = next((loop for loop in syntax.loops if loop.is_statement and loop.line == where.line), None)
+    return "" if loop is None else "the for loop" if loop.head is not None else "the while loop"
 
 
 def carries(kind: str) -> bool:

@@ -95,8 +95,8 @@ def _by_source(evidence: Evidence, function: SourceSpan, first: int, last: int) 
     syntax = evidence.syntax(function.file)
     lines = [
         node.lineno
-        for node in (ast.walk(syntax.tree) if syntax is not None else ())
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and first <= node.lineno <= last
+        for node in (syntax.find_nodes(ast.Subscript) if syntax is not None else ())
+        if isinstance(node.ctx, ast.Load) and first <= node.lineno <= last
         if syntax is not None and _IN_FILES.search(syntax.name(node.value))
     ]
     return BatchLine((function.file, min(lines)), function.function, 0.0, 0, True, True) if lines else None

@@ -10,11 +10,11 @@ from tfperfkit_probes.input.model import Pipeline, Stage
 from tfperfkit.gain import between
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.function import Function
+from tfperfkit.syntax.nodes import find_nodes, list_bound_names, list_read_names
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.feed import called, feed, own_time, place, places, waiting
-
-_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 @also_validated
@@ -70,30 +70,23 @@ def _filter_behind(pipeline: Pipeline, stage: Stage) -> Stage | None:
 
 
 def _asks_for_what_was_there(evidence: Evidence, late: Stage, stage: Stage) -> bool:
-    """Whether each value that the filter's function reads is one that the map's returns as it got it."""
-    asks, makes = _function(evidence, late.mapped), _function(evidence, stage.mapped)
+    """Whether the filter's function reads only values that the map's function returns as it got them."""
+    asks, makes = _find_function(evidence, late.mapped), _find_function(evidence, stage.mapped)
     if asks is None or makes is None:
         return False
-    used = {node.id for node in ast.walk(asks) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-    places = [number for number, name in enumerate(_parameters(asks)) if name in used]
-    passed = _passed_on(makes)
-    return bool(places) and not asks.args.vararg and all(number in passed for number in places)
+    used = list_read_names(asks.node)
+    places = [number for number, name in enumerate(asks.parameters) if name in used]
+    passed = _find_passed_on(makes)
+    return bool(places) and not asks.node.args.vararg and all(number in passed for number in places)
 
 
-def _passed_on(function: _Function) -> set[int]:
-    """The places in what a function returns that hold one of its parameters as it came, at the same place."""
-    parameters = _parameters(function)
-    if isinstance(function, ast.Lambda):
-        returned: list[ast.expr | None] = [function.body]
-        changed: set[str] = set()
-    else:
-        inner = [node for node in ast.walk(function) if node is not function]
-        if any(isinstance(node, (ast.FunctionDef, ast.Lambda)) for node in inner):
-            return set()
-        returned = [node.value for node in inner if isinstance(node, ast.Return)]
-        changed = {node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+def _find_passed_on(function: Function) -> set[int]:
+    """The positions in what a function returns that hold the parameter of the same position, unchanged."""
+    if len(find_nodes(function.node, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) > 1:
+        return set()
+    parameters, changed = function.parameters, list_bound_names(function.node)
     found: set[int] | None = None
-    for value in returned:
+    for value in function.returned:
         parts = value.elts if isinstance(value, ast.Tuple) else []
         same = {
             number
@@ -107,18 +100,10 @@ def _passed_on(function: _Function) -> set[int]:
     return found or set()
 
 
-def _parameters(function: _Function) -> list[str]:
-    return [item.arg for item in (*function.args.posonlyargs, *function.args.args)]
-
-
-def _function(evidence: Evidence, span: SourceSpan | None) -> _Function | None:
-    """The function of a stage; of lambdas the only one on their line."""
+def _find_function(evidence: Evidence, span: SourceSpan | None) -> Function | None:
+    """The function of a stage, if it is the only one that begins on its line."""
     syntax = evidence.syntax(span.file) if span is not None else None
     if syntax is None or span is None:
         return None
-    found: list[_Function] = [
-        node
-        for node in ast.walk(syntax.tree)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) and node.lineno == span.line
-    ]
+    found = [item for item in (*syntax.functions, *syntax.lambdas) if item.line == span.line]
     return found[0] if len(found) == 1 else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, Stage
@@ -156,12 +155,10 @@ def _places(evidence: Evidence, pipeline: Pipeline, stage: Stage, source: KerasI
     call = place(stage, pipeline)
     if source is None and stage.by == "keras":  # what Keras was given was not seen: the method, if there is only one
         methods = [
-            SourceSpan(file, item.lineno)
+            SourceSpan(file, item.line)
             for file, syntax in files(evidence)
-            for node in ast.walk(syntax.tree)
-            if isinstance(node, ast.ClassDef)
-            for item in node.body
-            if isinstance(item, ast.FunctionDef) and item.name == "__getitem__"
+            for item in syntax.functions
+            if item.owner and item.name == "__getitem__"
         ]
         return places(evidence, methods[0] if len(methods) == 1 else None, call)
     if source is not None:

@@ -18,6 +18,7 @@ from tfperfkit.records.samples import Frame, Place
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.module import Syntax
 from tfperfkit.syntax.names import UNKNOWN
+from tfperfkit.syntax.nodes import get_argument, get_receiver
 
 
 class Api(NamedTuple):
@@ -79,8 +80,8 @@ def calls(evidence: Evidence, frame: Frame, api: Api) -> bool:
     if frame.calls == () or syntax is None:
         return False
     # What was called has just returned, or the recording is older: the source tells what it was.
-    here = syntax.running(frame.line, frame.span) if frame.span is not None else syntax.calls_at(frame.line)
-    return any(isinstance(call, ast.Call) and _is_call_of(syntax, call, api) for call in here)
+    here = syntax.running_calls(frame.line, frame.span) if frame.span is not None else syntax.calls_at(frame.line)
+    return any(_is_call_of(syntax, call, api) for call in here)
 
 
 def call_of(evidence: Evidence, frame: Frame, api: Api) -> ast.Call | None:
@@ -89,7 +90,7 @@ def call_of(evidence: Evidence, frame: Frame, api: Api) -> ast.Call | None:
     if syntax is None:
         return None
     if frame.span is not None:
-        running = [node for node in syntax.running(frame.line, frame.span) if isinstance(node, ast.Call)]
+        running = syntax.running_calls(frame.line, frame.span)
         if running:
             return running[0]
     here = syntax.calls_at(frame.line)
@@ -109,18 +110,16 @@ def called_at(evidence: Evidence, place: Place, api: Api) -> ast.Call | None:
 
 
 def receiver(call: ast.Call | None, otherwise: str = "model") -> str:
-    """The object that a method was called of, as the person writes it."""
-    return (
-        _short(call.func.value, otherwise) if call is not None and isinstance(call.func, ast.Attribute) else otherwise
-    )
+    """The object that a method was called on, as the user writes it."""
+    return _write_short(get_receiver(call), otherwise)
 
 
 def callee(call: ast.Call | None, otherwise: str) -> str:
-    """What was called itself, as the person writes it."""
-    return _short(call.func, otherwise) if call is not None else otherwise
+    """What was called, as the user writes it."""
+    return _write_short(call.func if call is not None else None, otherwise)
 
 
-def _short(node: ast.expr, otherwise: str) -> str:
+def _write_short(node: ast.expr | None, otherwise: str) -> str:
     return ast.unparse(node) if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) else otherwise
 
 
@@ -165,9 +164,9 @@ def _api(syntax: Syntax, node: ast.expr) -> str:
 
 
 def _writes(call: ast.Call) -> bool:
-    """Whether a call of ``open`` says that the file is to be written."""
-    given = [*call.args[1:2], *(word.value for word in call.keywords if word.arg == "mode")]
-    return any(isinstance(mode, ast.Constant) and set("wax") & set(str(mode.value)) for mode in given)
+    """Whether a call of ``open`` opens a file for writing."""
+    mode = get_argument(call, "mode", 1)
+    return isinstance(mode, ast.Constant) and not set("wax").isdisjoint(str(mode.value))
 
 
 def _passes(name: str) -> bool:

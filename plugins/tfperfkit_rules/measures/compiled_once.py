@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.nodes import get_receiver
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.source_text import enclosing, loops
 
@@ -47,8 +48,7 @@ def _calls(evidence: Evidence, file: str, line: int) -> list[ast.Call]:
 
 def _bound(evidence: Evidence, file: str, call: ast.Call | None, method: str) -> ast.expr | None:
     """What the one statement that binds what is called sets it to; None where there are several, or an argument."""
-    called = call.func.value if call is not None and method and isinstance(call.func, ast.Attribute) else None
-    called = called or (call.func if call is not None and not method else None)
+    called = get_receiver(call) if method else call.func if call is not None else None
     syntax = evidence.syntax(file)
     if syntax is None or not isinstance(called, (ast.Name, ast.Attribute)):
         return None

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.nodes import find_nodes
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.batch_callbacks import batch_callback
 from tfperfkit_rules.measures.called import ADAPT, COMPILED, LAYER, TRAINER, WEIGHTS, Api, calls
@@ -138,7 +139,7 @@ def takes_element(evidence: Evidence, frame: Frame) -> ast.Subscript | None:
     if syntax is None or not frame.calls or not frame.calls[0].startswith("tensorflow."):
         return None
     for node in syntax.running(frame.line, frame.span):
-        if isinstance(node, ast.Subscript) and not any(isinstance(item, ast.Slice) for item in ast.walk(node.slice)):
+        if isinstance(node, ast.Subscript) and not find_nodes(node.slice, ast.Slice):
             return node
     return None
 
@@ -150,8 +151,8 @@ def goes_through(evidence: Evidence, frame: Frame) -> ast.Call | None:
     if syntax is None or not calls(evidence, frame, _ITERATION):
         return None
     over = {loop.over for loop in loops(evidence, frame.file, frame.line)}
-    running = syntax.running(frame.line, frame.span)
-    return next((node for node in running if isinstance(node, ast.Call) and ast.unparse(node) not in over), None)
+    running = syntax.running_calls(frame.line, frame.span)
+    return next((call for call in running if ast.unparse(call) not in over), None)
 
 
 def _element_loops(evidence: Evidence, stacks: list[tuple[Stack, int]]) -> tuple[set[tuple[str, int]], set[Frame]]:

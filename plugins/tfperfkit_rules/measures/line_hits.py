@@ -1,4 +1,4 @@
-"""How often a line of the person's Python runs in a step."""
+"""Count how often a line of the user's Python runs in a step."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import ast
 
 from tfperfkit.offers import LineCounts
 from tfperfkit.rule import Evidence
-
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+from tfperfkit.syntax.nodes import LOOPS, get_lines
 
 
 def hits_per_step(evidence: Evidence, file: str, line: int) -> float | None:
@@ -19,15 +18,10 @@ def hits_per_step(evidence: Evidence, file: str, line: int) -> float | None:
 
 
 def conditional(evidence: Evidence, file: str, line: int) -> bool:
-    """Whether the source may skip a line in a turn of the innermost loop around it; True where it is not known."""
+    """Whether an iteration of the innermost loop around a line may skip the line; True if that is unknown."""
     syntax = evidence.syntax(file)
     if syntax is None:
         return True
-    around = [
-        node
-        for node in ast.walk(syntax.tree)
-        if isinstance(node, (*_LOOPS, ast.If, ast.Try, ast.Match, ast.IfExp))
-        and node.lineno <= line <= (node.end_lineno or node.lineno)
-    ]
-    innermost = max(around, key=lambda node: node.lineno, default=None)
-    return not isinstance(innermost, _LOOPS)
+    around: list[ast.stmt | ast.IfExp] = [*syntax.find_statements(line, *LOOPS, ast.If, ast.Try, ast.Match)]
+    around += [node for node in syntax.find_nodes(ast.IfExp) if line in get_lines(node)]
+    return not isinstance(max(around, key=lambda node: node.lineno, default=None), LOOPS)

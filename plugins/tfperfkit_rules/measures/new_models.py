@@ -1,33 +1,33 @@
-"""Models that a loop of the person's makes anew at each turn, and trains: a search, the folds of a validation."""
+"""Find models that a loop makes again in each iteration and trains: a search, the folds of a cross-validation."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.nodes import get_receiver
 from tfperfkit_rules.measures.source_calls import methods
-from tfperfkit_rules.measures.source_text import Loop, evaluating_loops
+from tfperfkit_rules.measures.source_text import Function, Loop, evaluating_loops
 
 
 def new_models(evidence: Evidence) -> list[SourceSpan]:
-    """The lines that make a model in the same loop in which ``fit`` is called on it."""
+    """Find the lines that make a model in the same loop in which ``fit`` is called on it."""
     found = []
     for file, call in methods(evidence, "fit"):
-        around = evaluating_loops(evidence, file, call)
-        made = made_in(evidence, file, call, around)
+        made = made_in(evidence, file, call, evaluating_loops(evidence, file, call))
         if made is not None:
             found.append(SourceSpan(file, made))
     return list(dict.fromkeys(found))
 
 
-def made_in(evidence: Evidence, file: str, call: ast.Call, around: tuple[Loop, ...]) -> int | None:
-    """The line inside one of these loops at which the object is made whose method is called; None where it is made
-    elsewhere, or nothing tells where."""
-    syntax = evidence.syntax(file)
-    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+def made_in(evidence: Evidence, file: str, call: ast.Call, around: Iterable[Loop | Function]) -> int | None:
+    """The line, in one of these loops or functions, that makes the object whose method is called; None if the object is
+    made elsewhere, or in an unknown place."""
+    syntax, owner = evidence.syntax(file), get_receiver(call)
     if syntax is None or not isinstance(owner, ast.Name):
         return None
     made = [node.lineno for node in syntax.bound_to(owner) if isinstance(node, ast.Call)]
-    inside = [line for line in made if any(loop.line <= line <= loop.last for loop in around)]
+    inside = [line for line in made if any(line in item.lines for item in around)]
     return inside[0] if inside and len(inside) == len(made) else None

@@ -1,4 +1,4 @@
-"""Whether the source shows that a call is given a batch of one row."""
+"""Decide from the source whether a call gets a batch of one row."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.nodes import get_method, get_receiver, is_constant
 from tfperfkit_rules.measures.written_sizes import is_single
 
 #: What makes a tensor or an array of a list, which has one element.
@@ -13,7 +14,7 @@ _OF_LIST = (
     *(f"tensorflow.{name}" for name in ("constant", "convert_to_tensor", "stack", "Variable")),
     *(f"numpy.{name}" for name in ("array", "asarray", "stack", "vstack")),
 )
-#: What hands the rows on as they are.
+#: Functions that return the rows as they are.
 _KEEPING = ("tensorflow.cast", "tensorflow.identity", "tensorflow.constant", "tensorflow.convert_to_tensor")
 
 
@@ -37,9 +38,8 @@ def _one(syntax: Syntax, node: ast.expr, met: tuple[ast.expr, ...] = ()) -> bool
         first = node.args[0] if node.args else None
         if name in _OF_LIST and isinstance(first, ast.List):
             return len(first.elts) == 1
-        keeps = name in _KEEPING or (isinstance(node.func, ast.Attribute) and node.func.attr == "astype")
-        kept = node.func.value if keeps and isinstance(node.func, ast.Attribute) and name not in _KEEPING else first
-        return keeps and kept is not None and _one(syntax, kept, (*met, node))
+        kept = first if name in _KEEPING else get_receiver(node) if get_method(node) == "astype" else None
+        return kept is not None and _one(syntax, kept, (*met, node))
     bound = syntax.bound_to(node) if isinstance(node, ast.Name) else []
     return bool(bound) and all(_one(syntax, item, (*met, node)) for item in bound)
 
@@ -50,5 +50,8 @@ def _slice_of_one(node: ast.expr) -> bool:
     if not isinstance(part, ast.Slice) or part.lower is None or not isinstance(part.upper, ast.BinOp):
         return False
     above = part.upper
-    by_one = isinstance(above.op, ast.Add) and isinstance(above.right, ast.Constant) and above.right.value == 1
-    return by_one and ast.unparse(above.left) == ast.unparse(part.lower)
+    return (
+        isinstance(above.op, ast.Add)
+        and is_constant(above.right, 1)
+        and ast.unparse(above.left) == ast.unparse(part.lower)
+    )

@@ -89,6 +89,5 @@ def _callees(evidence: Evidence, file: str, line: int, span: tuple[int, int, int
     syntax = evidence.syntax(file)
     if syntax is None:
         return set()
-    here = syntax.running(line, span) or syntax.calls_at(line)
-    calls = [node for node in here if isinstance(node, ast.Call)]
+    calls = syntax.running_calls(line, span) or syntax.calls_at(line)
     return {ast.unparse(call.func) for call in calls if isinstance(call.func, (ast.Name, ast.Attribute))}

@@ -1,4 +1,4 @@
-"""Calls of ``session.run`` in scripts of TensorFlow 1, and what makes operations beside them."""
+"""Calls of ``session.run`` in TensorFlow 1 scripts, and calls next to them that add operations to the graph."""
 
 from __future__ import annotations
 

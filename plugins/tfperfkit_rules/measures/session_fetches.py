@@ -1,14 +1,14 @@
-"""What calls of ``session.run`` in scripts of TensorFlow 1 fetch and are fed, as the source tells."""
+"""Read from the source what calls of ``session.run`` in TensorFlow 1 scripts fetch and are fed."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfperfkit.records.samples import Place
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.nodes import find_nodes, get_argument, get_method
 from tfperfkit_rules.measures.called import called_at
 from tfperfkit_rules.measures.session_calls import SESSION
 
@@ -35,36 +35,30 @@ class Fetches(NamedTuple):
 
 
 def fetches_at(evidence: Evidence, place: Place) -> Fetches | None:
-    """Of the call at a line; None where the source does not tell what it is fed, or where that is made for it alone."""
+    """Read the call at a line; None if the source does not show what it is fed, or if that is made for it alone."""
     syntax, call = evidence.syntax(place[0]), called_at(evidence, place, SESSION)
     if syntax is None or call is None or not call.args:
         return None
-    given = next((word.value for word in call.keywords if word.arg == "feed_dict"), None)
-    given = given if given is not None else next(iter(call.args[1:2]), None)
+    given = get_argument(call, "feed_dict", 1)
     found = syntax.bound_to(given) if given is not None else []
-    if len(found) != 1 or not isinstance(found[0], ast.Dict) or any(isinstance(each, ast.Call) for each in _all(found)):
+    if len(found) != 1 or not isinstance(found[0], ast.Dict) or find_nodes(found[0], ast.Call):
         return None
     pairs = [(key, value) for key, value in zip(found[0].keys, found[0].values, strict=True) if key is not None]
-    met = _behind(syntax, call.args[0])
-    calls = [node for node in met if isinstance(node, ast.Call)]
+    met = _collect_parts(syntax, call.args[0])
     return Fetches(
         layers=frozenset(node for node in met if _is_layer(syntax, node)),
-        trains=any(isinstance(each.func, ast.Attribute) and each.func.attr in _TRAINS for each in calls),
+        trains=any(get_method(node) in _TRAINS for node in met),
         fed=frozenset((ast.unparse(key), ast.unparse(value)) for key, value in pairs),
     )
 
 
-def _all(nodes: list[ast.expr]) -> Iterator[ast.AST]:
-    return (each for node in nodes for each in ast.walk(node))
-
-
-def _behind(syntax: Syntax, node: ast.expr) -> set[ast.expr]:
-    """The expressions that one is made of, by the names in it."""
+def _collect_parts(syntax: Syntax, node: ast.expr) -> set[ast.expr]:
+    """Collect the expressions that an expression is made of, also through the names in it."""
     met: set[ast.expr] = set()
     left = [node]
     while left:
-        for each in ast.walk(left.pop()):
-            if isinstance(each, ast.expr) and each not in met:
+        for each in find_nodes(left.pop(), ast.expr):
+            if each not in met:
                 met.add(each)
                 if isinstance(each, (ast.Name, ast.Attribute)):
                     left += [item for item in syntax.bound_to(each) if item not in met]

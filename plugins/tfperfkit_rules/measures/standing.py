@@ -5,12 +5,12 @@ By samples of the threads that wait, taken meanwhile; the call in the source say
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from typing import NamedTuple
 
 from tfperfkit.records.samples import MIN, Frame, Place, read_log
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.nodes import get_argument, is_constant
 from tfperfkit_rules.calibration import shared
 
 #: Where the time limit stands among the arguments of a function of Python's library that waits.
@@ -61,9 +61,6 @@ def _limited(evidence: Evidence, frame: Frame) -> bool:
     syntax = evidence.syntax(frame.file)
     if not f"{module}:".startswith(_WAITING) or function not in _LIMIT or syntax is None:
         return False
-    for call in syntax.running(frame.line, frame.span):
-        if isinstance(call, ast.Call):
-            given = [word.value for word in call.keywords if word.arg == "timeout"]
-            given += call.args[_LIMIT[function] : _LIMIT[function] + 1]
-            return any(not (isinstance(item, ast.Constant) and item.value is None) for item in given)
-    return False
+    calls = syntax.running_calls(frame.line, frame.span)
+    limit = get_argument(calls[0], "timeout", _LIMIT[function]) if calls else None
+    return limit is not None and not is_constant(limit, None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -10,6 +9,7 @@ from weakref import WeakKeyDictionary
 from tfperfkit.model import SourceSpan
 from tfperfkit.records.steps import Site
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.nodes import get_last_name, get_method
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.source_text import enclosing, function_span, loop_at
 
@@ -129,11 +129,8 @@ def _handed_to_strategy(evidence: Evidence, site: Site) -> SourceSpan | None:
     for file in evidence.files():
         syntax = evidence.syntax(file)
         for call in syntax.calls if syntax is not None else ():
-            if isinstance(call.func, ast.Attribute) and call.func.attr == "run" and call.args:
-                given = call.args[0]
-                name = given.id if isinstance(given, ast.Name) else getattr(given, "attr", "")
-                if name == function.name:
-                    return SourceSpan(file, call.lineno, _name(evidence, file, call.lineno))
+            if get_method(call) == "run" and call.args and get_last_name(call.args[0]) == function.name:
+                return SourceSpan(file, call.lineno, _name(evidence, file, call.lineno))
     return None
 
 

@@ -1,5 +1,4 @@
-"""Where the person's source copies the whole of an array to make it longer, or to change a few elements: by the syntax
-tree."""
+"""Find where the source copies a whole array to make it longer, or to change a few elements."""
 
 from __future__ import annotations
 
@@ -9,8 +8,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.nodes import get_argument
 
-#: What makes a new array of all that it is given, and how the parts are joined once instead.
+#: Functions that make a new array of all their arguments, and how to join the parts once instead.
 JOINS = {
     "numpy.append": "np.concatenate",
     "numpy.concatenate": "np.concatenate",
@@ -30,7 +30,7 @@ BY_INDEX = {"numpy.r_": "np.concatenate", "numpy.c_": "np.column_stack"}
 _FLAT = {"numpy.append": "np.hstack", "keras.ops.append": "keras.ops.hstack"}
 #: Take the axis as their second argument.
 _AXIS_SECOND = ("numpy.concatenate", "tensorflow.concat", "keras.ops.concatenate")
-#: What makes a new tensor with some elements changed, and how an array of NumPy's has them changed in place.
+#: Functions that make a new tensor with some elements changed, and how to change them in place in a NumPy array.
 _CHANGES = {
     "tensorflow.tensor_scatter_nd_update": "=",
     "tensorflow.tensor_scatter_nd_add": "+=",
@@ -38,15 +38,12 @@ _CHANGES = {
 }
 _SCATTERED = ("tensor", "indices", "updates")
 _TENSORS = ("tensorflow.constant", "tensorflow.convert_to_tensor", "numpy.array", "numpy.asarray")
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 class Copied(NamedTuple):
-    """The expression that copies, what it is assigned to again (as written), and how to join parts once. ``kept``: only
-    a part of the result is (``np.vstack([memory, row])[-size:]``), of which ``size`` is that many rows, "" where it is
-    not known. ``new``: what it is made longer by. ``written``: how an element of an array is changed in place, where
-    that is what it is copied for."""
+    """``call``: the expression that copies; ``name``: what it is assigned to, as written; ``join``: how to join the
+    parts once. ``kept``: only a part of the result is kept (``np.vstack([memory, row])[-size:]``), ``size`` rows, "" if
+    unknown. ``new``: what is added. ``written``: how to change an element in place, if the copy is made for that."""
 
     call: ast.expr
     name: str
@@ -59,14 +56,14 @@ class Copied(NamedTuple):
 
 @lru_cache(maxsize=64)
 def whole_copies(syntax: Syntax) -> tuple[Copied, ...]:
-    """The joins of an array with something, assigned to the same name: in a loop, or to an attribute, in whatever loop
-    the method is called."""
-    return tuple(_found(syntax))
+    """Find the joins of an array with something, assigned to the same name in a loop, or to the same attribute: its
+    method may be called in a loop."""
+    return tuple(_find_copies(syntax))
 
 
-def _found(syntax: Syntax) -> Iterator[Copied]:
-    for target, whole, looped in _bindings(syntax.tree):
-        enlarged = _enlarged(target)
+def _find_copies(syntax: Syntax) -> Iterator[Copied]:
+    for target, whole, looped in _find_assignments(syntax):
+        enlarged = _name_enlarged_frame(target)
         if enlarged:
             yield Copied(target, enlarged, "pd.concat(parts)", False)
         if not isinstance(target, (ast.Name, ast.Attribute)) or not (looped or isinstance(target, ast.Attribute)):
@@ -74,16 +71,16 @@ def _found(syntax: Syntax) -> Iterator[Copied]:
         value, kept, size, name = whole, False, "", ast.unparse(target)
         while isinstance(value, (ast.Subscript, ast.Attribute)) and not _api(syntax, value):
             if isinstance(value, ast.Subscript):
-                kept, size = True, size or _last(value.slice)
+                kept, size = True, size or _write_kept_rows(value.slice)
             value = value.value
-        if _api(syntax, value) and any(_holds(item, name) for item in _given(value)):
-            yield Copied(value, name, _joined(_api(syntax, value), value), kept, _new(value, name), size)
+        if _joins(syntax, value, name):
+            yield Copied(value, name, _write_join(_api(syntax, value), value), kept, _write_added(value, name), size)
         elif isinstance(value, ast.Call) and syntax.name(value.func) in _CHANGES:
-            written = _written(syntax, value, name)
+            written = _write_in_place(syntax, value, name)
             if written and value is whole:
                 yield Copied(value, name, "", False, written=written)
         elif isinstance(value, ast.Call):
-            yield from _in_helper(syntax, value, name, kept)
+            yield from _find_copies_in_helper(syntax, value, name, kept)
 
 
 def _api(syntax: Syntax, node: ast.expr) -> str:
@@ -93,21 +90,25 @@ def _api(syntax: Syntax, node: ast.expr) -> str:
     return name if name in (JOINS if isinstance(node, ast.Call) else BY_INDEX) else ""
 
 
-def _given(node: ast.expr) -> list[ast.expr]:
-    """What a join is given: its first two arguments, or those by name; the parts of ``np.r_[a, b]``."""
+def _joins(syntax: Syntax, node: ast.expr, name: str) -> bool:
+    """Whether an expression joins all of the array of this name with something."""
+    return bool(_api(syntax, node)) and any(_holds(item, name) for item in _list_joined(node))
+
+
+def _list_joined(node: ast.expr) -> list[ast.expr]:
+    """What a join gets: its first two arguments, or those by name; the parts of ``np.r_[a, b]``."""
     if isinstance(node, ast.Call):
         return [*node.args[:2], *(word.value for word in node.keywords)]
     return [node.slice] if isinstance(node, ast.Subscript) else []
 
 
-def _written(syntax: Syntax, call: ast.Call, name: str) -> str:
-    """``m[i, j] += x`` for ``tf.tensor_scatter_nd_add(m, [[i, j]], [x])``: where the call changes one element, or one
-    row, of what it is assigned to; else ""."""
-    given = dict(zip(_SCATTERED, call.args, strict=False))
-    given |= {word.arg: word.value for word in call.keywords if word.arg}
-    if not given.keys() >= set(_SCATTERED) or ast.unparse(given["tensor"]) != name:
+def _write_in_place(syntax: Syntax, call: ast.Call, name: str) -> str:
+    """``m[i, j] += x`` for ``tf.tensor_scatter_nd_add(m, [[i, j]], [x])``, if the call changes one element, or one row,
+    of the array that it is assigned to; else ""."""
+    tensor, indices, updates = (get_argument(call, word, position) for position, word in enumerate(_SCATTERED))
+    if tensor is None or indices is None or updates is None or ast.unparse(tensor) != name:
         return ""
-    at, new = _only(syntax, given["indices"]), _only(syntax, given["updates"])
+    at, new = _only(syntax, indices), _only(syntax, updates)
     if not isinstance(at, (ast.List, ast.Tuple)) or not at.elts:
         return ""
     index = ", ".join(map(ast.unparse, at.elts))
@@ -115,7 +116,7 @@ def _written(syntax: Syntax, call: ast.Call, name: str) -> str:
 
 
 def _only(syntax: Syntax, node: ast.expr) -> ast.expr | None:
-    """The one element of a list that is written out, also where a tensor is made of it."""
+    """The one element of a list that is written out, also if a tensor is made of the list."""
     while isinstance(node, ast.Call) and node.args and syntax.name(node.func) in _TENSORS:
         node = node.args[0]
     if not isinstance(node, (ast.List, ast.Tuple)) or len(node.elts) != 1:
@@ -123,25 +124,22 @@ def _only(syntax: Syntax, node: ast.expr) -> ast.expr | None:
     return None if isinstance(node.elts[0], ast.Starred) else node.elts[0]
 
 
-def _in_helper(syntax: Syntax, call: ast.Call, name: str, kept: bool) -> Iterator[Copied]:
-    """What a function of the file returns, where that is a join of an argument: ``kept = add(kept, new)``."""
-    named = call.func.id if isinstance(call.func, ast.Name) else ""
-    found = [item for item in ast.walk(syntax.tree) if isinstance(item, ast.FunctionDef) and item.name == named]
-    if len(found) != 1:
+def _find_copies_in_helper(syntax: Syntax, call: ast.Call, name: str, kept: bool) -> Iterator[Copied]:
+    """Find what a function of the file returns, if that is a join of an argument: ``kept = add(kept, new)``."""
+    function = syntax.find_only_function(call.func.id) if isinstance(call.func, ast.Name) else None
+    if function is None:
         return
-    names = [item.arg for item in (*found[0].args.posonlyargs, *found[0].args.args)]
-    pairs = [*zip(names, call.args, strict=False), *((word.arg or "", word.value) for word in call.keywords)]
-    mine = next((given for given, value in pairs if ast.unparse(value) == name), "")
-    for node in ast.walk(found[0]):
-        value = node.value if isinstance(node, ast.Return) else None
+    pairs = [*zip(function.parameters, call.args, strict=False), *((word.arg, word.value) for word in call.keywords)]
+    mine = next((given for given, value in pairs if ast.unparse(value) == name), None)
+    for value in function.returned if mine is not None else ():
         while isinstance(value, ast.Subscript) and not _api(syntax, value):
             value, kept = value.value, True
-        if value is not None and mine and _api(syntax, value) and any(_holds(item, mine) for item in _given(value)):
-            yield Copied(value, name, _joined(_api(syntax, value), value), kept)
+        if value is not None and mine is not None and _joins(syntax, value, mine):
+            yield Copied(value, name, _write_join(_api(syntax, value), value), kept)
 
 
-def _enlarged(target: ast.expr) -> str:
-    """The frame that ``df.loc[len(df)] = row`` makes one row longer; "" for none."""
+def _name_enlarged_frame(target: ast.expr) -> str:
+    """The data frame that ``df.loc[len(df)] = row`` makes one row longer; "" for none."""
     if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Attribute):
         return ""
     name, at = ast.unparse(target.value.value), target.slice
@@ -150,10 +148,10 @@ def _enlarged(target: ast.expr) -> str:
     return name if held and target.value.attr == "loc" else ""
 
 
-def _bindings(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
-    """(what is bound, to what, whether in a loop), those of ``a, b = f(a), g(b)`` one by one."""
-    for node, looped in _assignments(tree, False):
-        target, value = node.targets[0], node.value
+def _find_assignments(syntax: Syntax) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
+    """Find (target, value, whether in a loop) in the order of the source; those of ``a, b = f(a), g(b)`` one by one."""
+    for node in sorted(syntax.find_nodes(ast.Assign), key=lambda item: (item.lineno, item.col_offset)):
+        target, value, looped = node.targets[0], node.value, syntax.is_in_loop(node)
         if len(node.targets) != 1:
             continue
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
@@ -162,41 +160,32 @@ def _bindings(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
             yield target, value, looped
 
 
-def _last(node: ast.expr) -> str:
+def _write_kept_rows(node: ast.expr) -> str:
     """``size`` of ``[-size:]``."""
     lower = node.lower if isinstance(node, ast.Slice) and node.upper is None else None
     return ast.unparse(lower.operand) if isinstance(lower, ast.UnaryOp) and isinstance(lower.op, ast.USub) else ""
 
 
-def _joined(api: str, node: ast.expr) -> str:
+def _write_join(api: str, node: ast.expr) -> str:
     """The join of a list ``parts`` along the same axis."""
     if not isinstance(node, ast.Call):
         return f"{BY_INDEX[api]}(parts)"
-    axis = next((item.value for item in node.keywords if item.arg == "axis"), None)
-    if axis is None and api in _AXIS_SECOND and len(node.args) > 1:
-        axis = node.args[1]
+    axis = get_argument(node, "axis", 1 if api in _AXIS_SECOND else None)
     function = _FLAT.get(api, JOINS[api]) if axis is None else JOINS[api]
     axis_text = "" if axis is None else f", axis={ast.unparse(axis)}"
     return f"{function}(parts{axis_text or (', axis=0' if api == 'tensorflow.concat' else '')})"
 
 
-def _new(node: ast.expr, name: str) -> str:
-    """What the array is joined with, where it is one thing."""
-    parts = _given(node)
+def _write_added(node: ast.expr, name: str) -> str:
+    """What the array is joined with, if it is one thing; else "new"."""
+    parts = _list_joined(node)
     first = next((item for item in parts if isinstance(item, (ast.List, ast.Tuple)) and _holds(item, name)), None)
     given = first.elts if isinstance(first, (ast.List, ast.Tuple)) else parts[:2]
     others = [ast.unparse(item) for item in given if ast.unparse(item) != name]
     return others[0] if len(others) == 1 else "new"
 
 
-def _assignments(node: ast.AST, looped: bool) -> Iterator[tuple[ast.Assign, bool]]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Assign):
-            yield child, looped
-        yield from _assignments(child, isinstance(child, _LOOPS) or (looped and not isinstance(child, _FUNCTIONS)))
-
-
 def _holds(node: ast.AST, name: str) -> bool:
-    """Whether an argument is all of it, or a list that holds all of it."""
+    """Whether an argument is the whole array, or a list that contains the whole array."""
     parts = node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node]
     return any(isinstance(part, (ast.Name, ast.Attribute)) and ast.unparse(part) == name for part in parts)

@@ -1,4 +1,4 @@
-"""Where the source says how many examples a batch has."""
+"""Find where the source says how many examples a batch has."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import NamedTuple
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.module import Syntax
 from tfperfkit.syntax.names import UNKNOWN
+from tfperfkit.syntax.nodes import find_nodes, is_constant
 from tfperfkit_rules.measures.source_calls import files
 
 _BATCH, _WORD = ("batch", "padded_batch", "ragged_batch"), "batch_size"
@@ -29,18 +30,18 @@ class Size(NamedTuple):
 
 
 def batch_sizes(evidence: Evidence, batch: int) -> list[Size]:
-    """What is given as a batch's size, calls first; then names of the number ``batch`` by which data is cut."""
+    """Find what is passed as a batch's size, calls first; then names of the number ``batch`` by which data is cut."""
     found, cuts = [], []
     for file, syntax in files(evidence):
         for call in syntax.calls:
-            for value, code in _given(syntax, call):
-                literal = _is(value, batch)
+            for value, code in _find_sizes(syntax, call):
+                literal = is_constant(value, batch)
                 if isinstance(value, ast.Constant) and not literal:
                     continue
-                constant = next((row.lineno for row in syntax.bound_to(value) if _is(row, batch)), 0)
+                constant = next((row.lineno for row in syntax.bound_to(value) if is_constant(row, batch)), 0)
                 found.append(Size(file, call.lineno, literal, 0 if literal else constant, code))
-        for name in _cutting(syntax):
-            rows = [row.lineno for row in syntax.bound_to(name) if _is(row, batch)]
+        for name in _find_cutting_names(syntax):
+            rows = [row.lineno for row in syntax.bound_to(name) if is_constant(row, batch)]
             cuts += [Size(file, 0, False, line) for line in rows[:1]]
     return found + cuts
 
@@ -51,7 +52,7 @@ def makes_single(evidence: Evidence, file: str, line: int) -> bool:
     return syntax is not None and any(is_single(syntax, node) for node in syntax.at_line(line))
 
 
-def _given(syntax: Syntax, call: ast.Call) -> Iterator[tuple[ast.expr, str]]:
+def _find_sizes(syntax: Syntax, call: ast.Call) -> Iterator[tuple[ast.expr, str]]:
     name = syntax.name(call.func)
     if not name.startswith(_LIBRARIES):
         return
@@ -63,31 +64,20 @@ def _given(syntax: Syntax, call: ast.Call) -> Iterator[tuple[ast.expr, str]]:
         yield call.args[0], f".{method}({{}})"
 
 
-def _cutting(syntax: Syntax) -> Iterator[ast.expr]:
+def _find_cutting_names(syntax: Syntax) -> Iterator[ast.expr]:
     """Names that data is cut by: the step of a range, a bound of a slice."""
-    for node in ast.walk(syntax.tree):
-        if isinstance(node, ast.Call) and syntax.name(node.func) == "builtins.range":
-            parts: list[ast.expr | None] = [*node.args[2:]]
-        elif isinstance(node, ast.Slice):
-            parts = [node.lower, node.upper]
-        else:
-            continue
-        for part in parts:
-            if part is not None:
-                yield from (item for item in ast.walk(part) if isinstance(item, ast.Name))
-
-
-def _is(node: ast.AST, batch: int) -> bool:
-    return isinstance(node, ast.Constant) and node.value == batch and not isinstance(node.value, bool)
+    parts = [part for node in syntax.find_nodes(ast.Slice) for part in (node.lower, node.upper)]
+    parts += [part for call in syntax.named("builtins.range") for part in call.args[2:]]
+    for part in parts:
+        if part is not None:
+            yield from find_nodes(part, ast.Name)
 
 
 def is_single(syntax: Syntax, node: ast.expr) -> bool:
     """Whether an expression makes a batch of one, as ``makes_single`` says."""
     if isinstance(node, ast.Subscript):
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        return any(
-            (isinstance(part, ast.Constant) and part.value is None) or syntax.name(part) in _NEW_AXIS for part in parts
-        )
+        return any(is_constant(part, None) or syntax.name(part) in _NEW_AXIS for part in parts)
     if not isinstance(node, ast.Call):
         return False
     name = syntax.name(node.func)
@@ -97,4 +87,4 @@ def is_single(syntax: Syntax, node: ast.expr) -> bool:
         return False
     given = node.args[1:] if name.startswith(("numpy.reshape", "tensorflow.reshape", "keras.ops.")) else node.args
     first = given[0].elts[:1] if given and isinstance(given[0], (ast.Tuple, ast.List)) else given[:1]
-    return bool(first) and _is(first[0], 1)
+    return bool(first) and is_constant(first[0], 1)

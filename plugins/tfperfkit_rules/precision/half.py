@@ -10,6 +10,7 @@ from tfperfkit.calibration import UNKNOWN_PART, Cited, Measured, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import FunctionCalls, FunctionCosts, Gpus
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.nodes import get_last_name, is_constant
 from tfperfkit_rules.calibration.machines import MEASURED_ON
 from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.source_calls import files
@@ -114,17 +115,17 @@ def _half_lines(evidence: Evidence) -> tuple[SourceSpan, ...]:
         SourceSpan(file, node.lineno)
         for file, syntax in files(evidence)
         if evidence.mentions(file, *_HALF, *_OF_LIBRARY)
-        for node in ast.walk(syntax.tree)
-        if (isinstance(node, ast.Constant) and node.value in _HALF)
-        or (
-            (isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and node.attr in _HALF))
-            and syntax.name(node) in _OF_LIBRARY
-        )
+        for node in syntax.find_nodes(ast.expr)
+        if is_constant(node, *_HALF) or (_may_be_half(node) and syntax.name(node) in _OF_LIBRARY)
     ]
     policies = set(evidence.calls(*_POLICY))
     return tuple(
         sorted(dict.fromkeys(sorted(lines, key=lambda span: span.line)), key=lambda span: span not in policies)
     )[:3]
+
+
+def _may_be_half(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) or get_last_name(node) in _HALF
 
 
 def unused_half_precision(evidence: Evidence) -> Iterator[Finding]:

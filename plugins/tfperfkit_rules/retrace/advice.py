@@ -11,6 +11,7 @@ from tfperfkit_probes.retrace.model import Difference, Trace, TracedFunction
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import SourceSpan
 from tfperfkit.syntax.module import Syntax, parse
+from tfperfkit.syntax.nodes import get_last_name
 from tfperfkit_rules.retrace import codes
 
 EPOCH_APART = Threshold(
@@ -204,5 +205,4 @@ def _makes(syntax: Syntax, node: ast.Call, name: str) -> bool:
         called = called.func
     if syntax.name(called) != "tensorflow.function" or not node.args:
         return False
-    given = node.args[0]
-    return name == (given.id if isinstance(given, ast.Name) else getattr(given, "attr", ""))
+    return name == get_last_name(node.args[0])

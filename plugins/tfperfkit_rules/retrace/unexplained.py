@@ -15,6 +15,8 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import TraceCounts
 from tfperfkit.records.samples import Place, Samples
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.nodes import get_argument, get_lines
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import receiver
 from tfperfkit_rules.measures.new_models import made_in
@@ -151,7 +153,7 @@ class _Jacobian(NamedTuple):
 def _jacobian(evidence: Evidence, lines: list[Place]) -> _Jacobian | None:
     """TensorFlow vectorises the loop of a jacobian by tracing it: in a compiled function once, else in each call."""
     for file, call in methods(evidence, "jacobian", "batch_jacobian"):
-        if not any(file == where and call.lineno <= line <= (call.end_lineno or line) for where, line in lines):
+        if not any(file == where and line in get_lines(call) for where, line in lines):
             continue
         method, function = ast.unparse(call.func), enclosing(evidence, file, call.lineno)
         put = "Put what the tape watches and this call into a function with @tf.function"
@@ -168,8 +170,8 @@ def _jacobian(evidence: Evidence, lines: list[Place]) -> _Jacobian | None:
 def _keep(evidence: Evidence, new: SourceSpan) -> str:
     """In the names of the statement that makes the model, which is to be moved."""
     function, syntax = enclosing(evidence, new.file, new.line), evidence.syntax(new.file)
-    nodes = ast.walk(syntax.tree) if syntax is not None else ()
-    made = next((node for node in nodes if isinstance(node, ast.Assign) and node.lineno == new.line), None)
+    nodes = syntax.find_nodes(ast.Assign) if syntax is not None else []
+    made = next((node for node in nodes if node.lineno == new.line), None)
     if made is None or not isinstance(made.targets[0], ast.Name):
         return _KEEP.format(made="", model="model")
     model, text = made.targets[0].id, ast.unparse(made.value)
@@ -182,10 +184,10 @@ def _new_model(evidence: Evidence, lines: list[tuple[str, int]]) -> SourceSpan |
     """Where the model is made that a traced line trains or asks, in the loop around it or in its function, which is
     called at each turn then: its functions are traced for each model."""
     for file, call in methods(evidence, *_TRACES):
-        if not any(file == where and call.lineno <= line <= (call.end_lineno or line) for where, line in lines):
+        if not any(file == where and line in get_lines(call) for where, line in lines):
             continue
         function = enclosing(evidence, file, call.lineno)
-        body = (Loop(function.line, function.last, ""),) if function is not None else ()
+        body = (function,) if function is not None else ()
         made = made_in(evidence, file, call, (*evaluating_loops(evidence, file, call), *body))
         if made is not None:
             return SourceSpan(file, made, function.name if function is not None else "")
@@ -195,7 +197,7 @@ def _new_model(evidence: Evidence, lines: list[tuple[str, int]]) -> SourceSpan |
 def _by_maker(evidence: Evidence, file: str, call: ast.Call, lines: list[tuple[str, int]]) -> SourceSpan | None:
     """Where the loop gets its model from a function that makes it and compiles it, too."""
     function = enclosing(evidence, file, call.lineno)
-    body = (Loop(function.line, function.last, ""),) if function is not None else ()
+    body = (function,) if function is not None else ()
     return _new_model(evidence, lines) if made_in(evidence, file, call, body) is not None else None
 
 
@@ -319,8 +321,7 @@ def _calls_in(evidence: Evidence, file: str, call: ast.Call, loop: Loop) -> list
     function, syntax = enclosing(evidence, file, call.lineno), evidence.syntax(file)
     if function is None or syntax is None or function.line <= loop.line <= function.last:
         return []
-    inside = (each for each in syntax.calls if loop.line <= each.lineno <= loop.last)
-    return [each for each in inside if ast.unparse(each.func).rpartition(".")[2] == function.name]
+    return [each for each in syntax.find_calls(function.name) if each.lineno in loop.lines]
 
 
 def _same_in(evidence: Evidence, file: str, call: ast.Call, loop: Loop) -> bool:
@@ -329,27 +330,19 @@ def _same_in(evidence: Evidence, file: str, call: ast.Call, loop: Loop) -> bool:
     calls, owner = _calls_in(evidence, file, call, loop), receiver(call, "")
     if syntax is None or function is None or not calls or not owner.replace(".", "").isidentifier():
         return False
-    known = (node for node in ast.walk(syntax.tree) if isinstance(node, ast.FunctionDef))
-    names = [each.arg for node in known if node.lineno == function.line for each in node.args.args]
-    around = (range(loop.line, loop.last + 1), range(function.line, function.last + 1))
-    bound = {ast.unparse(node) for node in _stored(syntax.tree) if any(node.lineno in lines for lines in around)}
+    names = function.parameters
+    stored = _find_stored(syntax)
+    bound = {ast.unparse(node) for node in stored if node.lineno in loop.lines or node.lineno in function.lines}
     if "." in owner:  # set once, where the object is made: any other method may be called at each turn
-        made = [enclosing(evidence, file, node.lineno) for node in _stored(syntax.tree) if ast.unparse(node) == owner]
+        made = [enclosing(evidence, file, node.lineno) for node in stored if ast.unparse(node) == owner]
         return bool(made) and all(each is not None and each.name == "__init__" for each in made)
     if owner not in names:
         return owner not in bound
-    given = [_argument(each, names.index(owner), owner) for each in calls]
+    given = [get_argument(each, owner, names.index(owner)) for each in calls]
     return owner not in bound and all(isinstance(each, ast.Name) and each.id not in bound for each in given)
 
 
-def _stored(tree: ast.AST) -> list[ast.Name | ast.Attribute]:
-    """The names and attributes that are assigned to."""
-    nodes = (node for node in ast.walk(tree) if isinstance(node, (ast.Name, ast.Attribute)))
-    return [node for node in nodes if isinstance(node.ctx, ast.Store)]
-
-
-def _argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
-    """What a call gives to a parameter."""
-    if position < len(call.args):
-        return call.args[position]
-    return next((word.value for word in call.keywords if word.arg == name), None)
+def _find_stored(syntax: Syntax) -> list[ast.expr]:
+    """Find the names and attributes that are assigned to."""
+    nodes = syntax.find_nodes(ast.Name, ast.Attribute)
+    return [node for node in nodes if isinstance(getattr(node, "ctx", None), ast.Store)]

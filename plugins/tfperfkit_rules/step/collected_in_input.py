@@ -6,7 +6,6 @@ Python. So it is told by where it stands, and by the collections: Python's own c
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Iterator
 
 from tfperfkit_probes.input.model import InputData
@@ -14,6 +13,7 @@ from tfperfkit_probes.input.model import InputData
 from tfperfkit.gain import MEDIUM, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.nodes import get_last_name
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.by_hand import collected_by_hand
 from tfperfkit_rules.measures.kinds import KINDS
@@ -88,8 +88,4 @@ def _called(evidence: Evidence, file: str, line: int) -> set[str]:
     syntax, function = evidence.syntax(file), enclosing(evidence, file, line)
     if syntax is None or function is None:
         return set()
-    return {
-        call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
-        for call in syntax.calls
-        if function.line <= call.lineno <= function.last
-    }
+    return {get_last_name(call.func) for call in syntax.calls if call.lineno in function.lines}

@@ -11,6 +11,7 @@ from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.nodes import get_argument
 from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.called import EVALUATE, FIT, called_at, receiver
 from tfperfkit_rules.measures.moments import moments
@@ -93,21 +94,11 @@ def _same(evidence: Evidence, row: KerasInput, fit: KerasInput) -> bool:
         return row.pipeline is not None and row.pipeline == fit.pipeline
     if row.kind != "arrays" or not row.arrays_bytes or row.arrays_bytes != fit.arrays_bytes:
         return False
-    ours = _given(called_at(evidence, (row.file, row.line), EVALUATE), "x")
+    ours = get_argument(called_at(evidence, (row.file, row.line), EVALUATE), "x", 0)
     call = called_at(evidence, (fit.file, fit.line), FIT)
-    theirs = _first(_given(call, "validation_data")) if fit.validation else _given(call, "x")
+    theirs = get_argument(call, "validation_data") if fit.validation else get_argument(call, "x", 0)
+    if fit.validation and isinstance(theirs, (ast.Tuple, ast.List)):
+        theirs = next(iter(theirs.elts), theirs)
     if row.file == fit.file and isinstance(ours, ast.Name) and isinstance(theirs, ast.Name):
         return ours.id == theirs.id
     return True
-
-
-def _given(call: ast.Call | None, word: str) -> ast.expr | None:
-    """The first argument, or the one that is given by this word."""
-    if call is None:
-        return None
-    named = next((item.value for item in call.keywords if item.arg == word), None)
-    return named if named is not None or word != "x" or not call.args else call.args[0]
-
-
-def _first(node: ast.expr | None) -> ast.expr | None:
-    return node.elts[0] if isinstance(node, (ast.Tuple, ast.List)) and node.elts else node

@@ -97,18 +97,10 @@ def _called_in_loop(evidence: Evidence, row: SourceSpan, depth: int) -> bool:
     function, syntax = enclosing(evidence, row.file, row.line), evidence.syntax(row.file)
     if function is None or syntax is None or depth >= shared.FUNCTIONS_DEEP.value:
         return False
-    inside = (
-        node
-        for node in ast.walk(syntax.tree)
-        if isinstance(node, (ast.If, ast.For, ast.While, ast.Try)) and function.line <= node.lineno
-    )
-    if any(node.lineno <= row.line <= (node.end_lineno or node.lineno) for node in inside):
+    around = syntax.find_statements(row.line, ast.If, ast.For, ast.While, ast.Try)
+    if any(function.line <= node.lineno for node in around):
         return False
     if function.name in AROUND_BATCHES:
         return True
-    called = [
-        SourceSpan(row.file, call.lineno)
-        for call in syntax.calls
-        if (call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")) == function.name
-    ]
+    called = [SourceSpan(row.file, call.lineno) for call in syntax.find_calls(function.name)]
     return any(_stands_in_loop(evidence, call) or _called_in_loop(evidence, call, depth + 1) for call in called)

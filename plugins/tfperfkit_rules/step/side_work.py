@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -15,6 +14,7 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import Stack
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.nodes import is_constant
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.batch_callbacks import batch_callback
@@ -125,7 +125,7 @@ def _at_epoch_ends(evidence: Evidence, kind: str) -> bool:
     """Whether Keras' callbacks of a kind are made with nothing said of how often: once an epoch (STP006 tells that)."""
     classes, word = _CALLBACKS[kind]
     return bool(evidence.calls(*(f"keras.callbacks.{name}" for name in classes))) and not given(
-        evidence, word, lambda value: not (isinstance(value, ast.Constant) and value.value == _BY_DEFAULT)
+        evidence, word, lambda value: not is_constant(value, _BY_DEFAULT)
     )
 
 

@@ -14,6 +14,8 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place, Stack, precise_spans, read_log
 from tfperfkit.records.spans import Span
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.module import parse
+from tfperfkit.syntax.nodes import get_lines
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.source_text import loops
@@ -129,38 +131,27 @@ def _asks(evidence: Evidence, stack: Stack) -> bool:
 
 @lru_cache(maxsize=64)
 def asking_lines(source: tuple[str, ...]) -> frozenset[int]:
-    """Lines with the tests of ``while`` loops, and what stands directly in these and only tests or passes on."""
-    try:
-        tree = ast.parse("\n".join(line.rstrip("\r\n") for line in source))
-    except (SyntaxError, ValueError, RecursionError):
-        return frozenset()
-    return frozenset(
-        line
-        for node in ast.walk(tree)
-        if isinstance(node, ast.While)
-        for line in (*_lines(node.test), *_asking(node.body))
-    )
+    """List the lines with the tests of ``while`` loops, and the lines directly in the loops that only test or skip."""
+    syntax = parse(source)
+    loops = syntax.find_nodes(ast.While) if syntax is not None else []
+    return frozenset(line for node in loops for line in (*get_lines(node.test), *_list_asking_lines(node.body)))
 
 
-def _asking(body: Iterable[ast.stmt]) -> Iterator[int]:
+def _list_asking_lines(body: Iterable[ast.stmt]) -> Iterator[int]:
     for node in body:
         if isinstance(node, ast.If):
-            yield from _lines(node.test)
-            yield from _asking((*node.body, *node.orelse))
+            yield from get_lines(node.test)
+            yield from _list_asking_lines((*node.body, *node.orelse))
         elif isinstance(node, ast.Try):
             yield node.lineno
             for handler in node.handlers:
                 yield handler.lineno
-                yield from _asking(handler.body)
-            yield from _asking((*node.body, *node.orelse, *node.finalbody))
+                yield from _list_asking_lines(handler.body)
+            yield from _list_asking_lines((*node.body, *node.orelse, *node.finalbody))
         elif isinstance(node, (ast.With, ast.AsyncWith)):
-            yield from _asking(node.body)
+            yield from _list_asking_lines(node.body)
         elif isinstance(node, (ast.Pass, ast.Continue)):
             yield node.lineno
-
-
-def _lines(node: ast.expr) -> range:
-    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 class _HandedOver(NamedTuple):

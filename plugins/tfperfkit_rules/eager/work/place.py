@@ -10,6 +10,7 @@ from tfperfkit.gain import MEDIUM
 from tfperfkit.offers import HostReads
 from tfperfkit.records.samples import Frame, Stack
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.nodes import get_lines
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import LAYER, call_of, callee, calls
 from tfperfkit_rules.measures.eager_stacks import EagerPart
@@ -140,14 +141,13 @@ def graph_loops(evidence: Evidence, place: Place | None) -> list[Loop]:
     syntax = evidence.syntax(place[0]) if place is not None else None
     if place is None or syntax is None:
         return []
-    file, function = place
+    _, function = place
     heads = set(reads(evidence, place))
     return [
         loop
-        for node in ast.walk(syntax.tree)
-        if isinstance(node, ast.While) and function.line < node.lineno <= function.last
-        if heads & set(range(node.test.lineno, (node.test.end_lineno or node.test.lineno) + 1))
-        if (loop := loop_at(evidence, file, node.lineno)) is not None
+        for loop in syntax.loops
+        if isinstance(loop.node, ast.While) and function.line < loop.line <= function.last
+        if not heads.isdisjoint(get_lines(loop.node.test))
     ]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.nodes import find_nodes
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.waste.pricing import count, finding, found, often
 
@@ -44,16 +45,16 @@ def _points(evidence: Evidence, where: SourceSpan | None) -> tuple[str, str]:
     syntax = evidence.syntax(where.file) if where is not None else None
     if syntax is None or where is None:
         return "a", "b"
-    for node in (inner for outer in syntax.at_line(where.line) for inner in ast.walk(outer)):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
-            sides = {_added(side): side for side in (node.left, node.right) if isinstance(side, ast.Subscript)}
+    for node in (inner for outer in syntax.at_line(where.line) for inner in find_nodes(outer, ast.BinOp)):
+        if isinstance(node.op, ast.Sub):
+            sides = {_find_new_axis(side): side for side in (node.left, node.right) if isinstance(side, ast.Subscript)}
             if {0, 1} <= set(sides):
                 return ast.unparse(sides[1].value), ast.unparse(sides[0].value)
     return "a", "b"
 
 
-def _added(side: ast.Subscript) -> int | None:
-    """The place of the one new axis: 1 of ``x[:, None, :]``, 0 of ``y[None]``."""
+def _find_new_axis(side: ast.Subscript) -> int | None:
+    """The position of the one new axis: 1 of ``x[:, None, :]``, 0 of ``y[None]``; None without one, or with several."""
     given = side.slice.elts if isinstance(side.slice, ast.Tuple) else [side.slice]
     new = [at for at, item in enumerate(given) if ast.unparse(item) in ("None", "tf.newaxis", "np.newaxis")]
     return new[0] if len(new) == 1 else None

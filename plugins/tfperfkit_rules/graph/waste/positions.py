@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Iterator
 
@@ -13,6 +12,7 @@ from tfperfkit.clock import NS_PER_MS
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import ComputedStep
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.nodes import is_constant
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import places
 from tfperfkit_rules.graph.waste.pricing import count, finding, found, often
@@ -43,7 +43,7 @@ def positions(evidence: Evidence) -> Iterator[Finding]:
 
 def _named(evidence: Evidence, layer: str) -> list[SourceSpan]:
     """Where the layer gets its name, if it is one line: a functional model calls it nowhere else."""
-    found = given(evidence, "name", lambda value: isinstance(value, ast.Constant) and value.value == layer)
+    found = given(evidence, "name", lambda value: is_constant(value, layer))
     return found if layer and len(found) == 1 else []
 
 

@@ -16,7 +16,7 @@ from tfperfkit_probes.ops.analysis import Records, functions
 from tfperfkit_probes.ops.control import control_and_effects
 from tfperfkit_probes.ops.probe import OpsProbe
 from tfperfkit_probes.ops.result import _summary
-from tfperfkit_probes.ops.source import Sources, parse, side_effects
+from tfperfkit_probes.ops.source import Sources, side_effects
 from tfperfkit_probes.ops.stored import FirstRunRecord
 
 from tfperfkit.graph.model import Damaged, parse_type, read_graph
@@ -156,14 +156,14 @@ def effects(statement: str) -> list[Any]:
     imports = "import logging, random, time, numpy as np, tensorflow as tf"
     made = ["log = logging.getLogger()", "time_of = object()", "draw = np.random.default_rng(1)"]
     lines = ["class Net:", "    def step(self, x):", f"        {statement}", imports, *made]
-    source = parse(lines)
+    source = Sources(lambda file: lines).of("train.py")
     assert source is not None
-    return list(side_effects(source.functions[0], "train.py", source))
+    return list(side_effects(source.syntax.functions[0], "train.py", source))
 
 
 @pytest.mark.parametrize("text", ["def f(:", "\0", "f(" * 500])
 def test_a_source_that_can_not_be_read(text: str) -> None:
-    assert parse([text]) is None
+    assert Sources(lambda file: [text]).of("train.py") is None
 
 
 def test_grappler_by_names() -> None:

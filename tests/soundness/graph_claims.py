@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,8 +20,11 @@ _TOLERANCE = 1e-3
 
 @dataclass
 class Checked:
-    """Of one kind of claim: ``made``, ``refuted`` (in words), ``true``: tensors of which execution saw no counterexample,
-    and of these ``found``, those that were claimed."""
+    """Counts claims of one kind.
+
+    ``true``: tensors of which execution saw no counterexample; ``found``: the claimed ones among them. ``refuted``:
+    claims with a counterexample, in words.
+    """
 
     made: int = 0
     true: int = 0
@@ -36,18 +38,19 @@ class Checked:
         self.refuted += other.refuted
 
 
-def check(seed: int) -> dict[str, Checked]:
-    """Make the program of this seed and check all claims about it, by kind; nothing of one that can't run."""
-    program = Program(seed)
-    try:
-        program.run(program.arguments(seed))
-    except tf.errors.OpError:
-        return {}
-    return {
-        "the same in every call": _same(program, seed),
-        "each row of one row": _rows(program, seed),
-        "only these are used": _used(program, seed),
-    }
+def check_claims(seeds: Iterable[int]) -> tuple[int, dict[str, Checked]]:
+    """Check all claims about the programs of these seeds, by kind. Also count the programs that can run."""
+    programs, every = 0, {"the same in every call": Checked(), "a row of one row": Checked(), "not used": Checked()}
+    for seed in seeds:
+        program = Program(seed)
+        try:
+            program.run(program.arguments(seed))
+        except tf.errors.OpError:
+            continue
+        programs += 1
+        for checked, check in zip(every.values(), (_same, _rows, _used), strict=True):
+            checked.add(check(program, seed))
+    return programs, every
 
 
 def _equal(one: Any, other: Any) -> bool:
@@ -55,24 +58,19 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _same(program: Program, seed: int) -> Checked:
-    """Call with other arguments, and compare: ``given`` are captures and the variables that nothing assigns to."""
+    """Call with other arguments, also with one argument kept, and compare."""
     checked = Checked()
-    flow = Flow(program.view)
-    record = program.graph.record
-    calls = [program.run(program.arguments(seed + number)) for number in range(3)]
-    given = set(record.captures) - program.assigned
-    for argument, kept in (("", None), *((name, at) for at, name in enumerate(record.arguments))):
+    flow, record = Flow(program.view), program.graph.record
+    never_change = set(record.captures) - program.assigned
+    for kept in (None, 0):
+        calls = [program.arguments(seed + number) for number in range(2)]
         if kept is not None:
-            first = program.arguments(seed)
-            others = [program.arguments(seed + number) for number in (1, 2)]
-            calls = [
-                program.run([first[at] if at == kept else each for at, each in enumerate(more)]) for more in others
-            ]
-        states = flow.same({*given, argument}).states
+            calls[1][kept] = calls[0][kept]
+        one, other = (program.run(arguments) for arguments in calls)
+        states = flow.same(never_change | ({record.arguments[kept]} if kept is not None else set())).states
         for number, owner in enumerate(program.results):
-            same = all(_equal(calls[0][number], call[number]) for call in calls[1:])
-            claimed = states.get(owner, False)
-            _count(checked, claimed, same, f"seed {seed}: {owner} is the same with {argument or 'no argument'} kept")
+            words = f"seed {seed}: {owner} is the same with argument {kept} kept"
+            _count(checked, states.get(owner, False), _equal(one[number], other[number]), words)
     return checked
 
 
@@ -91,7 +89,8 @@ def _rows(program: Program, seed: int) -> Checked:
     arguments = program.arguments(seed)
     base = program.run(arguments)
     twice = program.run(arguments)
-    for name, at, axis in ((record.arguments[0], 0, 0), (record.arguments[0], 0, 1), (record.arguments[1], 1, 0)):
+    for at, axis in ((0, 0), ((0, 1), (1, 0))[seed % 2]):
+        name = record.arguments[at]
         rows = arguments[at].shape[axis]
         states = Flow(program.view).rows({(name, 0): axis}).states
         changed = [_with_row(arguments, at, axis, row, seed) for row in range(rows)]
@@ -175,12 +174,3 @@ def _unchanged(
     np.moveaxis(other, axis, 0)[list(places)] += 1.5
     made = program.run([other if number == at else each for number, each in enumerate(arguments)])
     return all(_equal(base[number], made[number]) for number in steady)
-
-
-def check_many(seeds: range) -> tuple[dict[str, Checked], Counter[str]]:
-    """Check the programs of these seeds. Also count the kinds of operations whose tensors were not claimed."""
-    every: dict[str, Checked] = {}
-    for seed in seeds:
-        for kind, found in check(seed).items():
-            every.setdefault(kind, Checked()).add(found)
-    return every, Counter()

@@ -50,16 +50,9 @@ class Program:
 
     @property
     def assigned(self) -> set[str]:
-        """The placeholders of the variables that the program assigns to, as far as operations say so."""
-        return {
-            owner.name
-            for graph in self._all_graphs()
-            for node in graph.nodes.values()
-            if node.type.startswith("Assign") and (owner := self.view.made(node.inputs[0][0])) is not None
-        }
-
-    def _all_graphs(self) -> list[Graph]:
-        return [self.graph]
+        """The placeholders of the variables that the program assigns to: only it does, none of what it calls."""
+        writes = [node for node in self.graph.nodes.values() if node.type.startswith("Assign")]
+        return {owner.name for node in writes if (owner := self.view.source(node, 0)) is not None}
 
     def arguments(self, seed: int) -> list[Any]:
         """Random arguments."""
@@ -80,8 +73,13 @@ class Program:
         return self._numbers.uniform(-2, 2, shape).astype("float32")
 
     def _make(self, x: Any, y: Any, ids: Any) -> Any:
-        pool = [x, y, tf.constant(self._floats(WIDE, DEEP)), tf.constant(self._floats(ROWS, 1, DEEP))]
         made = []
+        if self._random.random() < 0.3:  # little of x is used
+            for operation in self._random.choices((_unary, _transpose, _slice), k=self._random.randint(1, 3)):
+                x = operation(self, [x], ids)
+            x = _slice(self, [x], ids) if x.shape.rank else x
+            made.append(x)
+        pool = [x, y, tf.constant(self._floats(WIDE, DEEP)), tf.constant(self._floats(ROWS, 1, DEEP))]
         for _ in range(LENGTH):
             operation = self._random.choice(_OPERATIONS)
             try:
@@ -187,7 +185,7 @@ def _slice(p: Program, pool: list[Any], ids: Any) -> Any:
     if how == "slice":
         return tf.slice(x, [0] * x.shape.rank, [1 if at == axis else -1 for at in range(x.shape.rank)])
     part = {"first": slice(0, 2), "one": 0, "last": slice(-2, None), "new": None, "step": slice(None, None, 2)}[how]
-    return x[tuple([*begin, part])]
+    return x[(*begin, part)]
 
 
 def _join(p: Program, pool: list[Any], ids: Any) -> Any:

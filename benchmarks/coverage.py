@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "faults"))
 from fault_collection import Case, cases
+from remedies import remedy_of
 
 from tfperfkit.gain import Range
 from tfperfkit.launch.edited_main import Editor, lines_of
@@ -57,6 +58,7 @@ def _report(case: Case) -> Report:
         where=tuple(_places(case)),
         evidence=(Measurement("planted", 1.0, "count", "run"),),
         advice="",
+        remedy=remedy_of(case.codes[0]),
     )
     keras = ".fit(" in case.script.read_text(encoding="utf-8")
     return Report(

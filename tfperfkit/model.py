@@ -25,6 +25,7 @@ from tfperfkit.records.watched import History as History
 from tfperfkit.records.watched import Period as Period
 from tfperfkit.records.watched import RunChange as RunChange
 from tfperfkit.records.watched import WatchedWindow as WatchedWindow
+from tfperfkit.remedy import Remedy, Rewrite
 
 Family = Literal[
     "input",
@@ -100,6 +101,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, metaclass=TakesStated):
     where: tuple[SourceSpan, ...]
     evidence: tuple[Measurement, ...]
     advice: str
+    remedy: Remedy = Rewrite()  # what the advice asks for; not part of the JSON report
     detail: str = ""  # more lines for the console, plain text, e.g. the causes of a retrace
     basis: Basis = "step"
     absorbs: tuple[str, ...] = ()  # codes of findings that only show what this one explains: folded into it
@@ -122,9 +124,6 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, metaclass=TakesStated):
     measured: Measured | None = None
     #: What it gains once the findings before it are fixed, where that is more; None where that is not known.
     once: OnceFixed | None = None
-    #: Names of the mechanical changes that carry out the advice (``tfperfkit.fixing``), in the order in which they are
-    #: tried. Not part of the JSON report.
-    remedies: tuple[str, ...] = ()
     #: What a mechanical fix changes in the script's own lines, as a unified diff; "" where none is known, or wanted.
     patch: str = ""
 

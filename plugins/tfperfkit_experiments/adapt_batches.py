@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import BatchSize
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 from tfperfkit_experiments.stages import KEEPS, batch_size
@@ -28,7 +29,7 @@ class AdaptBatches(Base):
 
     name = "adapt-batches"
     keeps = "mathematics"
-    codes = ("EAG015",)
+    remedies = (BatchSize("adapt"),)
     whole_run = True
 
     def apply(self, seams: Seams, change: Change) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 
@@ -14,7 +15,7 @@ class ArrayFirst(Base):
 
     name = "array-first"
     keeps = "results"
-    codes = ("EAG016",)
+    remedies = (ReplaceOps("array"),)
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Change ``tf.constant``, what converts by it, and ``tf.stack``, in eager code: a graph makes a constant

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from tfperfkit.experiment import EXPERIMENTS_API, Candidate, Change, Keeps, Trial
 from tfperfkit.model import Finding, Report
+from tfperfkit.remedy import Remedy, Setting, is_one_of
 from tfperfkit_experiments.seams import Seams
 
 
@@ -19,8 +20,8 @@ class Base:
     keeps: ClassVar[Keeps]
     #: How it is typed with its parameters, for messages.
     usage: ClassVar[str] = ""
-    #: The codes of the findings that it tests.
-    codes: ClassVar[tuple[str, ...]] = ()
+    #: The remedies that it imitates, by value or by kind: it tests the findings that ask for one of them.
+    remedies: ClassVar[tuple[Remedy | type[Remedy], ...]] = ()
     #: How much it is worth a try without a finding: the highest first, 0 never.
     headroom: ClassVar[float] = 0.0
     #: Whether its gain shows outside of steps, for example in tracing, so that the whole run is timed.
@@ -33,9 +34,9 @@ class Base:
         return None
 
     def candidates(self, report: Report, /) -> Iterable[Candidate]:
-        """The changes that test each finding of ``codes``, and those that are worth a try without one."""
+        """The changes that test each finding with one of ``remedies``, and those that are worth a try without one."""
         for finding in (*report.findings, *report.headroom):
-            if finding.code in self.codes:
+            if is_one_of(finding.remedy, self.remedies):
                 for change in self.changes(report, finding):
                     yield Candidate(change=change, finding=finding, whole=self.whole_run or bool(finding.work))
         if self.headroom:
@@ -107,8 +108,13 @@ class WithNumber(Base):
         return None if fine else self.needs(self.wanted)
 
     def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
-        """The usual number."""
-        yield self.with_value(self.usual)
+        """The number that the finding advises, else the usual one."""
+        yield self.with_value(self.advised(finding))
+
+    def advised(self, finding: Finding) -> int:
+        """The number of the finding's remedy, else the usual one."""
+        value = finding.remedy.value if isinstance(finding.remedy, Setting) else None
+        return value if isinstance(value, int) else self.usual
 
 
 def is_function_name(text: str) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
 from tfperfkit.experiment import Change
 from tfperfkit.model import Finding, Report
+from tfperfkit.remedy import BatchSize
 from tfperfkit_experiments.base import Base
-from tfperfkit_experiments.findings import advised
 from tfperfkit_experiments.seams import DATASET, Seams
 
 #: Small enough to fit into memory, large enough to see.
@@ -24,7 +23,7 @@ class Batch(Base):
     name = "batch"
     keeps = "nothing"
     usage = "batch=x4"
-    codes = ("BAT001", "BAT002", "DST005")
+    remedies = (BatchSize("training"),)
     headroom = 0.9
 
     def problem(self, change: Change, /) -> str | None:
@@ -33,9 +32,8 @@ class Batch(Base):
 
     def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
         """The factor that the finding advises, else the usual one."""
-        now, wanted = advised(finding, "examples in a batch"), advised(finding, "examples in a batch to try")
-        times = math.ceil(wanted / now) if now and wanted else _USUAL
-        yield self.with_value(f"x{max(times, 2)}")
+        times = finding.remedy.times if isinstance(finding.remedy, BatchSize) else None
+        yield self.with_value(f"x{max(times or _USUAL, 2)}")
 
     def without_finding(self, report: Report) -> Iterator[Change]:
         """The usual factor if there is training."""

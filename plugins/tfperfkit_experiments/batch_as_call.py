@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import CallDirectly
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 
@@ -24,7 +25,7 @@ class BatchAsCall(Base):
 
     name = "batch-as-call"
     keeps = "mathematics"
-    codes = ("EAG006", "EAG014")
+    remedies = (CallDirectly("fit"),)
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Call the model's ``train_step``, compiled once."""

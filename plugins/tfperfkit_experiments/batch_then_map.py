@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import ChangeStage
 from tfperfkit_experiments.base import Base, is_function_name
 from tfperfkit_experiments.seams import DATASET, Seams
 
@@ -29,7 +30,7 @@ class BatchThenMap(Base):
     name = "batch-then-map"
     keeps = "mathematics"
     usage = "batch-then-map, batch-then-map:FUNCTION"
-    codes = ("INP007",)
+    remedies = (ChangeStage("batch_first"),)
 
     def problem(self, change: Change, /) -> str | None:
         """Accept a function or nothing."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import ChangeStage
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import DATASET, Seams
 
@@ -20,7 +21,7 @@ class Cache(Base):
     name = "cache"
     keeps = "nothing"
     usage = "cache, cache:STAGE"
-    codes = ("INP006",)
+    remedies = (ChangeStage("cache"),)
 
     def problem(self, change: Change, /) -> str | None:
         """Accept a stage or nothing."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import Hoist
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 
@@ -18,7 +19,7 @@ class CapturedArrays(Base):
 
     name = "captured-arrays"
     keeps = "results"
-    codes = ("INP010", "OPS002")
+    remedies = (Hoist("array"),)
     whole_run = True
 
     def apply(self, seams: Seams, change: Change) -> None:

@@ -6,6 +6,7 @@ import weakref
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import Compile, KeepTrace
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 
@@ -15,7 +16,7 @@ class CompileOnce(Base):
 
     name = "compile-once"
     keeps = "ceiling"
-    codes = ("RET014",)
+    remedies = (KeepTrace("keras"), KeepTrace("unknown"), Compile("jacobian"))
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Ignore every ``compile`` of a model but the first."""

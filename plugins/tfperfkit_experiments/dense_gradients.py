@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 
@@ -15,7 +16,7 @@ class DenseGradients(Base):
 
     name = "dense-gradients"
     keeps = "mathematics"
-    codes = ("DST001",)
+    remedies = (ReplaceOps("whole_gradient"),)
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Change what optimizers get if there are several replicas."""

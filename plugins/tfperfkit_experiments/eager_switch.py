@@ -6,6 +6,7 @@ from typing import Any
 
 from tfperfkit.errors import Unavailable
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import Every, Setting
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 
@@ -15,7 +16,7 @@ class EagerSwitch(Base):
 
     name = "eager-switch"
     keeps = "mathematics"
-    codes = ("EAG003", "INP016", "OPS006")
+    remedies = (Setting("run_eagerly"), Setting("debug_mode"), Setting("check_numerics"), Every("print"))
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Replace the names of the public modules, where user code finds them."""

@@ -8,11 +8,6 @@ import os
 from tfperfkit.model import Finding, Report
 
 
-def advised(finding: Finding, name: str) -> int | None:
-    """The positive figure of the measurement called ``name``; None if the finding has none."""
-    return next((int(item.value) for item in finding.evidence if item.name == name and item.value > 0), None)
-
-
 def functions(finding: Finding) -> list[str]:
     """The functions that a finding names, each once, in its order."""
     names = (span.function.rpartition(".<locals>.")[2] for span in finding.where)

@@ -8,6 +8,7 @@ from typing import Any
 
 from tfperfkit.experiment import Change
 from tfperfkit.model import Finding, Report
+from tfperfkit.remedy import Every, Remove
 from tfperfkit_experiments.base import WithChoice
 from tfperfkit_experiments.findings import is_fit
 from tfperfkit_experiments.seams import Seams
@@ -19,14 +20,14 @@ class FitWithout(WithChoice):
     name = "fit-without"
     keeps = "ceiling"
     usage = "fit-without=validation, fit-without=callbacks"
-    codes = ("STP001", "STP006", "STP011")
+    remedies = (Every("save"), Every("validate"), Remove("evaluation"))
     choices = ("validation", "callbacks")
     wanted = "what goes"
 
     def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
         """Both for a finding that goes by epochs, else callbacks: they run in steps, too."""
         if is_fit(report):
-            for value in self.choices if finding.code == "STP006" else self.choices[1:]:
+            for value in self.choices if finding.remedy == Every("validate") else self.choices[1:]:
                 yield self.with_value(value)
 
     def apply(self, seams: Seams, change: Change) -> None:

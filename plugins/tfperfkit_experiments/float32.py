@@ -8,6 +8,7 @@ from typing import Any
 
 from tfperfkit.errors import Unavailable
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import Setting
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 
@@ -28,7 +29,7 @@ class Float32(Base):
 
     name = "float32"
     keeps = "nothing"
-    codes = ("OPS003", "PRC003")
+    remedies = (Setting("precision", "float32"), Setting("precision", "float16 on GPUs"))
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Replace the setters in the public modules, and what makes tensors of arrays."""

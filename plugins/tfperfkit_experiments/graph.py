@@ -6,6 +6,7 @@ import weakref
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import Compile
 from tfperfkit_experiments.on_function import OnFunction
 from tfperfkit_experiments.seams import Seams
 
@@ -16,7 +17,7 @@ class Graph(OnFunction):
     name = "graph"
     keeps = "mathematics"
     usage = "graph:FUNCTION"
-    codes = ("EAG001", "EAG005", "EAG008", "EAG010")
+    remedies = (Compile("step"), Compile("function"), Compile("loop"), Compile("map"))
     limit = 2
 
     def apply(self, seams: Seams, change: Change) -> None:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 
@@ -20,7 +21,7 @@ class GrowInPlace(Base):
 
     name = "grow-in-place"
     keeps = "results"
-    codes = ("STP014",)
+    remedies = (ReplaceOps("array_in_place"),)
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Change NumPy's functions that join arrays along the first axis, from the second join on a line on: what is

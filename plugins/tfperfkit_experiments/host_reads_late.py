@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import Every
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 
@@ -20,7 +21,7 @@ class HostReadsLate(Base):
 
     name = "host-reads-late"
     keeps = "results"
-    codes = ("SYN001",)
+    remedies = (Every("read"),)
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Change ``.numpy()`` in user files."""

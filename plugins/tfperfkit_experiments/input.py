@@ -7,6 +7,7 @@ from typing import Any
 
 from tfperfkit.experiment import Change
 from tfperfkit.model import Finding, Report
+from tfperfkit.remedy import ChangeStage
 from tfperfkit_experiments.base import WithChoice
 from tfperfkit_experiments.seams import Seams
 
@@ -17,7 +18,16 @@ class Input(WithChoice):
     name = "input"
     keeps = "ceiling"
     usage = "input=first-batch"
-    codes = ("INP001", "INP003", "INP004", "INP005", "INP006", "INP007", "INP008", "INP009")
+    remedies = (
+        ChangeStage("keep_up"),
+        ChangeStage("prefetch"),
+        ChangeStage("parallel"),
+        ChangeStage("cache"),
+        ChangeStage("batch_first"),
+        ChangeStage("order"),
+        ChangeStage("shuffle_less"),
+        ChangeStage("less_python"),
+    )
     headroom = 0.6
     choices = ("first-batch",)
     wanted = "first-batch"

@@ -7,10 +7,9 @@ from typing import Any
 
 from tfperfkit.experiment import Change
 from tfperfkit.model import Finding, Report
+from tfperfkit.remedy import KeepTrace, Setting
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
-
-_OFF = ("CMP001", "CMP003")
 
 
 class Jit(Base):
@@ -19,7 +18,7 @@ class Jit(Base):
     name = "jit"
     keeps = "mathematics"
     usage = "jit, jit:FUNCTION, jit=off"
-    codes = ("CMP001", "CMP002", "CMP003", "CMP005", "CMP006")
+    remedies = (Setting("jit_compile"), KeepTrace("shape"))
     headroom = 0.7
 
     def problem(self, change: Change, /) -> str | None:
@@ -28,7 +27,7 @@ class Jit(Base):
 
     def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
         """Off if XLA itself is the cause, else on."""
-        yield self.with_value("off" if finding.code in _OFF else "")
+        yield self.with_value("" if finding.remedy == Setting("jit_compile", "on") else "off")
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Pass ``jit_compile`` to ``tf.function``, and to Keras' ``compile`` unless a function is named."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import KeepTrace
 from tfperfkit_experiments.base import WithChoice
 from tfperfkit_experiments.seams import DATASET, Seams
 
@@ -15,7 +16,7 @@ class LastBatch(WithChoice):
     name = "last-batch"
     keeps = "nothing"
     usage = "last-batch=drop"
-    codes = ("RET002",)
+    remedies = (KeepTrace("batch"),)
     choices = ("drop",)
     wanted = "drop"
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 from tfperfkit.experiment import Change
-from tfperfkit.model import Finding, Report
+from tfperfkit.remedy import Setting
 from tfperfkit_experiments.base import WithNumber
-from tfperfkit_experiments.findings import advised
 from tfperfkit_experiments.seams import Seams
 
 #: The batch size of ``fit`` if it is given none.
@@ -22,14 +20,10 @@ class LongerEpochs(WithNumber):
     name = "longer-epochs"
     keeps = "nothing"
     usage = "longer-epochs=20"
-    codes = ("STP010",)
+    remedies = (Setting("epochs"),)
     lowest = 2
     wanted = "how many epochs become one"
     usual = 20
-
-    def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
-        """As many epochs as the finding advises."""
-        yield self.with_value(advised(finding, "epochs to join") or self.usual)
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Repeat arrays, and datasets that end, and pass fewer epochs."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 
@@ -17,7 +18,7 @@ class MatmulOrder(Base):
 
     name = "matmul-order"
     keeps = "mathematics"
-    codes = ("GRF011",)
+    remedies = (ReplaceOps("order"),)
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Change matmuls of which one factor is a matmul itself."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from tfperfkit.experiment import Change
 from tfperfkit.model import Finding, Report
+from tfperfkit.remedy import Remove
 from tfperfkit_experiments.base import WithChoice
 from tfperfkit_experiments.findings import is_fit
 from tfperfkit_experiments.seams import Seams
@@ -18,7 +19,7 @@ class Metrics(WithChoice):
     name = "metrics"
     keeps = "ceiling"
     usage = "metrics=off"
-    codes = ("GRF002",)
+    remedies = (Remove("metrics"),)
     choices = ("off",)
     wanted = "off"
 

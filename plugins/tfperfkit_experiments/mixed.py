@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import Setting
 from tfperfkit_experiments.base import WithChoice
 from tfperfkit_experiments.seams import Seams
 
@@ -13,7 +14,7 @@ class Mixed(WithChoice):
     name = "mixed"
     keeps = "nothing"
     usage = "mixed=bfloat16 or mixed=float16"
-    codes = ("PRC002",)
+    remedies = (Setting("precision", "mixed_float16"),)
     choices = ("float16", "bfloat16")  # the finding is about GPUs, on which float16 is the faster one
     wanted = "a type"
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import Setting
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 
@@ -30,7 +31,7 @@ class NoStrategy(Base):
 
     name = "no-strategy"
     keeps = "mathematics"
-    codes = ("DST004",)
+    remedies = (Setting("strategy"),)
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Change strategies that have a single replica. One of several workers stays: without it each would train

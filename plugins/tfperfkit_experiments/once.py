@@ -10,6 +10,7 @@ from typing import Any
 
 from tfperfkit.experiment import Change
 from tfperfkit.model import Finding, Report
+from tfperfkit.remedy import Hoist
 from tfperfkit.syntax.script import generators
 from tfperfkit_experiments.findings import functions, parsed
 from tfperfkit_experiments.on_function import OnFunction, identity
@@ -22,12 +23,12 @@ class Once(OnFunction):
     name = "once"
     keeps = "results"
     usage = "once:FUNCTION"
-    codes = ("INP002", "INP011", "EAG009", "RET012", "INP014")
+    remedies = (Hoist("file"), Hoist("value"), Hoist("model"), Hoist("pipeline"), Hoist("reader"))
 
     def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
         """The function that is called first on the way to the file: its caller may do more, such as draw a batch."""
         names = functions(finding)
-        if finding.code == "INP014":  # what yields batches or examples yields others each time
+        if finding.remedy == Hoist("reader"):  # what yields batches or examples yields others each time
             names = [name for name in names if not _yields_examples(finding, name)]
         for name in names[1:2] or names[:1]:
             yield Change(self.name, name)

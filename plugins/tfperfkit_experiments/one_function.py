@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import KeepTrace
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 
@@ -16,7 +17,7 @@ class OneFunction(Base):
 
     name = "one-function"
     keeps = "results"
-    codes = ("RET008",)
+    remedies = (KeepTrace("function"),)
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Change ``tf.function`` of user functions: known by code, captures and instance."""

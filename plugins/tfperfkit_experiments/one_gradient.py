@@ -7,6 +7,7 @@ import weakref
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import TAPE, Seams, zero_input
 
@@ -20,7 +21,7 @@ class OneGradient(Base):
 
     name = "one-gradient"
     keeps = "mathematics"
-    codes = ("GRF004",)
+    remedies = (ReplaceOps("one_gradient"),)
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Change tapes in compiled functions: what has been computed already can't be left out."""

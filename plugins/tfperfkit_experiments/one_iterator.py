@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import Hoist
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import DATASET, Seams
 
@@ -15,7 +16,7 @@ class OneIterator(Base):
 
     name = "one-iterator"
     keeps = "nothing"
-    codes = ("INP012",)
+    remedies = (Hoist("iterator"),)
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Keep an iterator for each dataset and line of user code."""

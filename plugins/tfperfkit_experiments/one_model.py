@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import Compile, KeepTrace
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 
@@ -20,7 +21,7 @@ class OneModel(Base):
 
     name = "one-model"
     keeps = "results"
-    codes = ("CMP004", "RET014")
+    remedies = (KeepTrace("models"), KeepTrace("keras"), KeepTrace("unknown"), Compile("jacobian"))
     whole_run = True
 
     def apply(self, seams: Seams, change: Change) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from tfperfkit.experiment import Change
 from tfperfkit.model import Finding, Report
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit.syntax.script import repeated_functions
 from tfperfkit_experiments.findings import functions, parsed
 from tfperfkit_experiments.on_function import OnFunction, identity
@@ -24,7 +25,7 @@ class OnePass(OnFunction):
     name = "one-pass"
     keeps = "nothing"
     usage = "one-pass or one-pass:FUNCTION"
-    codes = ("GRF001",)
+    remedies = (ReplaceOps("one_pass"),)
 
     def problem(self, change: Change, /) -> str | None:
         """Accept a function or nothing."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import Setting
 from tfperfkit_experiments.base import WithChoice
 from tfperfkit_experiments.seams import Seams
 
@@ -15,7 +16,7 @@ class Onednn(WithChoice):
     name = "onednn"
     keeps = "mathematics"
     usage = "onednn=on or onednn=off"
-    codes = ("DEV005",)
+    remedies = (Setting("onednn"),)
     choices = ("on", "off")
     wanted = "on or off"
 

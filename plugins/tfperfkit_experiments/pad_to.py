@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import KeepTrace
 from tfperfkit_experiments.base import WithNumber
 from tfperfkit_experiments.seams import Seams
 
@@ -16,7 +17,7 @@ class PadTo(WithNumber):
     name = "pad-to"
     keeps = "nothing"
     usage = "pad-to=MULTIPLE"
-    codes = ("RET003",)
+    remedies = (KeepTrace("length"),)
     lowest, highest = 2, 100_000
     wanted = "a number from 2 on"
     usual = 32  # leaves few sizes, and little padding

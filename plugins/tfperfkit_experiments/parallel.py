@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import ChangeStage
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import DATASET, Seams
 
@@ -18,7 +19,7 @@ class Parallel(Base):
 
     name = "parallel"
     keeps = "results"
-    codes = ("INP003", "INP001")
+    remedies = (ChangeStage("parallel"), ChangeStage("keep_up"))
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Pass ``num_parallel_calls`` to stages in user files that have none; TensorFlow tunes how many."""

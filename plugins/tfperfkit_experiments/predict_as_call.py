@@ -6,6 +6,7 @@ import weakref
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import BatchSize, CallDirectly, Compile
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 
@@ -18,7 +19,7 @@ class PredictAsCall(Base):
 
     name = "predict-as-call"
     keeps = "mathematics"
-    codes = ("EAG004",)
+    remedies = (CallDirectly("predict"), Compile("model"), BatchSize("predict"))
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Replace ``predict`` of Keras models."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import BatchSize, CallDirectly, Compile
 from tfperfkit_experiments.base import WithNumber
 from tfperfkit_experiments.seams import Seams
 from tfperfkit_experiments.stages import batch_size
@@ -19,7 +20,7 @@ class PredictBatch(WithNumber):
     name = "predict-batch"
     keeps = "mathematics"
     usage = "predict-batch=N"
-    codes = ("EAG004",)
+    remedies = (CallDirectly("predict"), Compile("model"), BatchSize("predict"))
     lowest, highest = 2, 1_000_000
     usual = 1024  # as the advice of the finding says
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import ChangeStage
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 
@@ -14,7 +15,7 @@ class Prefetch(Base):
 
     name = "prefetch"
     keeps = "results"
-    codes = ("INP004", "INP001")
+    remedies = (ChangeStage("prefetch"), ChangeStage("keep_up"))
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Add ``prefetch`` as a dataset is iterated, unless it ends in one."""

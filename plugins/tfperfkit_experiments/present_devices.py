@@ -6,6 +6,7 @@ import contextlib
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import Setting
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 
@@ -15,7 +16,7 @@ class PresentDevices(Base):
 
     name = "present-devices"
     keeps = "results"
-    codes = ("DEV002",)
+    remedies = (Setting("device"),)
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Change ``tf.device`` in user files once TensorFlow has its devices: before, the script may still set some

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import ChangeStage, ReplaceOps
 from tfperfkit_experiments.base import WithChoice
 from tfperfkit_experiments.on_function import last_results
 from tfperfkit_experiments.seams import Seams
@@ -17,7 +18,7 @@ class PythonCalls(WithChoice):
     name = "python-calls"
     keeps = "ceiling"
     usage = "python-calls=last"
-    codes = ("OPS004", "INP005")
+    remedies = (ReplaceOps("tensorflow"), ChangeStage("less_python"))
     choices = ("last",)
     wanted = "last"
 

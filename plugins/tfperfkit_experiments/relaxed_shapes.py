@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import KeepTrace
 from tfperfkit_experiments.on_function import OnFunction
 from tfperfkit_experiments.seams import Seams
 
@@ -15,7 +16,7 @@ class RelaxedShapes(OnFunction):
     name = "relaxed-shapes"
     keeps = "mathematics"
     usage = "relaxed-shapes:FUNCTION"
-    codes = ("RET002", "RET003")
+    remedies = (KeepTrace("batch"), KeepTrace("length"))
 
     def edits(self, change: Change, /) -> tuple[str, ...]:
         """Nothing: ``tf.function`` itself is changed."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 
@@ -15,7 +16,7 @@ class RowGradients(Base):
 
     name = "row-gradients"
     keeps = "mathematics"
-    codes = ("DST002",)
+    remedies = (ReplaceOps("gradient_rows"),)
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Change ``tf.convert_to_tensor`` in user files, under any strategy: updating rows is cheaper without replicas,

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams, zero_input
 
@@ -30,7 +31,7 @@ class RowsInPlace(Base):
 
     name = "rows-in-place"
     keeps = "results"
-    codes = ("GRF019",)
+    remedies = (ReplaceOps("in_place"),)
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Change assignments in graphs, if the variable was read after its last change."""

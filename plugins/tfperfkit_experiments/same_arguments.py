@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfperfkit.remedy import KeepTrace
 from tfperfkit_experiments.on_function import OnFunction, WithArguments
 from tfperfkit_experiments.seams import Seams
 
@@ -14,7 +15,7 @@ class SameArguments(OnFunction):
     name = "same-arguments"
     keeps = "ceiling"
     usage = "same-arguments:FUNCTION"
-    codes = ("RET004", "RET005", "RET006")
+    remedies = (KeepTrace("rank"), KeepTrace("dtype"), KeepTrace("structure"))
     compiled = True
 
     def wrap(self, seams: Seams, function: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfperfkit.remedy import KeepTrace
 from tfperfkit_experiments.on_function import OnFunction, WithArguments
 from tfperfkit_experiments.seams import Seams
 
@@ -17,7 +18,7 @@ class SameObjects(OnFunction):
     name = "same-objects"
     keeps = "results"
     usage = "same-objects:FUNCTION"
-    codes = ("RET007",)
+    remedies = (KeepTrace("object"),)
     compiled = True
 
     def wrap(self, seams: Seams, function: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import ChangeStage
 from tfperfkit_experiments.base import WithNumber
 from tfperfkit_experiments.seams import DATASET, Seams
 
@@ -15,7 +16,7 @@ class Shuffle(WithNumber):
     name = "shuffle"
     keeps = "nothing"
     usage = "shuffle=N"
-    codes = ("INP009",)
+    remedies = (ChangeStage("shuffle_less"),)
     usual = 1000  # a buffer that is filled in no time
 
     def apply(self, seams: Seams, change: Change) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 from tfperfkit.experiment import Change
 from tfperfkit.model import Finding, Report
+from tfperfkit.remedy import Setting
 from tfperfkit_experiments.base import WithNumber
-from tfperfkit_experiments.findings import advised, is_fit
+from tfperfkit_experiments.findings import is_fit
 from tfperfkit_experiments.seams import Seams
 
 
@@ -18,7 +19,7 @@ class StepsPerExecution(WithNumber):
     name = "steps-per-execution"
     keeps = "results"
     usage = "steps-per-execution=N"
-    codes = ("STP002", "STP009")
+    remedies = (Setting("steps_per_execution"),)
     highest = 10_000
     usual = 16
     headroom = 0.8
@@ -26,7 +27,7 @@ class StepsPerExecution(WithNumber):
     def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
         """As many steps as the finding advises, if ``fit`` makes the steps."""
         if is_fit(report) and not finding.work:
-            yield self.with_value(advised(finding, "steps in one call to try") or self.usual)
+            yield self.with_value(self.advised(finding))
 
     def without_finding(self, report: Report) -> Iterator[Change]:
         """The usual number, if ``fit`` makes the steps."""

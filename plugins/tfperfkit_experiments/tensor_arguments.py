@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfperfkit.remedy import KeepTrace
 from tfperfkit_experiments.on_function import OnFunction, WithArguments
 from tfperfkit_experiments.seams import Seams
 
@@ -15,7 +16,7 @@ class TensorArguments(OnFunction):
     name = "tensor-arguments"
     keeps = "mathematics"
     usage = "tensor-arguments:FUNCTION"
-    codes = ("RET001",)
+    remedies = (KeepTrace("number"),)
     compiled = True
 
     def wrap(self, seams: Seams, function: Any) -> Any:

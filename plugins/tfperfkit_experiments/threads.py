@@ -8,6 +8,7 @@ from typing import Any
 
 from tfperfkit.experiment import Change
 from tfperfkit.model import Finding, Report
+from tfperfkit.remedy import Setting
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 
@@ -20,7 +21,7 @@ class Threads(Base):
     name = "threads"
     keeps = "mathematics"
     usage = "threads=INTRA,INTER, 0 for TensorFlow's own choice"
-    codes = ("DEV004",)
+    remedies = (Setting("threads"),)
     headroom = 0.3
 
     def problem(self, change: Change, /) -> str | None:

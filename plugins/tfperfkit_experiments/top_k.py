@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 
@@ -14,7 +15,7 @@ class TopK(Base):
 
     name = "top-k"
     keeps = "results"
-    codes = ("GRF013",)
+    remedies = (ReplaceOps("top_k"),)
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Change a slice of ``tf.sort`` or ``tf.argsort`` in a graph."""

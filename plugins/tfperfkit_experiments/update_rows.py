@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 
@@ -14,7 +15,7 @@ class UpdateRows(Base):
 
     name = "update-rows"
     keeps = "nothing"
-    codes = ("GRF006",)
+    remedies = (ReplaceOps("looked_up_rows"),)
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Change ``Adam.update_step`` for gradients that are rows; not with ``amsgrad``, whose maximum is over all

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import Setting
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 from tfperfkit_experiments.stages import batches_of_a_pass
@@ -15,7 +16,7 @@ class ValidationOnce(Base):
 
     name = "validation-once"
     keeps = "results"
-    codes = ("STP013",)
+    remedies = (Setting("validation_steps"),)
     whole_run = True
 
     def apply(self, seams: Seams, change: Change) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams
 
@@ -15,7 +16,7 @@ class VectorizedMap(Base):
 
     name = "vectorized-map"
     keeps = "mathematics"
-    codes = ("GRF005",)
+    remedies = (ReplaceOps("all_rows"),)
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Replace ``tf.map_fn`` where a function is traced. In eager code it would be traced in each call; with a

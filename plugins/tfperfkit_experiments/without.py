@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from tfperfkit.remedy import Every, Rewrite
 from tfperfkit_experiments.on_function import OnFunction, last_results
 from tfperfkit_experiments.seams import Seams
 
@@ -15,7 +16,7 @@ class Without(OnFunction):
     name = "without"
     keeps = "ceiling"
     usage = "without:FUNCTION"
-    codes = ("STP006", "STP008", "LIN001")
+    remedies = (Every("validate"), Every("work"), Rewrite("python"))
 
     def wrap(self, seams: Seams, function: Any) -> Any:
         """Skip later calls in eager code."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import LAYER, Seams
 
@@ -18,7 +19,7 @@ class WithoutFrozen(Base):
 
     name = "without-frozen"
     keeps = "ceiling"
-    codes = ("GRF009",)
+    remedies = (ReplaceOps("kept_results"),)
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Change layers that have weights and train none of them, as they are called in a graph."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from tfperfkit.experiment import Change
 from tfperfkit.model import Finding, Report, SourceSpan
+from tfperfkit.remedy import BatchLoop, Every, KeepTrace, Remove, Setting
 from tfperfkit.syntax.script import can_be_left_out
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.findings import parsed
@@ -20,21 +21,15 @@ class WithoutLine(Base):
     name = "without-line"
     keeps = "ceiling"
     usage = "without-line:FILE:LINE"
-    codes = (
-        "STP001",
-        "STP004",
-        "STP005",
-        "SYN001",
-        "OPS006",
-        "STP007",
-        "STP012",
-        "MEM001",
-        "RET009",
-        "EAG011",
-        "EAG013",
-        "MEM002",
-        "DST008",
-        "DST009",
+    remedies = (
+        Remove("statement"),
+        BatchLoop(),
+        KeepTrace("instance"),
+        Setting("check_numerics"),
+        Every("save"),
+        Every("collect"),
+        Every("read"),
+        Every("print"),
     )
 
     def problem(self, change: Change, /) -> str | None:

@@ -6,6 +6,8 @@ import ast
 from pathlib import Path
 from typing import Any
 
+from remedies import remedy_of
+
 from tfperfkit.fixing.files import Files
 from tfperfkit.fixing.patches import Patch, Patches
 from tfperfkit.model import Finding, Measurement, SourceSpan
@@ -13,41 +15,12 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 FILE = "train.py"
 
 
-#: The remedies that the rules give to findings of these codes.
-REMEDIES = {
-    "CMP001": ("drop-remainder",),
-    "EAG001": ("compile-step", "step-from-loop"),
-    "EAG003": ("debug-switch",),
-    "EAG004": ("predict-to-call",),
-    "EAG008": ("compile-function",),
-    "INP001": ("parallel-map",),
-    "INP002": ("hoist",),
-    "INP003": ("parallel-map",),
-    "INP004": ("prefetch",),
-    "INP006": ("keep-results",),
-    "INP007": ("batch-first",),
-    "INP011": ("hoist",),
-    "INP016": ("debug-switch",),
-    "OPS003": ("precision-float32",),
-    "OPS006": ("debug-switch",),
-    "PRC003": ("precision-where-gpu",),
-    "RET001": ("tensor-arguments",),
-    "RET002": ("reduce-retracing", "drop-remainder"),
-    "RET003": ("reduce-retracing",),
-    "RET014": ("compile-jacobian",),
-    "STP001": ("save-by-epoch", "save-by-counter", "binary-arrays"),
-    "STP002": ("steps-per-execution",),
-    "STP005": ("collections",),
-    "STP009": ("steps-per-execution",),
-}
-
-
 def finding_at(code: str, *places: tuple[int, str], **fields: Any) -> Finding:
     """A finding at (line, function) of the made file."""
     return Finding(
         **{
             "code": code,
-            "remedies": REMEDIES.get(code, ()),
+            "remedy": remedy_of(code),
             "family": "input",
             "title": "It is slow",
             "severity": "high",
@@ -83,18 +56,19 @@ def patch_of(folder: Path, source: str, finding: Finding, *offers: Any) -> tuple
     return patch, patches.after.get(FILE, source.encode()).decode()
 
 
-def fixed(folder: Path, source: str, code: str, *offers: Any, function: str = "") -> str:
+def fixed(folder: Path, source: str, code: str, *offers: Any, function: str = "", **fields: Any) -> str:
     """The file after the patch of a finding at the marked lines; applied again it changes nothing more."""
     places = [(line, function) for line in at(source)]
-    _, after = patch_of(folder, source, finding_at(code, *places), *offers)
+    _, after = patch_of(folder, source, finding_at(code, *places, **fields), *offers)
     ast.parse(after)
     again = [(line, function) for line in at(after)]
-    assert patch_of(folder, after, finding_at(code, *again), *offers)[1] == after
+    assert patch_of(folder, after, finding_at(code, *again, **fields), *offers)[1] == after
     return after
 
 
-def reason(folder: Path, source: str, code: str, *offers: Any, function: str = "") -> str:
+def reason(folder: Path, source: str, code: str, *offers: Any, function: str = "", **fields: Any) -> str:
     """Why there is no patch."""
-    patch, after = patch_of(folder, source, finding_at(code, *[(line, function) for line in at(source)]), *offers)
+    places = [(line, function) for line in at(source)]
+    patch, after = patch_of(folder, source, finding_at(code, *places, **fields), *offers)
     assert (patch.steps, after) == ((), source)
     return patch.reason

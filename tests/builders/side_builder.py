@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
+from remedies import remedy_of
 
 from tfperfkit.comparing.side import Side
 from tfperfkit.gain import Range
@@ -28,6 +29,7 @@ def make_finding(code: str = "RET002", line: int = 3, share: float = 0.3) -> Fin
         where=(SourceSpan(FILE, line, "main"),),
         evidence=(Measurement("retraces", 7, "count"),),
         advice="Pass a tensor.",
+        remedy=remedy_of(code),
     )
 
 

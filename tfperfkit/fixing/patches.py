@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from tfperfkit.fixing.case import Case, Fixer, NoOffers, Offers
 from tfperfkit.fixing.edit import Edit, NoFix, applied
 from tfperfkit.fixing.files import Files
-from tfperfkit.fixing.table import FIXERS
+from tfperfkit.fixing.lookup import find_fixers
 from tfperfkit.model import Finding
 
 
@@ -37,7 +37,7 @@ class Patches:
     def of(self, identity: str, finding: Finding) -> Patch:
         """The patch of the first fixer that has one."""
         reasons = []
-        for fixer in (FIXERS[name] for name in finding.remedies if name in FIXERS):
+        for fixer in find_fixers(finding.remedy):
             try:
                 steps = self._steps(fixer.fix(Case(finding, self.files.module, self.offers)))
             except NoFix as error:

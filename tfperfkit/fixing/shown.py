@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tfperfkit.fixing import kept
+from tfperfkit.fixing.lookup import is_mechanical
 from tfperfkit.model import Finding, Report
 from tfperfkit.report.paths import short_path
 from tfperfkit.rule import Evidence
@@ -24,7 +25,7 @@ _GOING = ("running", "unknown")
 def with_patches(report: Report, evidence: Evidence) -> Report:
     """The report with ``Finding.patch`` where one is known. Without LibCST, or where anything fails, as it was: the
     advice stands there all the same."""
-    findings = [item for item in (*report.findings, *report.headroom) if item.remedies]
+    findings = [item for item in (*report.findings, *report.headroom) if is_mechanical(item.remedy)]
     if not findings:
         return report
     try:

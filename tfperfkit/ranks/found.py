@@ -7,6 +7,7 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.ranks import numbers
 from tfperfkit.ranks.arrival import Late
 from tfperfkit.ranks.cause import Cause
+from tfperfkit.remedy import Remove
 
 LATE, EVALUATES = "DST008", "DST009"
 _EVALUATION = "evaluation"
@@ -44,6 +45,7 @@ def findings(late: Late | None, why: Cause | None, turn_ms: float) -> tuple[Find
     finding = Finding(
         code=EVALUATES if evaluates else LATE,
         family="distribution",
+        remedy=Remove(),
         title=f"{late.rank[:1].upper()}{late.rank[1:]} {what}",
         severity=severity(gained.surely if why is not None else numbers.LIKELY_SAVED.value * share),
         basis="turn",

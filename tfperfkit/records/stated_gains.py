@@ -87,11 +87,13 @@ class TakesStated(type(msgspec.Struct)):  # type: ignore[misc]  # its name is pr
 
 
 def state(value: Any) -> Any:
-    """Builtins, with the gain of each finding in them replaced by its fields. Changes them and returns them."""
+    """Builtins, with the gain of each finding in them replaced by its fields, and without its remedy. Changes them and
+    returns them."""
     for item in _inside(value):
         state(item)
     if isinstance(value, dict) and "gain" in value:
         if "evidence" in value:
+            value.pop("remedy", None)
             value |= msgspec.to_builtins(Stated.of(msgspec.convert(value.pop("gain"), Gain)))
         elif "codes" in value:
             value |= msgspec.to_builtins(StatedOnce.of(msgspec.convert(value.pop("gain"), Range | AtLeast)))

@@ -16,8 +16,6 @@ from tfperfkit.records import stated_gains
 FOR_PEOPLE = ("shown", "words", "album")
 #: Its fields that hold findings.
 _OF_FINDINGS = ("findings", "headroom")
-#: Fields of a finding that only ``tfperf fix`` needs.
-FOR_FIXING = ("remedies",)
 #: Deeper than this a probe's data is refused: readers in other languages stop at a hundred or so.
 _DEPTH = 60
 #: Delete, C1 controls, line separators, direction marks, tags and other characters without a shape are legal in JSON
@@ -41,26 +39,13 @@ def encode(report: Report) -> bytes:
     for name in FOR_PEOPLE:
         document.pop(name, None)
     for section in _OF_FINDINGS:
-        _drop_fields(stated_gains.state(document[section]))
+        stated_gains.state(document[section])
     return _document(_clean(document))
 
 
 def encode_any(value: Any) -> bytes:
     """Records of ours as a document of the same kind: valid for any reader, harmless on a terminal."""
-    return _document(_clean(_drop_fields(stated_gains.state(msgspec.to_builtins(value, enc_hook=_foreign)))))
-
-
-def _drop_fields(value: Any) -> Any:
-    """Remove the fields ``FOR_FIXING`` of all findings in a document, in place, and return it."""
-    if isinstance(value, dict):
-        for name in FOR_FIXING:
-            value.pop(name, None)
-        for item in value.values():
-            _drop_fields(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            _drop_fields(item)
-    return value
+    return _document(_clean(stated_gains.state(msgspec.to_builtins(value, enc_hook=_foreign))))
 
 
 def _document(value: Any) -> bytes:

@@ -10,7 +10,7 @@ import msgspec
 
 from tfperfkit.model import REPORT_SCHEMA, Finding, OnceFixed, Report
 from tfperfkit.records.stated_gains import Stated, StatedOnce
-from tfperfkit.report.json import FOR_FIXING, FOR_PEOPLE
+from tfperfkit.report.json import FOR_PEOPLE
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -25,8 +25,7 @@ def json_schema() -> dict[str, Any]:
     whole: dict[str, Any] = definitions["Report"]
     for name in FOR_PEOPLE:
         del whole["properties"][name]
-    for name in FOR_FIXING:
-        del definitions["Finding"]["properties"][name]
+    del definitions["Finding"]["properties"]["remedy"]
     whole["properties"]["schema"] = {"const": REPORT_SCHEMA}
     used: dict[str, Any] = {}
     _reach(definitions, "Report", used)

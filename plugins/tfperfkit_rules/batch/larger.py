@@ -9,6 +9,7 @@ from tfperfkit_probes.memory.model import MemoryData
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.gain import middle
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.batch.size import MAX_OTHER, other_share, python_feeds
 from tfperfkit_rules.calibration import headroom as calibrated
@@ -43,6 +44,7 @@ def larger_batch(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="BAT002",
         family="batch",
+        remedy=BatchSize("training", times),
         title=_title(found, batch, times),
         severity="info",
         share_of_step=max(0.0, min(found.fixed_share, 1.0)),

@@ -10,6 +10,7 @@ from tfperfkit_probes.input.model import InputData
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.gain import MAX, between, severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration.machines import MEASURED_ON
 from tfperfkit_rules.measures.batch_cost import step_cost
@@ -84,6 +85,7 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="BAT001",
         family="batch",
+        remedy=BatchSize("training", math.ceil(wanted / batch)),
         title=f"With {batch} {'examples' if batch > 1 else 'example'} to a batch, the step is nearly all overhead",
         severity=severity(gained.surely),
         share_of_step=min(fixed, 1.0),

@@ -9,6 +9,7 @@ from tfperfkit_probes.ops.brief import is_heavy
 from tfperfkit.calibration import UNKNOWN_PART
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
+from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import headroom as calibrated
 from tfperfkit_rules.compile import xla_place
@@ -39,6 +40,7 @@ def launching(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="CMP006",
         family="compile",
+        remedy=Setting("jit_compile", "on"),
         title=f"Starting {runs:,.0f} small operations takes {100 * starting / found.step_ms:.0f} % of a step",
         severity="info",
         share_of_step=min(starting / found.step_ms, 1.0),

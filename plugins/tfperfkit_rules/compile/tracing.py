@@ -9,6 +9,7 @@ from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
 from tfperfkit.clock import ms
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import AvoidableTracing, FunctionCosts, RanOperation
+from tfperfkit.remedy import KeepTrace, Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration.machines import TWO_BUSY_CORES
@@ -118,6 +119,7 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="CMP002",
         family="compile",
+        remedy=Setting("jit_compile", "on"),
         severity="low",
         share_of_step=share,
         title=f"{100 * share:.0f} % of a step is elementwise operations, slices and sums, one by one",
@@ -176,6 +178,7 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="CMP004",
         family="compile",
+        remedy=KeepTrace("models"),
         severity="medium" if share >= RUN_SEVERE.value else "low",
         basis="run",
         share_of_step=share,

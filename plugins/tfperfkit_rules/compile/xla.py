@@ -8,6 +8,7 @@ from tfperfkit import calibration, gain
 from tfperfkit.calibration import Chosen, Cited, Derived, Measured, Threshold
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import FunctionCalls, RanOperations, XlaCompilations
+from tfperfkit.remedy import KeepTrace, Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration.machines import TWO_BUSY_CORES
@@ -77,7 +78,7 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="CMP001",
         family="compile",
-        remedies=("drop-remainder",),
+        remedy=KeepTrace("shape"),
         severity="low",
         share_of_step=upper,
         title=f"XLA compiles {function.function} again in the middle of {what}, without a retrace",
@@ -122,6 +123,7 @@ def slower_by_xla(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="CMP003",
         family="compile",
+        remedy=Setting("jit_compile", "off"),
         severity="low",
         share_of_step=upper,
         title="XLA makes the step slower on this processor",
@@ -156,6 +158,7 @@ def without_effect(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="CMP005",
         family="compile",
+        remedy=Setting("jit_compile", "on"),
         severity="info",
         share_of_step=0.0,
         title=f"XLA was asked for by {asked}, and does nothing on a CPU",

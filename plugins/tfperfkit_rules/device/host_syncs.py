@@ -10,6 +10,7 @@ from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.gain import Unknown, between
 from tfperfkit.model import Finding, Measurement, Severity
+from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.device import codes
@@ -76,6 +77,7 @@ def _finding(rows: list[SyncRow], severity: Severity, accelerated: bool) -> Find
     return Finding(
         code=codes.HOST_SYNC,
         family="sync",
+        remedy=Every("read"),
         severity=severity,
         share_of_step=share,
         title=f"{who} reads the values of tensors {_times(count)}{' and waits for them' * waits}",

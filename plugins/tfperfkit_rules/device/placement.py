@@ -9,6 +9,7 @@ from tfperfkit_probes.devices.model import CopyRow, DevicesData, FallbackRow, Sy
 
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
+from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.device import codes
@@ -75,6 +76,7 @@ def missing_device(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             code=codes.NO_SUCH_DEVICE,
             family="device",
+            remedy=Setting("device", ""),
             severity="medium",
             basis="risk",
             share_of_step=0.0,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tfperfkit import gain
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration.machines import TWO_BUSY_CORES
@@ -90,6 +91,7 @@ def threads(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="DEV004",
         family="device",
+        remedy=Setting("threads", ""),
         severity="low",
         share_of_step=upper,
         title=f"TensorFlow may use {count} of {cpus} processors for an operation",
@@ -111,6 +113,7 @@ def _many(count: int, cpus: int, where: tuple[SourceSpan, ...]) -> Finding:
     return Finding(
         code="DEV004",
         family="device",
+        remedy=Setting("threads", ""),
         severity="info",
         share_of_step=0.0,
         where=where,
@@ -135,6 +138,7 @@ def onednn_off(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="DEV005",
         family="device",
+        remedy=Setting("onednn", "on"),
         severity="low",
         share_of_step=ONEDNN_MAX.value * share,
         title="oneDNN is switched off, and with it the fast kernels of this processor",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.gain import Unknown, severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.exchange import exchanging, replicas
@@ -47,6 +48,7 @@ def divided_batch(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code=codes.DIVIDED,
         family="distribution",
+        remedy=BatchSize("training", count),
         title=f"A batch of {whole} is divided among {count} replicas, {each} for each",
         severity=severity(gained.surely),
         share_of_step=max(0.0, min(found.fixed_share, 1.0)) if found is not None else 0.0,

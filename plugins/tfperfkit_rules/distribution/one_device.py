@@ -8,6 +8,7 @@ from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.gain import Unknown, from_shares, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.parts import PartName
+from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration.machines import TWO_BUSY_CORES
@@ -47,6 +48,7 @@ def one_device(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code=codes.ONE_DEVICE,
         family="distribution",
+        remedy=Setting("strategy", ""),
         title=f"{kind} trains on one device: {device}",
         severity=severity(gained.surely) if worth else "info",
         share_of_step=share if worth else 0.0,

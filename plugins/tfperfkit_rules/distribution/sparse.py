@@ -11,6 +11,7 @@ from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
 from tfperfkit.gain import Gain, Unknown, from_shares, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedStep
+from tfperfkit.remedy import Remedy, ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration.machines import TWO_BUSY_CORES
@@ -72,6 +73,7 @@ def gathered_slices(evidence: Evidence) -> Iterator[Finding]:
     yield _finding(
         evidence,
         codes.GATHERED,
+        ReplaceOps("whole_gradient"),
         f"Rows of {len(tables)} embedding{'s' * (len(tables) > 1)} are gathered from {count} replicas, "
         f"{size(rows)} a step, where summing the whole table takes {size(whole)}",
         (share if share > 0 else 0.0, updates),
@@ -115,6 +117,7 @@ def made_dense(evidence: Evidence) -> Iterator[Finding]:
     yield _finding(
         evidence,
         codes.MADE_DENSE,
+        ReplaceOps("gradient_rows"),
         f"The gradient of an embedding is exchanged whole, {size(whole)} a step, of which {count} replicas need "
         f"{size(rows)}",
         (share, updates),
@@ -153,6 +156,7 @@ def _updates(evidence: Evidence) -> float:
 def _finding(
     evidence: Evidence,
     code: str,
+    remedy: Remedy,
     title: str,
     shares: tuple[float, float],
     gained: Gain,
@@ -168,6 +172,7 @@ def _finding(
     return Finding(
         code=code,
         family="distribution",
+        remedy=remedy,
         title=title,
         severity=severity(gained.surely),
         share_of_step=share,

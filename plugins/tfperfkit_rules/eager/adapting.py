@@ -12,6 +12,7 @@ from tfperfkit.calibration import UNKNOWN_PART
 from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place
+from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
@@ -60,6 +61,7 @@ def adapted(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG015",
         family="eager",
+        remedy=BatchSize("adapt"),
         title=words.title,
         severity=severity(gained.surely),
         share_of_step=share,

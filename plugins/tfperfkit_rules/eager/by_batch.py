@@ -9,6 +9,7 @@ from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import Place
+from tfperfkit.remedy import CallDirectly
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.measures.called import TRAIN_ON_BATCH, called_at, calls, receiver
@@ -45,6 +46,7 @@ def trained_by_batch(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG014",
         family="eager",
+        remedy=CallDirectly("fit"),
         title=f"Keras' Python around each train_on_batch takes {100 * around:.0f} % of {evidence.unit.a}",
         severity=severity(gained.surely),
         basis=basis(evidence, turns.turn_ms),

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN, Place, Stack
+from tfperfkit.remedy import Compile
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
@@ -82,7 +83,7 @@ def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], mo
     return Finding(
         code="EAG004",
         family="eager",
-        remedies=("predict-to-call",),
+        remedy=Compile("model"),
         title=f"{names_of(names)} {'are' if names[1:] else 'is'} called operation by operation inside the training loop"
         if apart is None
         else title(names, apart),

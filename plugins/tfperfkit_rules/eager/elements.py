@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from tfperfkit.gain import AtLeast, between, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place
+from tfperfkit.remedy import BatchLoop, Compile, Remedy
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import work as of_work
@@ -48,6 +49,7 @@ def maps_called_eagerly(evidence: Evidence) -> Iterable[Finding]:
         part,
         rest,
         code="EAG010",
+        remedy=Compile("map"),
         title=f"tf.{name} is called eagerly: Python runs {_turns(name)}",
         advice=_REMEDY.get(name, _OTHER_REMEDY),
         detail=f"Most of its operations: {', '.join(rest.types)}." if rest.types else "",
@@ -89,6 +91,7 @@ def elements_one_by_one(evidence: Evidence) -> Iterable[Finding]:
         part,
         Left(of_work.ELEMENTS_LEFT_MIN.value, of_work.ELEMENTS_LEFT_MAX.value),
         code="EAG011",
+        remedy=BatchLoop(),
         title=f"{who} takes {_quoted(one, name)} out of a tensor, one at a time",
         advice=(
             f"Read the whole tensor once before the loop ({read}) and take elements of that; or express the loop by "
@@ -136,11 +139,11 @@ def _part(evidence: Evidence, kind: Kind) -> EagerPart | None:
 
 
 def _finding(
-    evidence: Evidence, part: EagerPart, rest: Left, *, code: str, title: str, advice: str, detail: str
+    evidence: Evidence, part: EagerPart, rest: Left, *, code: str, remedy: Remedy, title: str, advice: str, detail: str
 ) -> Finding:
     samples = evidence.samples
     share = min((part.seen + part.own(evidence)) / samples.count, 1.0)
-    # Of elements that are read it is known what is left.
+    # What is left of elements that are read is known.
     gained = (AtLeast if code == "EAG010" else between)(*rest.bounds(share, samples.count))
     places = [place for place, _ in part.lines.most_common(3)]
     around = loops(evidence, *places[0])
@@ -150,6 +153,7 @@ def _finding(
     return Finding(
         code=code,
         family="eager",
+        remedy=remedy,
         title=title,
         severity=severity(gained.saved),
         share_of_step=share,

@@ -10,6 +10,7 @@ from tfperfkit_probes.input.model import InputData
 from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import Place
+from tfperfkit.remedy import CallDirectly
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import get_argument, is_constant
 from tfperfkit_rules.calibration import eager as calibrated
@@ -51,6 +52,7 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG006",
         family="eager",
+        remedy=CallDirectly("fit"),
         title=(
             f"{model}.fit is called {fits:,.0f} times for {batches / fits:,.1f} batches each"
             if epochs <= fits

@@ -11,6 +11,7 @@ from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import Place
 from tfperfkit.records.steps import UPDATES
+from tfperfkit.remedy import CallDirectly
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
@@ -78,7 +79,7 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
     return Finding(
         code="EAG004",
         family="eager",
-        remedies=("predict-to-call",),
+        remedy=CallDirectly("predict"),
         title=(
             f"{model}.{name} goes through its data in {batches:,.0f} small batches {loop}"
             if rounds

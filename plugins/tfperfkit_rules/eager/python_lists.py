@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from tfperfkit.gain import from_shares, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.module import Syntax
 from tfperfkit.syntax.nodes import get_argument, get_last_name, get_method, get_receiver
@@ -58,6 +59,7 @@ def made_of_lists(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG016",
         family="eager",
+        remedy=ReplaceOps("array"),
         title=f"{name} makes a tensor of a Python list, element by element",
         severity=severity(gained.surely),
         share_of_step=share,

@@ -9,6 +9,7 @@ from tfperfkit.gain import AtLeast, severity, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import LineCounts
 from tfperfkit.records.samples import Frame, Stack
+from tfperfkit.remedy import Compile
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
@@ -47,6 +48,7 @@ def python_loop(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG005",
         family="eager",
+        remedy=Compile("loop"),
         title=f"A Python loop runs the same operations {found.turns:,.0f} times over, one by one",
         severity=severity(gained.surely),
         share_of_step=max(lost(estimate), found.share),

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import Place
+from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import get_lines, get_receiver
 from tfperfkit_rules.calibration import eager as calibrated
@@ -58,6 +59,7 @@ def models_made_again(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG009",
         family="eager",
+        remedy=Hoist("model"),
         title=f"A model is {done} again and again in {evidence.unit.loop}",
         severity=severity(gained.surely),
         share_of_step=min(made + dragged + called, 1.0),

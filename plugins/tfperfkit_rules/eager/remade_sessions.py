@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place
+from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
@@ -49,6 +50,7 @@ def sessions_made_again(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG009",
         family="eager",
+        remedy=Hoist("model"),
         title=f"A session is made again for each run in {evidence.unit.loop}",
         severity=severity(gained.surely),
         share_of_step=making,

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from tfperfkit.gain import MEDIUM, from_shares, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN
+from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
@@ -63,7 +64,7 @@ def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG004",
         family="eager",
-        remedies=("predict-to-call",),
+        remedy=BatchSize("predict"),
         title=f"{model}.{name} goes through its data in batches that are too small",
         severity=severity(gained.surely),
         share_of_step=min(overhead, 1.0),

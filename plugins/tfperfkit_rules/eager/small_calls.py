@@ -17,6 +17,7 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import FunctionCosts
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.records.steps import MarkerKind
+from tfperfkit.remedy import BatchLoop, BatchSize, Remedy, Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
@@ -35,7 +36,7 @@ class _Words(NamedTuple):
     cost_ms: float
     advice: str
     detail: str
-    remedies: tuple[str, ...] = ()
+    remedy: Remedy = Rewrite()
 
 
 _SESSION = _Words(
@@ -53,6 +54,7 @@ _FUNCTION = _Words(
     "Call it for many rows at a time (requests, or the states of several environments, side by side), or move this "
     "loop into the function (for i in tf.range(n)), so that it runs in the graph.",
     "Each call binds its arguments in Python and starts the graph in the runtime, however small it is.",
+    BatchLoop(),
 )
 _BATCH = _Words(
     "EAG004",
@@ -61,7 +63,7 @@ _BATCH = _Words(
     "Collect the inputs of many turns of the loop into one array, and call predict_on_batch, or predict(rows, "
     "batch_size=1024), once for all of them.",
     "Each call prepares its arguments in Python and starts the graph in the runtime, however few rows there are.",
-    ("predict-to-call",),
+    BatchSize("predict"),
 )
 #: What Keras compiles for such a call.
 _ON_DATA = ("one_step_on_data", "one_step_on_data_distributed")
@@ -122,7 +124,7 @@ def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterat
     yield Finding(
         code=words.code,
         family="eager",
-        remedies=words.remedies,
+        remedy=words.remedy,
         title=words.title,
         severity=severity(gained.surely),
         share_of_step=overhead,

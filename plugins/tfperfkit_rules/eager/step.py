@@ -9,6 +9,7 @@ from tfperfkit.gain import LOW, MEDIUM, between, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import HostReads
 from tfperfkit.records.samples import Frame
+from tfperfkit.remedy import Compile
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.eager.draws import draws
@@ -46,7 +47,7 @@ def eager_step(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG001",
         family="eager",
-        remedies=("compile-step", "step-from-loop"),
+        remedy=Compile("step"),
         title=_title(estimate, place),
         severity=severity(1 - estimate.upper_ms / estimate.step_ms),
         share_of_step=lost(estimate),

@@ -10,6 +10,7 @@ from tfperfkit_probes.ops.model import OpsData
 from tfperfkit.gain import between, severity
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import FunctionCalls, HostReads
+from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.eager.gain import compiled
@@ -45,7 +46,7 @@ def left_eager(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG003",
         family="eager",
-        remedies=("debug-switch",),
+        remedy=Setting("run_eagerly", "off"),
         title=f"{what} makes the step run as {estimate.operations:,.0f} separate operations",
         severity=severity(1 - estimate.upper_ms / estimate.step_ms),
         share_of_step=lost(estimate),

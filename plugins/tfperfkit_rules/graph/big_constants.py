@@ -10,6 +10,7 @@ from tfperfkit_probes.ops.model import Brief, Constant
 
 from tfperfkit import gain
 from tfperfkit.model import Finding, Severity, SourceSpan
+from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
@@ -65,6 +66,7 @@ def _finding(evidence: Evidence, baked: _Baked) -> Finding:
     finding = Finding(
         code=codes.BIG_CONSTANT,
         family="input" if total >= MEDIUM_BYTES else "graph",
+        remedy=Hoist("array"),
         severity=severity,
         share_of_step=0.0,
         title=f"{_size(total)} of constants are baked into {called(function)}: {name}",

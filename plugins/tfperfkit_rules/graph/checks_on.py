@@ -8,6 +8,7 @@ import msgspec
 
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
+from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.calibration import shared
@@ -35,7 +36,7 @@ def checks_on(evidence: Evidence) -> Iterator[Finding]:
     made = Finding(
         code=codes.PRINT,
         family="graph",
-        remedies=("debug-switch",),
+        remedy=Setting("check_numerics", "off"),
         severity="info",
         share_of_step=0.0,
         title=f"tf.debugging.enable_check_numerics checks every result: {runs:,.0f} of the {every:,.0f} operations of "

@@ -9,6 +9,7 @@ from tfperfkit_probes.ops.model import OpsData
 from tfperfkit.gain import from_shares, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep, FunctionCalls
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
@@ -46,6 +47,7 @@ def dense_updates(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code=codes.DENSE_UPDATE,
         family="graph",
+        remedy=ReplaceOps("looked_up_rows"),
         title=f"{100 * share:.0f} % of a step updates all rows of an embedding, of which a batch touches few",
         severity=severity(gained.surely),
         share_of_step=min(share, 1.0),

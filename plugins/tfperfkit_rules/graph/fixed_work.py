@@ -10,6 +10,7 @@ from tfperfkit_probes.input.model import InputData, Pipeline
 from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep, FixedOperations, FixedWork, RanOperations
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import is_constant
 from tfperfkit_rules.calibration import graph as calibrated
@@ -105,6 +106,7 @@ def _finding(
     return Finding(
         code=codes.FIXED_WORK,
         family="graph",
+        remedy=ReplaceOps("kept_results"),
         title=f"The same results of {name} are computed again in every epoch",
         severity=graph_severity(share),
         share_of_step=share,

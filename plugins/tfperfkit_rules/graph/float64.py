@@ -11,6 +11,7 @@ from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import ComputedStep
 from tfperfkit.records.bounds import SOLVES, plain
+from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.calibration import shared
@@ -81,7 +82,7 @@ def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
     yield Finding(
         code=codes.FLOAT64,
         family="precision",
-        remedies=("precision-float32",),
+        remedy=Setting("precision", "float32"),
         severity="low",
         share_of_step=0.0,
         title=f"{name} computes in float64: {ops:,} operations, {100 * share:.0f} % of its FLOPs",

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import StepPhases
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.function import Function
 from tfperfkit.syntax.module import Syntax, parse
@@ -43,6 +44,7 @@ def repeated_gradients(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(
                 code=codes.REPEATED_GRADIENTS,
                 family="graph",
+                remedy=ReplaceOps("one_gradient"),
                 severity="low",
                 share_of_step=upper,
                 title=f"{passes.function} runs the backward pass {passes.times} times to add the results up",

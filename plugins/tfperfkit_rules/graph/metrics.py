@@ -9,6 +9,7 @@ from tfperfkit_probes.lines.graph.repeated import BesideTime
 
 from tfperfkit.gain import Range, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.calibration import shared
@@ -53,6 +54,7 @@ def _of(evidence: Evidence, function: GraphFunction, step_ms: float) -> Iterator
     yield Finding(
         code=codes.METRICS,
         family="graph",
+        remedy=Remove("metrics"),
         title=f"{words.capitalize()} take {100 * share:.0f} % of every step",
         severity=graph_severity(share),
         share_of_step=share,

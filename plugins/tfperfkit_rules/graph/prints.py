@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from tfperfkit_probes.ops.model import Brief, Marked
 
 from tfperfkit.model import Finding
+from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
@@ -47,7 +48,7 @@ def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
     yield Finding(
         code=codes.PRINT,
         family="graph",
-        remedies=("debug-switch",),
+        remedy=Every("print"),
         severity="low" if printed else "info",
         share_of_step=0.0,
         title=f"{called(function)} makes {what} in every call",

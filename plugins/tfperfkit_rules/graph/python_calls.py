@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tfperfkit_probes.ops.model import Brief, GraphLoop
 
 from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.calibration import shared
@@ -55,6 +56,7 @@ def _calls(evidence: Evidence, function: Brief) -> Finding:
     return Finding(
         code=codes.PYTHON_CALL,
         family="eager",
+        remedy=ReplaceOps("tensorflow"),
         severity="medium",
         share_of_step=0.0,
         title=f"{called(function)} calls back into Python {when}",

@@ -8,6 +8,7 @@ from tfperfkit_probes.lines.graph.data import GraphFunction
 
 from tfperfkit.gain import Range, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
@@ -34,6 +35,7 @@ def _of(function: GraphFunction, step_ms: float) -> Iterator[Finding]:
     yield Finding(
         code=codes.REPEATED_FORWARD,
         family="graph",
+        remedy=ReplaceOps("one_pass"),
         title=f"The forward pass of {words} runs {_often(function)} in a step",
         severity=graph_severity(share),
         share_of_step=share,

@@ -11,6 +11,7 @@ from typing import ClassVar, Generic
 from tfperfkit.graph.recorded import RecordedFunction, RecordedGraphs
 from tfperfkit.graph.view import View
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.remedy import Remedy, ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import C, collect_causes
 from tfperfkit_rules.graph.waste.pricing import Part, finding, functions_that_ran, parts_of
@@ -25,6 +26,7 @@ class GraphRule(Generic[C]):
     code: ClassVar[str]
     #: The heading of the finding's page, without numbers or names.
     title: ClassVar[str]
+    remedy: ClassVar[Remedy] = ReplaceOps("fewer")
 
     def __init__(self) -> None:
         self.__name__ = type(self).__name__
@@ -60,4 +62,4 @@ class GraphRule(Generic[C]):
         self, evidence: Evidence, part: Part[C], title: str, advice: str, detail: str, *figures: Measurement
     ) -> Finding:
         """The finding with its price. ``figures`` are of the graph: see ``pricing.count``."""
-        return finding(evidence, part, self.code, title, advice, detail, *figures)
+        return finding(evidence, part, self.code, title, advice, detail, *figures, remedy=self.remedy)

@@ -11,6 +11,7 @@ from tfperfkit.clock import ms
 from tfperfkit.gain import MEDIUM, from_shares, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.calibration import shared
@@ -82,6 +83,7 @@ def _finding(evidence: Evidence, runs: list[_Run], longest: _Run) -> Iterator[Fi
     yield Finding(
         code=codes.REPEATED_FORWARD,
         family="graph",
+        remedy=ReplaceOps("one_pass"),
         title=f"session.run is called {len(runs)} times with one feed, and each runs the same network",
         severity=severity(gained.surely),
         share_of_step=saved,

@@ -10,6 +10,7 @@ from tfperfkit_probes.ops.model import GraphLoop
 
 from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.calibration import shared
@@ -98,6 +99,7 @@ def _finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_loops:
     yield Finding(
         code=codes.SMALL_LOOP,
         family="graph",
+        remedy=ReplaceOps("all_rows"),
         title=f"{found.kind} in {called(function)} makes {goes} that do next to nothing",
         severity=gain.severity(gained.saved),
         share_of_step=(low + high) / 2,

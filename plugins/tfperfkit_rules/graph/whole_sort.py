@@ -10,6 +10,7 @@ from tfperfkit.graph import optable
 from tfperfkit.graph.uses import used_at_one_end
 from tfperfkit.graph.view import View
 from tfperfkit.model import Finding
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.rule import GraphRule
@@ -36,6 +37,7 @@ class WholeSort(GraphRule[SortedRow]):
 
     code = "GRF013"
     title = "All is sorted, and only the first few are used"
+    remedy = ReplaceOps("top_k")
 
     def find(self, view: View) -> Iterator[SortedRow]:
         """Yield the sorts of which less than half is used."""

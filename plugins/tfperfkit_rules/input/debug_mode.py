@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tfperfkit.gain import between
 from tfperfkit.model import Finding
+from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.feed import feed, overlaps, own_time, place, places, waiting
@@ -32,7 +33,7 @@ def debug_mode(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP016",
         family="input",
-        remedies=("debug-switch",),
+        remedy=Setting("debug_mode", "off"),
         severity="low",
         title="tf.data runs in debug mode: Python calls each operation of its functions, for each element",
         share_of_step=item.share,

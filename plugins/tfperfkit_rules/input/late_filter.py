@@ -9,6 +9,7 @@ from tfperfkit_probes.input.model import Pipeline, Stage
 
 from tfperfkit.gain import between
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.function import Function
 from tfperfkit.syntax.nodes import find_nodes, list_bound_names, list_read_names
@@ -36,6 +37,7 @@ def filtered_late(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP008",
         family="input",
+        remedy=ChangeStage("order"),
         severity="low",
         title=f"{called(stage)} works on all examples, and a filter behind it drops {100 * dropped:.0f} % of them",
         share_of_step=item.share,

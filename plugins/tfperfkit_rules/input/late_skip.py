@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tfperfkit.gain import MEDIUM, from_shares, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.parts import RunPart
+from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.input.also_validated import also_validated
@@ -43,6 +44,7 @@ def _finding(evidence: Evidence, found: LateSkip, share: float, upper: float) ->
     return Finding(
         code="INP008",
         family="input",
+        remedy=ChangeStage("order"),
         severity=severity(gained.saved),
         basis="run",
         title=f"{name} makes {count:,} elements that skip({count}) throws away, in each pass over the {what}",

@@ -16,6 +16,7 @@ from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN, Place, Samples, read_log
 from tfperfkit.records.spans import Span
+from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.calibration import shared
@@ -62,6 +63,7 @@ def opened_again(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP014",
         family="input",
+        remedy=Hoist("reader"),
         severity="low",
         title=f"{_files(first.loader)} again {_often(first.loader, item)} by {python_words(stage, source)}",
         share_of_step=item.share,

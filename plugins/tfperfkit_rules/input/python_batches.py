@@ -8,6 +8,7 @@ from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, Stage
 
 from tfperfkit.gain import AtLeast
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.calibration import shared
@@ -61,6 +62,7 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP005",
         family="input",
+        remedy=ChangeStage("less_python"),
         severity="low",
         title=f"Python prepares the batches: {python_words(stage, source)}{_doing(line)}",
         share_of_step=min(item.share + garbage / item.step_ms, 1.0),
@@ -111,6 +113,7 @@ def python_beside(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP005",
         family="input",
+        remedy=ChangeStage("less_python"),
         severity="low",
         title=f"Python prepares the batches, beside the step's own: {python_words(stage, source)}",
         share_of_step=0.0,  # what it waits is not measured

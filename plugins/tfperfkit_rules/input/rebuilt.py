@@ -10,6 +10,7 @@ from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import MemoryLimit
 from tfperfkit.records.samples import MIN
+from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.calibration import shared
@@ -79,6 +80,7 @@ def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Findin
     return Finding(
         code="INP012",
         family="input",
+        remedy=Hoist("iterator"),
         severity="low",
         title="An element is taken by its number for every step, by a new iterator that makes all before it"
         if numbered
@@ -133,6 +135,7 @@ def _again(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Finding | 
     return Finding(
         code="INP012",
         family="input",
+        remedy=Hoist("iterator"),
         severity="low",
         share_of_step=share,
         title=f"The data set is built {pipeline.datasets_made} times over",
@@ -181,6 +184,7 @@ def constant_data(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(
                 code="INP010",
                 family="input",
+                remedy=Hoist("array"),
                 severity="medium",
                 basis="risk",
                 share_of_step=0.0,
@@ -202,6 +206,7 @@ def constant_data(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(
                 code="INP010",
                 family="input",
+                remedy=Hoist("array"),
                 severity="low",
                 basis="risk",
                 share_of_step=0.0,

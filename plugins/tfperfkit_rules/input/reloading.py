@@ -14,6 +14,7 @@ from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.convert import each
 from tfperfkit.records.samples import MIN, TENSORFLOW, FunctionKey, Place, Samples
+from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.calibration import shared
@@ -196,7 +197,7 @@ def _reload(evidence: Evidence, step_ms: float, rows: list[_Row]) -> Finding:
     return Finding(
         code="INP002",
         family="input",
-        remedies=("hoist",),
+        remedy=Hoist("file"),
         severity="low",
         title=title,
         share_of_step=share,
@@ -242,7 +243,7 @@ def constant_values(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             code="INP011",
             family="input",
-            remedies=("hoist",),
+            remedy=Hoist("value"),
             severity="low",
             title=f"{row.function} gives the same value at every step",
             share_of_step=share,

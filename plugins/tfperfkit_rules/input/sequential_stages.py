@@ -10,6 +10,7 @@ from tfperfkit_probes.input.model import Pipeline, Stage
 
 from tfperfkit.gain import between
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.input.also_validated import also_validated
@@ -79,7 +80,7 @@ def _per_example(evidence: Evidence, pipeline: Pipeline, stage: Stage, size: int
     return Finding(
         code="INP007",
         family="input",
-        remedies=("batch-first",),
+        remedy=ChangeStage("batch_first"),
         severity="low",
         title=(
             f"{name} parses one record at a time"
@@ -154,7 +155,7 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP003",
         family="input",
-        remedies=("parallel-map",),
+        remedy=ChangeStage("parallel"),
         severity="low",
         title=f"{name} {kind}"
         if len(maps) == 1

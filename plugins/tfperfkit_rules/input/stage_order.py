@@ -9,6 +9,7 @@ from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 from tfperfkit.gain import between
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.offers import MemoryLimit
+from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.input.also_validated import also_validated
@@ -60,7 +61,7 @@ def repeated(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code=code,
         family="input",
-        remedies=("keep-results",) if early is None else (),
+        remedy=ChangeStage("cache" if early is None else "order"),
         severity="low",
         title=title,
         share_of_step=item.share,
@@ -178,6 +179,7 @@ def order(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(
                 code="INP008",
                 family="input",
+                remedy=ChangeStage("order"),
                 severity="info",
                 title=title,
                 share_of_step=0.0,
@@ -243,6 +245,7 @@ def late_prefetch(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP008",
         family="input",
+        remedy=ChangeStage("order"),
         severity="low",
         title=f"{called(item.bound)} stands behind prefetch(), so it runs only when the step asks",
         share_of_step=item.share,
@@ -276,6 +279,7 @@ def large_buffer(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(
                 code="INP009",
                 family="input",
+                remedy=ChangeStage("shuffle_less"),
                 severity=severity,
                 basis="risk",
                 title="The shuffle buffer holds whole decoded examples"

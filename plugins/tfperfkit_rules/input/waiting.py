@@ -10,6 +10,7 @@ from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import InputPrefetch, RanOperations
 from tfperfkit.records.steps import Site
+from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.input.feed import (
@@ -50,7 +51,7 @@ def no_prefetch(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP004",
         family="input",
-        remedies=("prefetch",),
+        remedy=ChangeStage("prefetch"),
         severity="low",
         title="No batch is prepared while the step computes",
         share_of_step=item.share,
@@ -86,7 +87,7 @@ def waits(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP001",
         family="input",
-        remedies=("parallel-map",),
+        remedy=ChangeStage("keep_up"),
         severity="info" if plain else "low",
         title=f"The step waits for its input{slow}",
         share_of_step=item.share,
@@ -124,7 +125,7 @@ def _unknown(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP001",
         family="input",
-        remedies=("parallel-map",),
+        remedy=ChangeStage("keep_up"),
         severity="low",
         title="The step waits for its input",
         share_of_step=share,

@@ -9,6 +9,7 @@ from tfperfkit_probes.input.model import Pipeline, Stage
 
 from tfperfkit.gain import between
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.input.also_validated import also_validated
@@ -69,7 +70,7 @@ def _finding(pipeline: Pipeline, flat: Stage, window: Stage, size: int, share: f
     return Finding(
         code="INP007",
         family="input",
-        remedies=("batch-first",),
+        remedy=ChangeStage("batch_first"),
         severity="info",
         title="Windows over the series are made one by one, each by a dataset of its own",
         share_of_step=share,

@@ -8,6 +8,7 @@ from tfperfkit_probes.memory.model import Grower, MemoryData
 
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
+from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.new_models import new_models
@@ -99,6 +100,7 @@ def _kept(evidence: Evidence, data: MemoryData, row: Grower, per_step: float) ->
     return Finding(
         code="MEM001",
         family="memory",
+        remedy=Remove(),
         severity=_severity(evidence, data, per_step),
         basis="risk",
         title=f"{name} grows with every step",
@@ -138,6 +140,7 @@ def _unexplained(data: MemoryData, per_step: float, steps: int) -> Finding:
     return Finding(
         code="MEM001",
         family="memory",
+        remedy=Remove(),
         basis="risk",
         title="Memory grows with every step",
         severity="low" if lasting else "info",
@@ -157,6 +160,7 @@ def _of_models(data: MemoryData, per_step: float, models: list[SourceSpan]) -> F
     return Finding(
         code="MEM001",
         family="memory",
+        remedy=Remove(),
         basis="risk",
         title="Memory grows while models are made one after the other",
         severity="info",
@@ -212,6 +216,7 @@ def graphs_grow(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             code="MEM002",
             family="memory",
+            remedy=Remove(),
             severity="medium",
             basis="risk",
             title="Every step adds operations to the default graph"

@@ -10,6 +10,7 @@ from tfperfkit import calibration, gain
 from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN, Place
+from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import calls
@@ -80,6 +81,7 @@ def _finding(evidence: Evidence, price: _Price, grown: Growing | None) -> Findin
     return Finding(
         code="MEM002",
         family="memory",
+        remedy=Remove(),
         severity=gain.severity(share),
         basis="run" if whole else "step",
         share_of_step=share,

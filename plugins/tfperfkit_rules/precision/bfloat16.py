@@ -9,6 +9,7 @@ from tfperfkit_probes.ops.brief import is_heavy
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
+from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import headroom as of_headroom
 from tfperfkit_rules.calibration.machines import MEASURED_ON
@@ -64,6 +65,7 @@ def bfloat16(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="PRC004",
         family="precision",
+        remedy=Setting("precision", "mixed_bfloat16"),
         severity="info",
         title=f"Products of matrices take {100 * products / whole:.0f} % of a step; this processor has them "
         f"{times:.1f}x as fast in 16 bits",

@@ -9,6 +9,7 @@ from tfperfkit import gain
 from tfperfkit.calibration import UNKNOWN_PART, Cited, Measured, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import FunctionCalls, FunctionCosts, Gpus
+from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import get_last_name, is_constant
 from tfperfkit_rules.calibration.machines import MEASURED_ON
@@ -91,7 +92,7 @@ def float16_on_cpu(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="PRC003",
         family="precision",
-        remedies=("precision-where-gpu",),
+        remedy=Setting("precision", "float16 on GPUs"),
         severity="low" if counted else gain.severity(UNKNOWN_PART.value * saved[1]),
         title=f"{name} on a processor that has no float16 arithmetic",
         share_of_step=min(saved[1], 1.0),
@@ -144,6 +145,7 @@ def unused_half_precision(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="PRC002",
         family="precision",
+        remedy=Setting("precision", "mixed_float16"),
         severity="info",
         title="The GPU's 16-bit arithmetic is not used",
         share_of_step=share,

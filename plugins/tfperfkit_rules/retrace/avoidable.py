@@ -98,7 +98,7 @@ def _finding(
     return Finding(
         code=code,
         family="retrace",
-        remedies=codes.REMEDIES.get(code, ()),
+        remedy=codes.REMEDIES[code],
         title=title(code, function, traces),
         severity=_severity(code, share, once, traces),
         # What goes for certain is lost: beside the tracing the first executions of what was traced.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tfperfkit_probes.retrace.model import Blame
 
+from tfperfkit.remedy import Hoist, KeepTrace, Remedy
+
 PYTHON_VALUE = "RET001"
 VARYING_BATCH = "RET002"
 VARYING_LENGTH = "RET003"
@@ -19,11 +21,21 @@ PIPELINE_REBUILT = "RET012"
 OTHER = "RET013"
 UNEXPLAINED = "RET014"
 
-#: The mechanical changes that carry out the advice, by code.
-REMEDIES = {
-    PYTHON_VALUE: ("tensor-arguments",),
-    VARYING_BATCH: ("reduce-retracing", "drop-remainder"),
-    VARYING_LENGTH: ("reduce-retracing",),
+#: What the findings ask for.
+REMEDIES: dict[str, Remedy] = {
+    PYTHON_VALUE: KeepTrace("number"),
+    VARYING_BATCH: KeepTrace("batch"),
+    VARYING_LENGTH: KeepTrace("length"),
+    VARYING_RANK: KeepTrace("rank"),
+    VARYING_DTYPE: KeepTrace("dtype"),
+    VARYING_STRUCTURE: KeepTrace("structure"),
+    OBJECT_IDENTITY: KeepTrace("object"),
+    MADE_IN_LOOP: KeepTrace("function"),
+    PER_INSTANCE: KeepTrace("instance"),
+    CONTEXT: KeepTrace("context"),
+    FAILING: KeepTrace("failure"),
+    PIPELINE_REBUILT: Hoist("pipeline"),
+    OTHER: KeepTrace("other"),
 }
 
 #: By what the probe ``retrace`` blames.

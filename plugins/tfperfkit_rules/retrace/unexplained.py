@@ -14,6 +14,7 @@ from tfperfkit.clock import MS_PER_S
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import TraceCounts
 from tfperfkit.records.samples import Place, Samples
+from tfperfkit.remedy import Compile, KeepTrace, Remedy
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.module import Syntax
 from tfperfkit.syntax.nodes import get_argument, get_lines
@@ -70,6 +71,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     new = _new_model(evidence, lines) if not compiles else None
     makes = bool(compiles) or new is not None
     gained = _gain(evidence, share, makes)
+    remedy: Remedy = KeepTrace("keras")
     if compiles:
         name = receiver(compiles[0][1], "the model")
         title = f"compile() is called in {evidence.unit.loop}, so Keras traces its functions again"
@@ -95,10 +97,11 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         places = list(dict.fromkeys((new, *places)))[: shared.MAX_PLACES.value]
     elif (jacobian := _jacobian(evidence, lines)) is not None:
         title = f"{jacobian.method} is called outside of a tf.function, so it is traced anew each time"
-        advice = jacobian.advice
+        advice, remedy = jacobian.advice, Compile("jacobian")
     else:
         many = f"{len(steps)} of {len(evidence.steps.clean)} clean steps"
         where = many if evidence.work is None else evidence.unit.loop
+        remedy = KeepTrace("unknown")
         title = f"Functions are traced anew in {where}"
         advice = (
             "Make models, optimizers, tf.functions and tf.data pipelines once, before the loop, and use them again: "
@@ -107,7 +110,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code=codes.UNEXPLAINED,
         family="retrace",
-        remedies=("compile-jacobian",),
+        remedy=remedy,
         title=title,
         severity=gain.severity(share),
         share_of_step=max(share, gained.surely) if gained.bounds else share,

@@ -7,6 +7,7 @@ from functools import partial
 
 from tfperfkit.gain import MEDIUM, severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
@@ -40,7 +41,7 @@ def collects(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="STP005",
         family="step",
-        remedies=("collections",),
+        remedy=Every("collect"),
         title=f"{100 * share:.0f} % of {evidence.unit.a} is {reported(evidence, found, kind)}",
         severity=severity(gained.saved),
         share_of_step=share,

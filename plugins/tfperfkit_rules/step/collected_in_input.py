@@ -12,6 +12,7 @@ from tfperfkit_probes.input.model import InputData
 
 from tfperfkit.gain import MEDIUM, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import get_last_name
 from tfperfkit_rules.calibration import shared
@@ -39,7 +40,7 @@ def collected_in_input(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="STP005",
         family="step",
-        remedies=("collections",),
+        remedy=Every("collect"),
         title=f"{100 * share:.0f} % of a step is collecting garbage by hand, in what prepares the batches",
         severity=severity(gained.saved),
         share_of_step=share,

@@ -10,6 +10,7 @@ from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, ShortD
 from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN
+from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.moments import moments
@@ -60,6 +61,7 @@ def _validated(evidence: Evidence, row: KerasInput, examples: int, batch: int) -
     yield Finding(
         code=CODE,
         family="step",
+        remedy=Setting("validation_steps"),
         title=f"Each validation goes through its data {passes:,.1f} times",
         severity=severity(share * saved),
         basis="run" if work is None else "step",
@@ -87,6 +89,7 @@ def _counted_examples(row: KerasInput, examples: int, batch: int) -> Finding:
     return Finding(
         code=CODE,
         family="step",
+        remedy=Setting("validation_steps"),
         title=f"steps_per_epoch is the number of examples: each epoch goes through the data {batch:,} times",
         severity="medium",
         basis="run",
@@ -110,6 +113,7 @@ def _short(row: ShortData) -> Finding:
     return Finding(
         code=CODE,
         family="step",
+        remedy=Setting("validation_steps"),
         title=f"The data ran out: {what} is {row.asked:,}, and there are {row.had:,} batches",
         severity="info",
         basis="run",

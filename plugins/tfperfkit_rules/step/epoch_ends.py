@@ -10,6 +10,7 @@ from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import MIN, Place, Stack
+from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
@@ -103,6 +104,7 @@ def _finding(evidence: Evidence, what: _What, found: _Ends, share: float) -> Fin
     return Finding(
         code="STP006",
         family="step",
+        remedy=Every("validate"),
         title=f"{what.capitalize()} after each epoch takes {100 * share:.0f} % of the run"
         + (f", in batches of {small.size}" if small is not None else ""),
         severity=severity(share),

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from tfperfkit.gain import Range, between, severity, speedup
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
@@ -32,7 +33,7 @@ def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="STP002",
         family="step",
-        remedies=("steps-per-execution",),
+        remedy=Setting("steps_per_execution", int(TOGETHER)),
         title="Each step of fit costs more to call than to compute",
         severity=severity(gained.surely),
         share_of_step=found.share,

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import Pipelines
+from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import headroom as calibrated
 from tfperfkit_rules.calibration import shared
@@ -42,7 +43,7 @@ def several_steps(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="STP009",
         family="step",
-        remedies=("steps-per-execution",),
+        remedy=Setting("steps_per_execution", int(TOGETHER)),
         title=f"Calling the compiled step takes {100 * around / found.step_ms:.0f} % of a step",
         severity="info",
         share_of_step=min(around / found.step_ms, shared.MAX_STEP_SHARE.value),

@@ -10,6 +10,7 @@ from tfperfkit_probes.input.model import InputData, KerasInput
 from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN, Place
+from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import get_argument
 from tfperfkit_rules.calibration import step as calibrated
@@ -51,6 +52,7 @@ def _finding(evidence: Evidence, row: KerasInput, fit: KerasInput, share: float,
     return Finding(
         code="STP011",
         family="step",
+        remedy=Remove("evaluation"),
         title=f"{model}.evaluate goes through the {which} data again, which fit has just measured",
         severity=severity(share),
         basis="run",

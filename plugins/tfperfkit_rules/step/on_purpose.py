@@ -8,6 +8,7 @@ from functools import partial
 from tfperfkit.gain import MEDIUM, Gain, UpTo, from_shares, interval, severity, up_to
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import Stack
+from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as of_input
 from tfperfkit_rules.calibration import shared
@@ -58,6 +59,7 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
     return Finding(
         code="STP004",
         family="step",
+        remedy=Remove(),
         title=f"{100 * found.share:.0f} % of {evidence.unit.a} is "
         + (reported(evidence, found, kind) if other is None else _busy_with(evidence, other))
         + (f", while {limited.frame.name} waits with a time limit" if limited is not None else ""),

@@ -10,6 +10,7 @@ from tfperfkit_probes.input.model import InputData
 from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN, Place
+from tfperfkit.remedy import Every, Remove
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.moments import moments
@@ -56,6 +57,7 @@ def _finding(
     yield Finding(
         code="STP011" if training else "STP006",
         family="step",
+        remedy=Remove("evaluation") if training else Every("validate"),
         title=(
             f"A pass of its own goes through the training data again after each epoch: {100 * share:.0f} % of the run"
             if training and at

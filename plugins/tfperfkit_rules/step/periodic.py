@@ -9,6 +9,7 @@ from tfperfkit.gain import LOW, MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.parts import PARTS, PartName, part_of
 from tfperfkit.records.samples import Place
+from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
@@ -55,6 +56,7 @@ def every_nth(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="STP008",
         family="step",
+        remedy=Every("work"),
         title=f"One step in {turn} takes {each / account.ordinary_ms:,.0f} times as long: {PARTS[part].sentence}",
         severity=severity(gained.saved) if share >= LOW else "info",
         share_of_step=share,

@@ -10,6 +10,7 @@ from tfperfkit.gain import AtLeast, interval, severity, speedups
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.records.spans import Span
+from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
@@ -113,6 +114,7 @@ def _finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
     return Finding(
         code="LIN001",
         family="step",
+        remedy=Rewrite("python"),
         title=f"{100 * share:.0f} % of the training loop is {words}{name}, between the steps",
         severity=severity(gained.saved),
         basis=basis(evidence, turns.turn_ms),

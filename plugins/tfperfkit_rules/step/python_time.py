@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from tfperfkit.gain import HIGH, AtLeast, interval, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import TENSORFLOW, Frame, Place, Stack
+from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
@@ -193,6 +194,7 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     return Finding(
         code="LIN001",
         family="step",
+        remedy=Rewrite("python"),
         title=f"{100 * share:.0f} % of {evidence.unit.a} is {what} {whose}{within}{outside}",
         severity=severity(gained.saved) if _is_worth_it(evidence, share) else "info",
         share_of_step=share,

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from tfperfkit.gain import MEDIUM, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import headroom, shared
 from tfperfkit_rules.calibration import step as calibrated
@@ -43,6 +44,7 @@ def seeded_each_step(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="STP012",
         family="step",
+        remedy=Remove(),
         title=f"The seed is set at each step, so all kernels are made anew: {100 * share:.0f} % of a step",
         severity=severity(gained.surely),
         share_of_step=share,

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place
+from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
@@ -83,6 +84,7 @@ def _finding(evidence: Evidence, found: _Epochs, share: float, between_ns: float
     return Finding(
         code="STP010",
         family="step",
+        remedy=Setting("epochs", times),
         title=f"An epoch is {number}: beginning and ending epochs takes {100 * share:.0f} % of the run",
         severity=severity(share),
         basis="run",

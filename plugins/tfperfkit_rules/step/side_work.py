@@ -13,6 +13,7 @@ from tfperfkit.gain import MEDIUM, every, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import Stack
+from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import is_constant
 from tfperfkit_rules.calibration import shared
@@ -219,7 +220,7 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
     return Finding(
         code="STP001",
         family="step",
-        remedies=("save-by-epoch", "save-by-counter", "binary-arrays"),
+        remedy=Every("save"),
         title=f"{words.words}{f' ({named})' if named else ''} takes {100 * share:.0f} % of {evidence.unit.loop}",
         severity=severity(gained.surely),
         basis=basis(evidence, turns.turn_ms),

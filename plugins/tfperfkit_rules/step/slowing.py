@@ -14,6 +14,7 @@ from tfperfkit.records.parts import PartName, part_of
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.records.spans import Spans
 from tfperfkit.records.steps import UPDATES, Step
+from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
@@ -166,6 +167,7 @@ def _finding(evidence: Evidence, found: Trend, cause: _Cause) -> Finding:
     return Finding(
         code="STP007",
         family="step",
+        remedy=Remove(),
         title=f"{unit} get longer and longer: {found.first_ms:,.3g} ms at first, {found.last_ms:,.3g} ms at the end",
         severity=severity(gained.saved),
         share_of_step=found.extra,

@@ -12,6 +12,7 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.parts import PartName, part_of
 from tfperfkit.records.samples import MIN, Stack
 from tfperfkit.records.steps import Step
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
@@ -112,6 +113,7 @@ def _finding(evidence: Evidence, places: list[_Place], share: float, parts: tupl
     return Finding(
         code="STP014",
         family="step",
+        remedy=ReplaceOps("array_in_place"),
         title=f"{some} copied whole each time to {made}: {100 * share:.0f} % of {unit.a}",
         severity=severity(gained.saved),
         share_of_step=share,

@@ -18,8 +18,9 @@ from tfperfkit_experiments.same_objects import content
 
 from tfperfkit.experiment import Change
 from tfperfkit.instruments.changes import edited
-from tfperfkit.model import Measurement, Overhead, Report, RunInfo, SourceSpan, StepSummary
+from tfperfkit.model import Overhead, Report, RunInfo, SourceSpan, StepSummary
 from tfperfkit.registry import load_experiment
+from tfperfkit.remedy import BatchSize, Remedy, Setting
 from tfperfkit.trials.choice import Choice
 
 
@@ -148,21 +149,17 @@ def test_what_is_defined_early_is_changed_when_the_experiments_come(monkeypatch:
     assert edited.decorate("f", lambda x: x)(1) == 100  # defined later: at once
 
 
-def test_the_figures_of_a_finding_are_what_is_tried() -> None:
-    rows = (
-        Measurement("examples in a batch", 32.0, "count", "run"),
-        Measurement("examples in a batch to try", 256.0, "count", "advice"),
-        Measurement("steps in one call to try", 32.0, "count", "advice"),
-    )
+def test_the_figures_of_a_remedy_are_what_is_tried() -> None:
     steps = StepSummary(count=9, source="keras")
     run = RunInfo(argv=("train.py",), exit_code=0, status="finished")
-    for code, evidence, expected in (
-        ("BAT002", rows, "batch=x8"),
-        ("BAT001", rows[:1], "batch=x4"),
-        ("STP009", rows, "steps-per-execution=32"),
-        ("STP002", rows[:1], "steps-per-execution=16"),
-    ):
-        finding = msgspec.structs.replace(make_finding(code), evidence=evidence)
+    remedies: tuple[tuple[Remedy, str], ...] = (
+        (BatchSize("training", 8), "batch=x8"),
+        (BatchSize("training"), "batch=x4"),
+        (Setting("steps_per_execution", 32), "steps-per-execution=32"),
+        (Setting("steps_per_execution"), "steps-per-execution=16"),
+    )
+    for remedy, expected in remedies:
+        finding = msgspec.structs.replace(make_finding(), remedy=remedy)
         report = Report(schema=1, run=run, probes=(), steps=steps, findings=(finding,), overhead=Overhead())
         texts = [item.text for item in Choice().of_findings(report)]
         assert expected in texts, texts

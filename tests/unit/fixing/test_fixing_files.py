@@ -8,18 +8,19 @@ from pathlib import Path
 
 import msgspec
 import pytest
-import tfperfkit_rules
-from fixing_builder import FILE, REMEDIES, finding_at, fixed, patch_of
-from tfperfkit_rules.retrace import codes
+from fixing_builder import FILE, finding_at, fixed, patch_of
+from remedies import REMEDIES
 
 from tfperfkit.errors import UsageError
+from tfperfkit.fixing import fixers
 from tfperfkit.fixing.edit import NoFix
 from tfperfkit.fixing.files import Files, replace
+from tfperfkit.fixing.lookup import find_fixers, is_mechanical
 from tfperfkit.fixing.patches import Patches, unified
 from tfperfkit.fixing.render import gain
-from tfperfkit.fixing.table import FIXERS
 from tfperfkit.gain import Range
 from tfperfkit.model import Measured
+from tfperfkit.remedy import Compile
 
 SCRIPTS = Path(__file__).parents[2] / "faults" / "scripts"
 SOURCE = "import tensorflow as tf\nname = 'ä'\nds = ds.map(f)\n"
@@ -121,12 +122,9 @@ def test_no_python_gets_no_patch(tmp_path: Path) -> None:
     assert patch.reason == "its source can't be parsed"
 
 
-def test_every_remedy_of_a_rule_has_a_fixer_and_every_fixer_a_rule() -> None:
-    given = {name for names in codes.REMEDIES.values() for name in names}
-    for path in Path(tfperfkit_rules.__path__[0]).rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.keyword) and node.arg == "remedies":
-                constants = (each.value for each in ast.walk(node.value) if isinstance(each, ast.Constant))
-                given |= {value for value in constants if isinstance(value, str)}
-    assert given == FIXERS.keys()
-    assert {name for names in REMEDIES.values() for name in names} == FIXERS.keys()
+def test_every_fixer_carries_out_a_remedy_of_a_rule() -> None:
+    remedies = (*REMEDIES.values(), Compile("jacobian"))
+    found = {fixer.fix.__module__ for remedy in remedies for fixer in find_fixers(remedy)}
+    folder = Path(fixers.__path__[0])
+    assert found == {f"{fixers.__name__}.{path.stem}" for path in folder.glob("[!_]*.py")}
+    assert all(is_mechanical(remedy) == any(find_fixers(remedy)) for remedy in remedies)

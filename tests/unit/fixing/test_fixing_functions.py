@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from fixing_builder import FILE, finding_at, fixed, patch_of, reason
 
-from tfperfkit.model import Measurement
 from tfperfkit.offers import VaryingArgument, VaryingArguments
+from tfperfkit.remedy import Compile, Setting
 
 STEP = """\
 import tensorflow as tf
@@ -204,10 +204,9 @@ def test_without_the_probe_or_in_float64_there_is_no_tensor(tmp_path: Path) -> N
     assert "float64" in reason(tmp_path, source, "RET001", varying("0.1", "0.2"))
 
 
-def test_as_many_steps_are_joined_as_the_advice_names(tmp_path: Path) -> None:
+def test_as_many_steps_are_joined_as_the_remedy_says(tmp_path: Path) -> None:
     source = 'model.compile("adam")\nmodel.fit(x, y)\n'
-    named = Measurement("steps in one call to try", 50.0, "count", "advice")
-    _, after = patch_of(tmp_path, source, finding_at("STP002", (2, ""), evidence=(named,)))
+    _, after = patch_of(tmp_path, source, finding_at("STP002", (2, ""), remedy=Setting("steps_per_execution", 50)))
     assert after == source.replace('"adam"', '"adam", steps_per_execution=50')
 
 
@@ -271,10 +270,17 @@ def sensitivity(angles):
 """
 
 
+IN_A_FUNCTION = Compile("jacobian")
+
+
 def test_the_function_of_a_jacobian_is_compiled(tmp_path: Path) -> None:
-    assert fixed(tmp_path, JACOBIAN, "RET014") == JACOBIAN.replace("def sens", "@tf.function\ndef sens")
-    assert ".numpy()" in reason(tmp_path, JACOBIAN.replace("angles)  #", "angles).numpy()  #"), "RET014")
-    assert "no jacobian" in reason(tmp_path, JACOBIAN.replace("jacobian", "gradient"), "RET014")
+    assert fixed(tmp_path, JACOBIAN, "RET014", remedy=IN_A_FUNCTION) == JACOBIAN.replace(
+        "def sens", "@tf.function\ndef sens"
+    )
+    assert ".numpy()" in reason(
+        tmp_path, JACOBIAN.replace("angles)  #", "angles).numpy()  #"), "RET014", remedy=IN_A_FUNCTION
+    )
+    assert "no jacobian" in reason(tmp_path, JACOBIAN.replace("jacobian", "gradient"), "RET014", remedy=IN_A_FUNCTION)
 
 
 SAVING = """\

@@ -8,8 +8,9 @@ from tfperfkit.fixing.case import Case, Fixer
 from tfperfkit.fixing.edit import Edit, NoFix, argument, keyword
 from tfperfkit.fixing.module import Module, dotted
 from tfperfkit.records.trials import parse_change
+from tfperfkit.remedy import Setting
 
-#: What STP002 and STP009 were measured with, see ``docs/findings/STP009.md``.
+#: What the gain was measured with, see ``docs/findings/STP009.md``.
 _USUAL = "32"
 
 
@@ -51,14 +52,16 @@ def _is_compile(module: Module, call: cst.Call) -> bool:
 
 
 def _together(case: Case) -> str:
-    """So many as a trial measured, else as the advice names, else the usual."""
+    """So many as a trial measured, else as the remedy says, else the usual number."""
     measured = case.finding.measured
     try:
         value = parse_change(measured.experiment).value if measured is not None else ""
     except ValueError:
         value = ""
-    advised = (str(int(item.value)) for item in case.finding.evidence if item.window == "advice")
-    return value if value.isdecimal() and int(value) > 1 else next(advised, _USUAL)
+    if value.isdecimal() and int(value) > 1:
+        return value
+    remedy = case.finding.remedy
+    return str(remedy.value) if isinstance(remedy, Setting) and remedy.value else _USUAL
 
 
 FIXER = Fixer("runs several steps in one call", fix, "callbacks hear of the batches of one call together", tried=False)

@@ -15,6 +15,7 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import MIN
 from tfperfkit.records.samples import Place as Line
+from tfperfkit.remedy import Compile
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import work as of_work
@@ -132,7 +133,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
     return Finding(
         code="EAG008",
         family="eager",
-        remedies=("compile-function",),
+        remedy=Compile("function"),
         title=f"{what} {many} called one by one from Python",
         severity=severity(gained.saved),
         share_of_step=share,
@@ -260,7 +261,7 @@ def _called(
     return Finding(
         code="EAG004",
         family="eager",
-        remedies=("predict-to-call",),
+        remedy=Compile("model"),
         title=f"{names_of(model.all)} {is_} called operation by operation inside {evidence.unit.loop}"
         if apart is None
         else at_once.title(model.all, apart),

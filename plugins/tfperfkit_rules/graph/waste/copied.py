@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfperfkit.model import Finding
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.waste.pricing import count, finding, found, often
@@ -43,4 +44,5 @@ def copied(evidence: Evidence) -> Iterator[Finding]:
             count("bytes of the variable", figures["bytes"], "bytes"),
             count(f"{what} of it", whole),
             count(f"{what} that are written", written),
+            remedy=ReplaceOps("in_place"),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfperfkit.model import Finding
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.waste.pricing import count, finding, found, often
@@ -29,4 +30,5 @@ def dense_sums(evidence: Evidence) -> Iterator[Finding]:
             count("rows of the table", rows),
             count("rows that are named", written),
             count("bytes of the table", figures["bytes"], "bytes"),
+            remedy=ReplaceOps("in_place"),
         )

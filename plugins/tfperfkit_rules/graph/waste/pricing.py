@@ -13,6 +13,7 @@ from tfperfkit_probes.ops.model import Brief, Wasted
 from tfperfkit.gain import severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep, FunctionCalls
+from tfperfkit.remedy import Remedy, ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.calibration import shared
@@ -27,6 +28,7 @@ from tfperfkit_rules.measures.room import range_or_least
 RESULT = "result_"
 #: What the runtime puts before the name of an operation whose function it has put in the place of a call.
 _CALL = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?|_\d+")
+_FEWER = ReplaceOps("fewer")
 #: The window of figures that are from a graph.
 _GRAPH = "run"
 
@@ -72,7 +74,14 @@ def parts_of(evidence: Evidence, causes: Iterable[tuple[Brief, _Waste]]) -> Iter
 
 
 def finding(
-    evidence: Evidence, part: Part[Any], code: str, title: str, advice: str, detail: str, *figures: Measurement
+    evidence: Evidence,
+    part: Part[Any],
+    code: str,
+    title: str,
+    advice: str,
+    detail: str,
+    *figures: Measurement,
+    remedy: Remedy = _FEWER,
 ) -> Finding:
     """The finding for wasted work, with its price."""
     waste = part.waste
@@ -83,6 +92,7 @@ def finding(
     return Finding(
         code=code,
         family="graph",
+        remedy=remedy,
         title=title,
         severity=severity(part.lower),
         share_of_step=part.share,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tfperfkit_probes.ops.model import Wasted
 
 from tfperfkit.model import Finding
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.waste.pricing import Part, count, finding, found, often
@@ -32,6 +33,7 @@ def products(evidence: Evidence) -> Iterator[Finding]:
             f"the other order {often(figures['between'])} stand between. Gradients follow the same order.",
             count("FLOPs of the two, forward", figures["flops"]),
             count("FLOPs in the other order", figures["needed"]),
+            remedy=ReplaceOps("order"),
         )
 
 
@@ -49,4 +51,5 @@ def _diagonal(evidence: Evidence, part: Part[Wasted]) -> Finding:
         "differ by rounding only.",
         count("FLOPs of the product, forward", figures["flops"]),
         count("FLOPs of its diagonal", figures["needed"]),
+        remedy=ReplaceOps("order"),
     )

@@ -367,7 +367,7 @@ def _texts(value: Any, key: str = "") -> Any:
     if isinstance(value, str):
         return value if value in _WORDS or key in _KINDS else BAD
     if isinstance(value, dict):
-        return {name: _texts(item, str(name)) for name, item in value.items()}
+        return {name: item if name == "remedy" else _texts(item, str(name)) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [_texts(item, key) for item in value]
     return value

@@ -1,7 +1,7 @@
 """What the rules take for physical costs, each measured by a small program of its own.
 
 A measure is a function that prepares once and returns what one round measures: a list of points in the measure's unit.
-``MEASURES`` has them by name; ``plugins/tfperfkit_rules/calibration`` says by name which of its numbers they stand for.
+``MEASURES`` has them by name; a ``Threshold`` names the measure that it comes from.
 """
 
 from __future__ import annotations

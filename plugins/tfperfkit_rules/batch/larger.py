@@ -6,16 +6,43 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.memory.model import MemoryData
 
-from tfperfkit.calibration import Chosen, Threshold
+from tfperfkit.calibration import Chosen, Cited, Threshold
 from tfperfkit.gain import middle
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.batch.size import MAX_OTHER, other_share, python_feeds
-from tfperfkit_rules.calibration import headroom as calibrated
 from tfperfkit_rules.measures.batch_places import batch_of, size_code, size_places
 from tfperfkit_rules.measures.growth import Growth, growth
-from tfperfkit_rules.measures.room import range_or_least
+from tfperfkit_rules.measures.room import HEADROOM_STEPS, MIN_HEADROOM, range_or_least
+
+DOUBLINGS = Threshold(
+    3,
+    "count",
+    "doublings of the batch that are looked at, so up to eight times the batch",
+    Chosen("beyond eight times learning changes too much for a mere try"),
+)
+MAX_EXAMPLES = Threshold(
+    1024,
+    "examples",
+    "of a batch, for the largest that is offered",
+    Cited(
+        "Keskar et al. 2017, arXiv 1609.04836: from some thousand examples on networks generalise less; up to 1,000 "
+        "is common in tutorials"
+    ),
+)
+NEARLY_ALL = Threshold(
+    0.8,
+    "share",
+    "of what the largest batch gains, for a smaller one to be offered in its place",
+    Chosen("the change of the training is the price: the smallest batch that does nearly as well"),
+)
+UPDATE_SHARE = Threshold(
+    0.2,
+    "share",
+    "of the step in updates of weights, from which they are reported",
+    Cited("XProf: a high share of a step"),
+)
 
 SEEN_MS = Threshold(
     0.02,
@@ -26,11 +53,14 @@ SEEN_MS = Threshold(
 
 GIB = 1 << 30
 
+#: Times the batch that are looked at.
+_TIMES = tuple(1 << power for power in range(1, DOUBLINGS.value + 1))
+
 
 def larger_batch(evidence: Evidence) -> Iterable[Finding]:
     """Headroom: what two, four and eight times the batch would give for an example."""
     batch = batch_of(evidence) if evidence.work is None else 0
-    if batch <= 0 or evidence.steps.count < calibrated.MIN_STEPS.value:
+    if batch <= 0 or evidence.steps.count < HEADROOM_STEPS.value:
         return
     found = growth(evidence)
     if found is None or python_feeds(evidence, found.step_ms):
@@ -38,7 +68,7 @@ def larger_batch(evidence: Evidence) -> Iterable[Finding]:
     if max(other_share(evidence), evidence.share("python")) > MAX_OTHER.value:
         return
     times = _times(found, batch)
-    if not times or found.middle(times) < calibrated.MIN.value:
+    if not times or found.middle(times) < MIN_HEADROOM.value:
         return
     places = size_places(evidence, batch)
     yield Finding(
@@ -66,12 +96,12 @@ def larger_batch(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _times(found: Growth, batch: int) -> int:
-    """The smallest multiple that does nearly as well as the largest."""
-    allowed = [times for times in calibrated.TIMES if times * batch <= calibrated.MAX_EXAMPLES.value]
+    """Choose the smallest multiple of the batch that does nearly as well as the largest."""
+    allowed = [times for times in _TIMES if times * batch <= MAX_EXAMPLES.value]
     if not allowed:
         return 0
     upper = found.middle(allowed[-1])
-    return next(times for times in allowed if found.middle(times) >= calibrated.NEARLY_ALL.value * upper)
+    return next(times for times in allowed if found.middle(times) >= NEARLY_ALL.value * upper)
 
 
 def _title(found: Growth, batch: int, times: int) -> str:
@@ -79,14 +109,14 @@ def _title(found: Growth, batch: int, times: int) -> str:
     title = (
         f"{times * batch} examples to a batch instead of {batch} give {found.middle(times):.1f}x the examples a second"
     )
-    if updates >= calibrated.UPDATE_SHARE.value:
+    if updates >= UPDATE_SHARE.value:
         title += f"; {100 * updates:.0f} % of a step updates weights, whatever the batch"
     return title
 
 
 def _detail(evidence: Evidence, found: Growth, batch: int) -> str:
     rows = []
-    for times in calibrated.TIMES:
+    for times in _TIMES:
         lower, upper = found.gain(times)
         rows.append(f"{times * batch}: {middle(lower, upper):.1f}x ({lower:.1f}x to {upper:.1f}x)")
     fixed = found.step_ms - sum(found.grows) / 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
-from tfperfkit_rules.calibration.machines import MEASURED_ON, TWO_BUSY_CORES
+from tfperfkit_rules.measures.machines import MEASURED_ON, TWO_BUSY_CORES
 
 # Constants in graphs.
 CONSTANT_BYTES = Threshold(

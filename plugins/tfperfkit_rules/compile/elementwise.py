@@ -12,7 +12,7 @@ from tfperfkit.model import SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep
 from tfperfkit.records.graphs import ELEMENTWISE, FUSABLE
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.step_shares import span
 
 _NUMBER = re.compile(r"\d+")

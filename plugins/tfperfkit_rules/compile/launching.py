@@ -6,17 +6,30 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.ops.brief import is_heavy
 
-from tfperfkit.calibration import UNKNOWN_PART
+from tfperfkit.calibration import UNKNOWN_PART, Measured, Threshold
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import headroom as calibrated
 from tfperfkit_rules.compile import xla_place
 from tfperfkit_rules.measures.growth import growth
-from tfperfkit_rules.measures.room import factor, range_or_least, widened
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
+from tfperfkit_rules.measures.room import CALL_START_MS, HEADROOM_STEPS, factor, range_or_least, widened
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
+
+STARTING_SHARE = Threshold(
+    0.25,
+    "share",
+    "of a compiled step in starting operations, from which XLA is worth a try",
+    Measured("2.1 of 3.1 ms and 4.7 of 13.3 gained 1.8 and 1.9 times, 0.5 of 4.7 ms gained 1.1", TWO_BUSY_CORES, 4),
+)
+HEAVY_SHARE = Threshold(
+    0.4,
+    "share",
+    "of a compiled step in products and convolutions, beyond which XLA is not offered",
+    Measured("0.6 and 0.7 of a step there got 0.56 times as fast by XLA, 0.2 and 0.35 1.8 and 1.9", TWO_BUSY_CORES, 4),
+)
 
 
 def launching(evidence: Evidence) -> Iterable[Finding]:
@@ -25,12 +38,12 @@ def launching(evidence: Evidence) -> Iterable[Finding]:
     data, found = evidence.offer(ComputedStep), growth(evidence)
     if data is None or found is None or xla_place.compiled_by_xla(evidence) or xla_place.auto_jit(evidence):
         return
-    if evidence.steps.count < calibrated.MIN_STEPS.value or data.ms <= 0:
+    if evidence.steps.count < HEADROOM_STEPS.value or data.ms <= 0:
         return
     runs = sum(row.runs for row in data.operations)
-    starting = max(0.0, found.gaps_ms - calibrated.CALL_START_MS.value)
+    starting = max(0.0, found.gaps_ms - CALL_START_MS.value)
     heavy = sum(row.ms for row in data.operations if is_heavy(row.type)) / data.ms
-    if starting < calibrated.STARTING_SHARE.value * found.graph_ms or heavy > calibrated.HEAVY_SHARE.value:
+    if starting < STARTING_SHARE.value * found.graph_ms or heavy > HEAVY_SHARE.value:
         return
     whole = found.step_ms + found.between_ms
     small = (1 - heavy) * found.graph_ms - found.gaps_ms

@@ -11,11 +11,10 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import AvoidableTracing, FunctionCosts, RanOperation
 from tfperfkit.remedy import KeepTrace, Setting
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration.machines import TWO_BUSY_CORES
 from tfperfkit_rules.compile import xla_place
 from tfperfkit_rules.compile.elementwise import Elementwise, elementwise_lines
-from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures import graph_time, shared
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.sibling_layers import Siblings, sibling_layers
 
 ELEMENTWISE = Threshold(

@@ -6,9 +6,8 @@ from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.clock import ms
 from tfperfkit.offers import RanOperations, XlaCompilations
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration.machines import TWO_BUSY_CORES
-from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures import graph_time, shared
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.trace_window import traced
 
 EACH_STEPS = Threshold(

@@ -12,9 +12,9 @@ from tfperfkit.gain import Unknown, between
 from tfperfkit.model import Finding, Measurement, Severity
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.device import codes
 from tfperfkit_rules.device.placement import places
+from tfperfkit_rules.measures import shared
 
 WAIT_MEDIUM = Threshold(
     calibration.SEVERITY_LOW.value,

@@ -11,8 +11,8 @@ from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.device import codes
+from tfperfkit_rules.measures import shared
 
 COPY_BYTES = Threshold(
     1_000_000,

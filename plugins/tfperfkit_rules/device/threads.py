@@ -9,9 +9,8 @@ from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration.machines import TWO_BUSY_CORES
-from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures import graph_time, shared
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_calls import strings
 
 MANY_THREADS = Threshold(

@@ -10,9 +10,9 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.parts import PartName
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration.machines import TWO_BUSY_CORES
 from tfperfkit_rules.distribution import codes
+from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 _STRATEGY = Measured(
     "steps of two small networks, processor time with MirroredStrategy on one device and without: 2.7 and 1.5 ms "

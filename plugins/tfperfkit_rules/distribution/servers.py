@@ -9,10 +9,10 @@ from tfperfkit_probes.ops.model import OpsData
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.exchange import size
 from tfperfkit_rules.distribution.small_exchanges import SMALL_EXCHANGE
+from tfperfkit_rules.measures import shared
 
 UNEVEN_SERVERS = Threshold(
     1.5,

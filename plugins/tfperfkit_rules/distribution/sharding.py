@@ -10,9 +10,9 @@ from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.gain import Unknown, from_shares, severity
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.exchange import exchanging, workers
+from tfperfkit_rules.measures import shared
 
 MADE_BY_ALL_MIN = Threshold(
     0.05,

@@ -8,10 +8,10 @@ from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
 from tfperfkit.gain import Unknown, at_least, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration.machines import TWO_BUSY_CORES
 from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.exchange import applied, exchanging, replicas, size
+from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 MANY_EXCHANGES = Threshold(
     8,

@@ -13,10 +13,10 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedStep
 from tfperfkit.remedy import Remedy, ReplaceOps
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration.machines import TWO_BUSY_CORES
 from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.exchange import applied, exchanging, is_gather, of_numbers, replicas, size
+from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 GATHERED_TIMES = Threshold(
     2.0,

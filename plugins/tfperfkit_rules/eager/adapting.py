@@ -8,17 +8,44 @@ from typing import NamedTuple
 
 from tfperfkit_probes.input.model import InputData, Pipeline
 
-from tfperfkit.calibration import UNKNOWN_PART
+from tfperfkit.calibration import UNKNOWN_PART, Chosen, Measured, Threshold
 from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import eager as calibrated
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration import work as of_work
+from tfperfkit_rules.eager.gain import MIN_SHARE
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import ADAPT, called_at, calls, receiver
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.turns import where
+
+ADAPT_BATCH = Threshold(
+    1024, "examples", "in a batch, as the advice makes it", Chosen("small in memory, rarely called")
+)
+ADAPT_BATCH_MAX = Threshold(
+    64,
+    "examples",
+    "in a batch of an adapt, up to which each is mostly its operations' calls",
+    Chosen("a sixteenth of it"),
+)
+ADAPT_LEFT_MIN = Threshold(
+    0.01,
+    "share",
+    "of an adapt over batches of one, what is left at least with large ones",
+    Measured(
+        "6,000 rows of 8 numbers in batches of one 6.7 to 20.5 s, of 1024 0.03 to 0.06; 6,000 texts 62 to 108 s and "
+        "0.16 to 0.36; batches of 32 left 0.14 to 0.31 of what they took",
+        TWO_BUSY_CORES,
+        3,
+    ),
+)
+ADAPT_LEFT_MAX = Threshold(
+    0.2, "share", "of it, what is left at most", Chosen("what the pipeline itself takes for each example is not known")
+)
+ADAPT_PASSES = Threshold(
+    3, "count", "passes over the data by adapt: fewer are two layers", Chosen("a pattern that grows with the columns")
+)
 
 _BATCHES = ("Batch", "ParallelBatch", "PaddedBatch", "RaggedBatch")
 
@@ -39,7 +66,7 @@ def adapted(evidence: Evidence) -> Iterable[Finding]:
         if stack.frames and calls(evidence, stack.frames[-1], ADAPT):
             at[stack.frames[-1].file, stack.frames[-1].line] += count
     share = at.total() / samples.count
-    if share < calibrated.MIN_SHARE.value:
+    if share < MIN_SHARE.value:
         return
     place = at.most_common(1)[0][0]
     pipelines = [item for item in data.pipelines if (item.file, item.line) in at and item.stages]
@@ -48,12 +75,12 @@ def adapted(evidence: Evidence) -> Iterable[Finding]:
     low, high = interval(share, samples.count)
     high = min(high, shared.MAX_STEP_SHARE.value)
     layer = receiver(called_at(evidence, place, ADAPT), "layer")
-    if 0 < batch <= of_work.ADAPT_BATCH_MAX.value:
-        ratio = batch / of_work.ADAPT_BATCH.value
-        lower, upper = of_work.ADAPT_LEFT_MAX.value, of_work.ADAPT_LEFT_MIN.value
+    if 0 < batch <= ADAPT_BATCH_MAX.value:
+        ratio = batch / ADAPT_BATCH.value
+        lower, upper = ADAPT_LEFT_MAX.value, ADAPT_LEFT_MIN.value
         gained = from_shares(low * (1 - max(lower, ratio)), high * (1 - max(upper, ratio)))
         words = _small(layer, batch)
-    elif passes >= of_work.ADAPT_PASSES.value:
+    elif passes >= ADAPT_PASSES.value:
         gained = from_shares(low * (1 - 1 / passes) * UNKNOWN_PART.value, high * (1 - 1 / passes))
         words = _again(layer, passes)
     else:
@@ -85,7 +112,7 @@ def _small(layer: str, batch: int) -> _Words:
     size = "one" if batch == 1 else f"{batch}"
     return _Words(
         f"{layer}.adapt goes through the data in batches of {size}",
-        f"Give it large batches: .batch({of_work.ADAPT_BATCH.value}) for the dataset of {layer}.adapt, or, when the "
+        f"Give it large batches: .batch({ADAPT_BATCH.value}) for the dataset of {layer}.adapt, or, when the "
         f"data are in memory, the array itself: {layer}.adapt(array).",
         "Keras works on each batch operation by operation, from Python, whatever is in it. The result is the same.",
     )

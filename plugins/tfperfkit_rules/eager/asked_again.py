@@ -9,7 +9,7 @@ from tfperfkit_probes.input.model import AskedAgain, InputData
 from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Basis, Finding, Measurement
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import EVALUATE, PREDICT, called_at, receiver
 from tfperfkit_rules.measures.predicting import predicting
 from tfperfkit_rules.measures.step_shares import callers

@@ -5,25 +5,50 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
+from tfperfkit import calibration
+from tfperfkit.calibration import Derived, Measured, Threshold
 from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.remedy import Compile
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import eager as calibrated
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration import work as of_work
 from tfperfkit_rules.eager.called_at_once import advice, names_of, title
-from tfperfkit_rules.eager.work.gain import left
+from tfperfkit_rules.eager.work.gain import MAPS_LEFT_MAX, MAPS_LEFT_MIN, left
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import LAYER, TRAINER, call_of, callee, calls
 from tfperfkit_rules.measures.compiled_once import compile_once
 from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
+from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.source_text import enclosing, loops
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import LineShare, line_shares, share_of, span, window
 from tfperfkit_rules.measures.turns import where
 
-CALL_LEFT = calibrated.CALL_LEFT_MIN.value, calibrated.CALL_LEFT_MAX.value
+MIN_CALL = Threshold(
+    2 * calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "of the step in an eager call of a model beside a compiled update",
+    Derived("XProf warns of eager execution from 10 % on"),
+)
+CALL_LEFT_MIN = Threshold(
+    0.05,
+    "share",
+    "of an eager call of a model, what a compiled call leaves at best",
+    Measured(
+        "0.02 to 0.25 but for points that waited for a processor, median 0.15; 0.03 to 0.11 in another run",
+        MEASURED_ON,
+        15,
+        "model_call",
+    ),
+)
+CALL_LEFT_MAX = Threshold(
+    0.4,
+    "share",
+    "of an eager call of a model, what a compiled call leaves at worst",
+    Measured("see CALL_LEFT_MIN", MEASURED_ON, 15, "model_call"),
+)
+
+CALL_LEFT = CALL_LEFT_MIN.value, CALL_LEFT_MAX.value
 _HANDED = ("eager_ops", "dispatch")
 
 
@@ -56,7 +81,7 @@ def model_called(evidence: Evidence) -> Iterable[Finding]:
         around = loops(evidence, file, line)
         together[file, around[-1].line if around else -line].append(row)
     found = max(together.values(), key=lambda own: sum(row.share for row in own), default=[])
-    if sum(row.share for row in found) >= calibrated.MIN_CALL.value:
+    if sum(row.share for row in found) >= MIN_CALL.value:
         places = {row.place for row in found}
         stacks = evidence.samples.stacks.items()
         held = Counter({stack: n for stack, n in stacks if stack.activity in _HANDED and calling(stack) in places})
@@ -73,7 +98,7 @@ def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], mo
     if apart is not None:
         reads = share_of(evidence, {"host_sync": apart.reads(evidence).total()})
         share = min(share + reads, shared.MAX_STEP_SHARE.value)
-        otherwise = of_work.MAPS_LEFT_MIN.value, of_work.MAPS_LEFT_MAX.value
+        otherwise = MAPS_LEFT_MIN.value, MAPS_LEFT_MAX.value
         rest = left(evidence, share, None, otherwise, turns=apart.batch)
         least, most = rest.lower, rest.upper
     low, high = interval(share, count)

@@ -5,20 +5,37 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.gain import AtLeast, between, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place
 from tfperfkit.remedy import BatchLoop, Compile, Remedy
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import eager as calibrated
-from tfperfkit_rules.calibration import work as of_work
+from tfperfkit_rules.eager.gain import MIN_SHARE
 from tfperfkit_rules.eager.step import runs_eagerly
-from tfperfkit_rules.eager.work.gain import Left, left
+from tfperfkit_rules.eager.work.gain import MAPS_LEFT_MAX, MAPS_LEFT_MIN, Left, left
 from tfperfkit_rules.measures.called import calls
 from tfperfkit_rules.measures.eager_stacks import MAPS, EagerPart, Kind, eager_parts, goes_through, takes_element
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_text import code, loops
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.measures.trace_window import reached
+
+ELEMENTS_LEFT_MIN = Threshold(
+    0.0005,
+    "share",
+    "of taking elements out of a tensor one by one, what one read of the whole leaves at best",
+    Measured("float(x[i, j]) 0.30 ms, of the array that .numpy() gave 0.0002 ms: 0.0002 to 0.0014", TWO_BUSY_CORES, 7),
+)
+ELEMENTS_LEFT_MAX = Threshold(
+    0.02,
+    "share",
+    "of taking elements or rows out of a tensor one by one, what one read of the whole leaves at worst",
+    Measured("rows with a sum of each, by NumPy: 0.0005 to 0.014", TWO_BUSY_CORES, 7),
+)
+MAX_NAME = Threshold(
+    30, "characters", "of an expression that a title quotes", Chosen("a third of a line; decides nothing")
+)
 
 _REMEDY = {
     "map_fn": "Write it for the whole tensor (axis=-1, keepdims=True in place of one row at a time). Where that can't "
@@ -40,10 +57,10 @@ def maps_called_eagerly(evidence: Evidence) -> Iterable[Finding]:
     place = part.lines.most_common(1)[0][0]
     name = _name(evidence, part, place)
     share = part.seen / evidence.samples.count
-    otherwise = of_work.MAPS_LEFT_MIN.value, of_work.MAPS_LEFT_MAX.value
+    otherwise = MAPS_LEFT_MIN.value, MAPS_LEFT_MAX.value
     rest = left(evidence, share, reached(evidence, place[0], place[1], place[1]), otherwise)
     if name == "map_fn":  # whole tensors take the place of its turns, so that fewer operations are left
-        rest = rest._replace(lower=min(rest.lower, of_work.MAPS_LEFT_MIN.value))
+        rest = rest._replace(lower=min(rest.lower, MAPS_LEFT_MIN.value))
     yield _finding(
         evidence,
         part,
@@ -89,7 +106,7 @@ def elements_one_by_one(evidence: Evidence) -> Iterable[Finding]:
     yield _finding(
         evidence,
         part,
-        Left(of_work.ELEMENTS_LEFT_MIN.value, of_work.ELEMENTS_LEFT_MAX.value),
+        Left(ELEMENTS_LEFT_MIN.value, ELEMENTS_LEFT_MAX.value),
         code="EAG011",
         remedy=BatchLoop(),
         title=f"{who} takes {_quoted(one, name)} out of a tensor, one at a time",
@@ -122,7 +139,7 @@ def _side_by_side(over: str) -> tuple[str, ...]:
 
 def _short(node: ast.expr) -> str:
     text = ast.unparse(node)
-    return text if len(text) <= of_work.MAX_NAME.value else "the tensor"
+    return text if len(text) <= MAX_NAME.value else "the tensor"
 
 
 def _short_text(name: str) -> str:
@@ -135,7 +152,7 @@ def _part(evidence: Evidence, kind: Kind) -> EagerPart | None:
     if samples.count < MIN or evidence.account is None or (evidence.work is None and runs_eagerly(evidence)):
         return None
     part = eager_parts(evidence).get(kind)
-    return part if part is not None and part.seen >= calibrated.MIN_SHARE.value * samples.count else None
+    return part if part is not None and part.seen >= MIN_SHARE.value * samples.count else None
 
 
 def _finding(

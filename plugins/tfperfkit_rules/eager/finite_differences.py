@@ -10,16 +10,31 @@ from typing import NamedTuple
 
 from tfperfkit_probes.ops.model import OpsData
 
+from tfperfkit.calibration import Cited, Threshold
 from tfperfkit.gain import MEDIUM, Gain, from_shares, interval, severity, up_to
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.function import Function, find_innermost
 from tfperfkit.syntax.nodes import find_nodes, get_argument, is_constant, list_names
-from tfperfkit_rules.calibration import eager as calibrated
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import COMPILED, Api, call_of, calls
 from tfperfkit_rules.measures.step_shares import span
+
+GRADIENT_MIN = Threshold(
+    2.0,
+    "number",
+    "evaluations of a function that its value with the gradient from a tape cost, usually, at best",
+    Cited(
+        "Baydin et al. 2018, Automatic Differentiation in Machine Learning: a Survey, JMLR 18(153): typically 2 to 3"
+    ),
+)
+GRADIENT_MAX = Threshold(
+    6.0,
+    "number",
+    "evaluations of a function that its value with the gradient from a tape cost, at worst",
+    Cited("the same, of Griewank and Walther, Evaluating Derivatives, 2008: less than 6 by the count of operations"),
+)
 
 _MINIMIZE = Api(("scipy.optimize._minimize",), frozenset({"minimize"}), frozenset({"minimize"}), ("scipy.",))
 #: SciPy's functions of the methods that follow gradients, by their modules' frames.
@@ -113,7 +128,7 @@ def _finding(evidence: Evidence, key: _Evaluated, share: float, parameters: int 
     high = min(high, shared.MAX_STEP_SHARE.value)
     gained: Gain = up_to(share)
     if parameters is not None:
-        least, most = calibrated.GRADIENT_MIN.value, calibrated.GRADIENT_MAX.value
+        least, most = GRADIENT_MIN.value, GRADIENT_MAX.value
         if parameters + 1 <= most:
             return  # so few evaluations may cost no more than a gradient
         gained = from_shares(low * (1 - most / (parameters + 1)), high * (1 - least / (parameters + 1)))
@@ -138,7 +153,7 @@ def _finding(evidence: Evidence, key: _Evaluated, share: float, parameters: int 
         detail=(
             "Without jac SciPy estimates each gradient by finite differences: it moves one parameter after another by "
             "a little and evaluates the function anew. A tape gives the whole gradient for a few evaluations, "
-            f"{calibrated.GRADIENT_MIN.value:.0f} to {calibrated.GRADIENT_MAX.value:.0f}, however many parameters "
+            f"{GRADIENT_MIN.value:.0f} to {GRADIENT_MAX.value:.0f}, however many parameters "
             "there are, and exactly; the path of the optimizer differs a little by that."
         ),
         absorbs_here=("EAG013", "LIN001", "STP003", "SYN001"),

@@ -15,16 +15,91 @@ from collections import Counter
 
 import msgspec
 
+from tfperfkit import calibration
+from tfperfkit.calibration import Chosen, Cited, Derived, Measured, Threshold
 from tfperfkit.gain import speedup
 from tfperfkit.offers import InputPrefetch, RanOperation, RanOperations, StepBreakdown
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import eager as calibrated
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.bounds import Bounds, together
+from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.source_text import enclosing
 from tfperfkit_rules.measures.step_place import StepPlace
+
+MIN_SHARE = Threshold(
+    0.10, "share", "of the step in eager operations and Python that hands them out", Cited("XProf warns from 10 % on")
+)
+MIN_OPERATIONS = Threshold(
+    30,
+    "operations",
+    "of a step: with fewer there is little to compile",
+    Chosen("at 10 to 40 us each they take what a call of a compiled function takes, up to 1 ms"),
+)
+MIN_NUMPY = Threshold(
+    calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "of the step in NumPy and Python inside it, from which on they have a finding of their own",
+    Derived("XProf's moderate share of one part of a step"),
+)
+AGAIN = Threshold(
+    1.1,
+    "number",
+    "times by which the step once compiled differs from one run to the next, beside what the model does not know",
+    Chosen("runs of one script differ by as much on a shared machine, as of headroom's MIN"),
+)
+MAX_WAITED = Threshold(
+    0.9,
+    "share",
+    "of its time that a thread waits for a processor, beyond which no more is reckoned with",
+    Chosen("ten times as long as alone: what was measured on such a machine says next to nothing"),
+)
+LIGHT_SIDE_BY_SIDE = Threshold(
+    0.5,
+    "share",
+    "of elementwise work in the kernels of eager operations, what is left at best in a graph: beside other work",
+    Derived("two threads run side by side what one ran in turn; without XLA next to nothing is fused"),
+)
+PYTHON_LEFT = Threshold(
+    0.03,
+    "share",
+    "of the Python that hands operations out, what is left at worst (Keras' callbacks and metrics)",
+    Chosen("one call in place of 30 (MIN_OPERATIONS) and more"),
+)
+SHORT_MS = Threshold(
+    1.0,
+    "ms",
+    "heavy operations that are shorter spend much of their time on waking threads",
+    Chosen("ten times what is divided at all, DIVIDED_MS"),
+)
+SHORT_LEFT = Threshold(
+    0.5, "share", "of such short operations, what is left in a graph at best", Chosen("work and waking are alike then")
+)
+OVERLAP_ONE = Threshold(
+    1.15,
+    "number",
+    "heavy operations of one chain in a graph, at most so many times as fast by running beside others",
+    Chosen("only what is beside the chain, the gradients of weights, can: of three products one, partly"),
+)
+OVERLAP_MANY = Threshold(
+    1.6,
+    "number",
+    "those of two networks' updates, at most so many times as fast where there are processors",
+    Measured("1.2 to 1.7 for two independent chains of convolutions", MEASURED_ON, 5, "overlap"),
+)
+HEAVY_LEFT = Threshold(
+    0.3,
+    "share",
+    "of heavy work, what is left at least after pruning",
+    Chosen("the forward pass, one of three products of the same size, is always needed"),
+)
+FIRST_INPUT = Threshold(
+    0.5,
+    "share",
+    "of the backward work, what the gradient of a network's input makes up at most",
+    Chosen("one of two products of the same size"),
+)
 
 #: What a compiled step still computes, whatever is fused or reordered around it.
 HEAVY = (
@@ -120,7 +195,7 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
         Bounds(0.0, evidence.part("host_sync", "other") + (_python_left(dispatch) if place.by_keras else 0.0)),
     )
     step = account.mean_ms
-    left = together((*kept, together(made).within(calibrated.AGAIN.value)))
+    left = together((*kept, together(made).within(AGAIN.value)))
     upper = min(left.upper, shared.MAX_STEP_SHARE.value * step)
     return Compiled(
         step_ms=step,
@@ -137,35 +212,35 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
 
 def light_bounds(light: list[RanOperation], tiny: float, scale: float) -> Bounds:
     """Elementwise work, at best side by side with other work."""
-    lower = calibrated.LIGHT_SIDE_BY_SIDE.value * work_of(light, SMALL * tiny) * scale
+    lower = LIGHT_SIDE_BY_SIDE.value * work_of(light, SMALL * tiny) * scale
     return Bounds(lower, work_of(light, tiny) * scale)
 
 
 def waiting(evidence: Evidence) -> float:
     """How many times as long all takes that was measured on an idle machine, or undisturbed: the compiled step shares
     the processors with the same other programs as the step does now."""
-    return 1 / (1 - min(evidence.waited_share or 0.0, calibrated.MAX_WAITED.value))
+    return 1 / (1 - min(evidence.waited_share or 0.0, MAX_WAITED.value))
 
 
 def _heavy_lower(evidence: Evidence, heavy: list[RanOperation], tiny: float, place: StepPlace, steps: int) -> float:
     """ms of heavy work over the traced steps, at best: without what nobody uses, side by side, on threads that wait."""
     whole = undivided(heavy, tiny)
-    needed = max(whole - _pruned(heavy, SMALL * tiny, place.updates, steps), calibrated.HEAVY_LEFT.value * whole)
+    needed = max(whole - _pruned(heavy, SMALL * tiny, place.updates, steps), HEAVY_LEFT.value * whole)
     return needed / (_overlap(place.updates) if evidence.cpus > 1 else 1.0)
 
 
 def undivided(heavy: list[RanOperation], tiny: float) -> float:
     """ms of heavy work at best: without what short operations spend on waking threads."""
-    short = [row for row in heavy if row.self_ms < calibrated.SHORT_MS.value * row.count]
-    return work_of(heavy, SMALL * tiny) - (1 - calibrated.SHORT_LEFT.value) * work_of(short, SMALL * tiny)
+    short = [row for row in heavy if row.self_ms < SHORT_MS.value * row.count]
+    return work_of(heavy, SMALL * tiny) - (1 - SHORT_LEFT.value) * work_of(short, SMALL * tiny)
 
 
 def _python_left(dispatch: float) -> float:
-    return calibrated.PYTHON_LEFT.value * dispatch
+    return PYTHON_LEFT.value * dispatch
 
 
 def _overlap(updates: int) -> float:
-    return calibrated.OVERLAP_MANY.value if updates > 1 else calibrated.OVERLAP_ONE.value
+    return OVERLAP_MANY.value if updates > 1 else OVERLAP_ONE.value
 
 
 def _in_the_step(evidence: Evidence) -> float:
@@ -177,7 +252,7 @@ def _in_the_step(evidence: Evidence) -> float:
 def _own_left(evidence: Evidence, place: StepPlace, own: float) -> float:
     """ms of the person's own Python that a compiled step keeps: what stands outside of the functions to be compiled.
     In them it runs while they are traced; where it takes much of the step it is NumPy, which something must replace."""
-    if not place.functions or own >= calibrated.MIN_NUMPY.value * (evidence.step_ms or 0.0):
+    if not place.functions or own >= MIN_NUMPY.value * (evidence.step_ms or 0.0):
         return own
     spans = [(span.file, enclosing(evidence, span.file, span.line)) for span in place.functions]
     inside = [(file, item.first, item.last) for file, item in spans if item is not None]
@@ -236,4 +311,4 @@ def _pruned(heavy: list[RanOperation], tiny: float, updates: int, steps: int) ->
     backward = [row for row in heavy if "Backprop" in row.type or "Grad" in row.type]
     first = sum(work_of([row], tiny) / row.count * steps for row in backward if "Input" in row.type and row.count)
     whole = work_of(backward, tiny)
-    return max(whole * (updates - 1) / updates, min(first, calibrated.FIRST_INPUT.value * whole))
+    return max(whole * (updates - 1) / updates, min(first, FIRST_INPUT.value * whole))

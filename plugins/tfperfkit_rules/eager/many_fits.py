@@ -7,16 +7,37 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.input.model import InputData
 
+from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import Place
 from tfperfkit.remedy import CallDirectly
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import get_argument, is_constant
-from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.measures.called import FIT, called_at, receiver
+from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.turns import basis, in_fit, stretch, where
+
+FEW_BATCHES = Threshold(
+    8,
+    "batches",
+    "a fit of so many and more pays for its own setting up",
+    Chosen("setting up is spread over them: see the measure fit"),
+)
+MIN_FITS = Threshold(5, "count", "calls of fit make a loop", Chosen("fewer are phases: pre-training, fine-tuning"))
+FIT_LEFT_MIN = Threshold(
+    0.01,
+    "share",
+    "of what fit takes around its batches, what train_on_batch leaves at best",
+    Measured("0.010 to 0.071, median 0.024; by hand 0.004 and 0.011", MEASURED_ON, 10, "fit"),
+)
+FIT_LEFT_MAX = Threshold(
+    0.1,
+    "share",
+    "of what fit takes around its batches, what train_on_batch leaves at worst",
+    Measured("see FIT_LEFT_MIN: larger networks leave more", MEASURED_ON, 10, "fit"),
+)
 
 #: The position of ``epochs`` among the arguments of ``fit``: after these.
 _EPOCHS = len(("x", "y", "batch_size"))
@@ -29,7 +50,7 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
         return
     batches, epochs = _batches(evidence, {site.id for site in sites})
     fits = _fits(evidence, {(site.file, site.line) for site in sites}, epochs)
-    if fits < calibrated.MIN_FITS.value or batches / epochs >= calibrated.FEW_BATCHES.value:
+    if fits < MIN_FITS.value or batches / epochs >= FEW_BATCHES.value:
         return
     turns = stretch(evidence)
     if turns is None:
@@ -45,7 +66,7 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
     if around < MEDIUM:
         return
     low, high = interval(around, len(turns.found))
-    gained = from_shares(low * (1 - calibrated.FIT_LEFT_MAX.value), high * (1 - calibrated.FIT_LEFT_MIN.value))
+    gained = from_shares(low * (1 - FIT_LEFT_MAX.value), high * (1 - FIT_LEFT_MIN.value))
     place = sites[0].file, sites[0].line
     call = called_at(evidence, place, FIT)
     model = receiver(call)

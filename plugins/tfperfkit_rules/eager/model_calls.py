@@ -6,6 +6,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable
 
+from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.clock import ms
 from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
@@ -13,22 +14,57 @@ from tfperfkit.records.samples import Place
 from tfperfkit.records.steps import UPDATES
 from tfperfkit.remedy import CallDirectly
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import eager as calibrated
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.eager.gain import waiting
-from tfperfkit_rules.eager.small_batches import EACH_BATCH, larger_batches
+from tfperfkit_rules.eager.small_batches import BATCHES_LEFT_MAX, EACH_BATCH, PREDICT_BATCH_MS, larger_batches
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.bounds import Bounds
 from tfperfkit_rules.measures.called import EVALUATE, PREDICT, called_at, calls, receiver
 from tfperfkit_rules.measures.compiled_once import compile_once
+from tfperfkit_rules.measures.machines import MEASURED_ON, TWO_BUSY_CORES
+from tfperfkit_rules.measures.making import MIN_MADE
 from tfperfkit_rules.measures.own_passes import at_epoch_end
-from tfperfkit_rules.measures.predicting import predicting
+from tfperfkit_rules.measures.predicting import MAX_COMPUTING, predicting
 from tfperfkit_rules.measures.source_text import enclosing, loops
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.turns import Stretch, basis, in_fit, stretch, where
 
-PREDICT_LEFT = calibrated.PREDICT_LEFT_MIN.value, calibrated.PREDICT_LEFT_MAX.value
-OFTEN = calibrated.OFTEN.value
-MAX_COMPUTING = calibrated.MAX_COMPUTING.value
+OFTEN = Threshold(
+    0.2,
+    "share",
+    "of the steps with a predict: from it on it is in the loop",
+    Chosen("more often than every fifth step"),
+)
+PREDICT_LEFT_MIN = Threshold(
+    0.005,
+    "share",
+    "of the time in predict, what calling the model leaves at best",
+    Measured(
+        "0.001 to 0.09, median 0.01, of networks of two and four layers; by hand 0.001 (compiled) and 0.005 of 244 ms",
+        MEASURED_ON,
+        20,
+        "predict",
+    ),
+)
+PREDICT_LEFT_MAX = Threshold(
+    0.1,
+    "share",
+    "of the time in predict, what calling the model leaves at worst",
+    Measured("see PREDICT_LEFT_MIN: the 90th percentile is 0.09", MEASURED_ON, 20, "predict"),
+)
+PREDICT_TRACED_MIN = Threshold(
+    0.2,
+    "number",
+    "calls of predict on little data that tracing the model once, with its first run, takes, at least",
+    Measured("0.2 to 2.0, median 0.9: four small networks, of 2 to 13 layers, twice each", TWO_BUSY_CORES, 8),
+)
+PREDICT_TRACED_MAX = Threshold(
+    2.0,
+    "number",
+    "calls of predict on little data that tracing the model once, with its first run, takes, at most",
+    Measured("see PREDICT_TRACED_MIN", TWO_BUSY_CORES, 8),
+)
+
+PREDICT_LEFT = PREDICT_LEFT_MIN.value, PREDICT_LEFT_MAX.value
 _KERAS = ("predict", "evaluate")
 
 
@@ -51,8 +87,8 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
     place = at.most_common(1)[0][0]
     fits: Counter[tuple[str, int]] = Counter()
     if evidence.work is None:
-        often = _steps_with_predict(evidence, set(at)) >= OFTEN * len(evidence.steps.clean)
-        if not often and (found.computing > MAX_COMPUTING * at.total() or not _apart(evidence, place)):
+        often = _steps_with_predict(evidence, set(at)) >= OFTEN.value * len(evidence.steps.clean)
+        if not often and (found.computing > MAX_COMPUTING.value * at.total() or not _apart(evidence, place)):
             return None
         fits = _fits_beside(evidence, turns, set(at))
         share += fits.total() / turns.whole
@@ -70,7 +106,7 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
     rounds = _rounds(evidence, place, batches)
     if batches >= 2 and not rounds and _once_an_epoch(evidence, turns, place):
         return None  # the weights have changed since: how often it is done is STP006's
-    saved_min = low * rounds * (1 - calibrated.BATCHES_LEFT_MAX.value) if rounds else low * (1 - left[1])
+    saved_min = low * rounds * (1 - BATCHES_LEFT_MAX.value) if rounds else low * (1 - left[1])
     gained = from_shares(saved_min, min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
     model = receiver(called_at(evidence, place, found.api))
     unit, name = evidence.unit, "evaluate" if found.api is EVALUATE else "predict"
@@ -127,7 +163,7 @@ def _left(evidence: Evidence, place: Place, computing: float) -> tuple[float, fl
         return PREDICT_LEFT
     each_ms, waits = statistics.median(durations), waiting(evidence)
     call = Bounds(shared.FUNCTION_CALL_MIN_MS.value, shared.FUNCTION_CALL_MAX_MS.value)
-    once = Bounds(calibrated.PREDICT_TRACED_MIN.value, calibrated.PREDICT_TRACED_MAX.value)
+    once = Bounds(PREDICT_TRACED_MIN.value, PREDICT_TRACED_MAX.value)
     upper = min(max(waits * call.upper / each_ms, computing) + once.upper / len(durations), 1.0)
     return min(waits * call.lower / each_ms + once.lower / len(durations), upper), upper
 
@@ -151,9 +187,9 @@ def _rounds(evidence: Evidence, place: Place, batches: float) -> float:
     """The share of such a call that the rounds of its loop take, where that is most of it: for each batch one, whatever
     is in it; else 0."""
     durations = _durations(evidence, place)
-    if batches < calibrated.MIN_MADE.value or not durations:
+    if batches < MIN_MADE.value or not durations:
         return 0.0
-    share = min(batches * calibrated.PREDICT_BATCH_MS.value / statistics.median(durations), 1.0)
+    share = min(batches * PREDICT_BATCH_MS.value / statistics.median(durations), 1.0)
     return share if share >= shared.MOSTLY.value else 0.0
 
 

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.gain import between, severity, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import eager as calibrated
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.eager.gain import compiled
+from tfperfkit_rules.eager.gain import MIN_NUMPY, compiled
 from tfperfkit_rules.eager.step import lost, measured, own_eager_step
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_text import Function, enclosing
 from tfperfkit_rules.measures.step_place import StepPlace
 from tfperfkit_rules.measures.value_reads import first_read
+
+NUMPY_LEFT = Threshold(
+    0.5,
+    "share",
+    "of NumPy in the step, what replaces it takes at worst",
+    Chosen("half: no measurement bounds what a script's NumPy does"),
+)
 
 
 def numpy_inside(evidence: Evidence) -> Iterable[Finding]:
@@ -25,12 +32,12 @@ def numpy_inside(evidence: Evidence) -> Iterable[Finding]:
     lines = _own_lines(evidence, place)
     share = sum(lines.values()) / evidence.samples.count if evidence.samples.count else 0.0
     read = _read(evidence, place)
-    if share < calibrated.MIN_NUMPY.value or read is None:
+    if share < MIN_NUMPY.value or read is None:
         return
     with_own, without = compiled(evidence, place), compiled(evidence, place, without_own=True)
     if with_own is None or without is None:
         return
-    replaced = (1 - calibrated.NUMPY_LEFT.value) * with_own.own_ms
+    replaced = (1 - NUMPY_LEFT.value) * with_own.own_ms
     low = speedup(1 - min(shared.MAX_STEP_SHARE.value, (with_own.upper_ms - replaced) / with_own.step_ms))
     gained = between(low, max(low, without.range[1]))
     hot = [SourceSpan(file, line, _name(evidence, file, line)) for (file, line), _ in lines.most_common(3)]

@@ -8,17 +8,21 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.input.model import InputData
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import LineCounts
 from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import eager as calibrated
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import COMPILED, LAYER, TRAINER, call_of, callee, calls
 from tfperfkit_rules.measures.same_turns import SameTurns, same_turns
 from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.measures.step_shares import span
+
+MIN_TURNS_AGAIN = Threshold(
+    3, "turns", "of a loop in which the same is computed again", Chosen("two may be before and after something")
+)
 
 _SYMPTOMS = ("EAG004", "EAG008", "EAG013", "LIN001", "STP003", "INP001", "INP012", "INP013", "SYN001")
 
@@ -44,7 +48,7 @@ def same_pass(evidence: Evidence) -> Iterable[Finding]:
             found[way[-1], loop] += count
     for (place, loop), count in found.most_common(1):
         turns = _turns(evidence, loop)
-        if turns >= calibrated.MIN_TURNS_AGAIN.value and count >= MEDIUM * whole:
+        if turns >= MIN_TURNS_AGAIN.value and count >= MEDIUM * whole:
             yield _finding(evidence, place, loop, callee(named[place], "the model"), count / whole, turns)
 
 

@@ -6,6 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterable
 
+from tfperfkit.calibration import Measured, Threshold
 from tfperfkit.gain import from_shares, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place
@@ -13,13 +14,37 @@ from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.module import Syntax
 from tfperfkit.syntax.nodes import get_argument, get_last_name, get_method, get_receiver
-from tfperfkit_rules.calibration import eager as calibrated
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration import work as of_work
+from tfperfkit_rules.eager.gain import MIN_SHARE
+from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.measures.step_shares import interval, share_of, window
 from tfperfkit_rules.measures.trace_window import reached
 from tfperfkit_rules.measures.turns import where
+
+LIST_MS = Threshold(
+    0.2,
+    "ms",
+    "for a tensor: of a list it takes more, of an array of up to 200,000 numbers less",
+    Measured("arrays of 256 to 200,000 numbers 0.01 to 0.09 ms", TWO_BUSY_CORES, 3),
+)
+LIST_LEFT_MIN = Threshold(
+    0.003,
+    "share",
+    "of making a tensor of a list, what is left at least",
+    Measured(
+        "lists of 16 to 200 rows of 100 to 3,000 numbers: an array in their place 0.001 to 0.003, 0.08 of a tensor of "
+        "3,200 numbers; stacked arrays 0.003 and 0.004, and 0.2 there",
+        TWO_BUSY_CORES,
+        12,
+    ),
+)
+LIST_LEFT_MAX = Threshold(
+    0.1,
+    "share",
+    "of it, what is left at most",
+    Measured("see LIST_LEFT_MIN; tf.constant of the same lists 0.005 to 0.016, 0.1 there", TWO_BUSY_CORES, 12),
+)
 
 _CONVERT, _MAKE = "tensorflow.convert_to_tensor", ("tensorflow.constant", "tensorflow.stack")
 #: Goes through nested lists in Python itself, whatever they are.
@@ -45,15 +70,15 @@ def made_of_lists(evidence: Evidence) -> Iterable[Finding]:
             doing[stack.activity] += count
             names[leaf.file, leaf.line] = name
     share = share_of(evidence, doing)
-    if share < calibrated.MIN_SHARE.value:
+    if share < MIN_SHARE.value:
         return
     place = at.most_common(1)[0][0]
     times = reached(evidence, *place, place[1]) or float(bool(loops(evidence, *place)) or evidence.work is not None)
     each_ms = at[place] / at.total() * share * evidence.step_ms / times if times else 0.0
-    if each_ms < of_work.LIST_MS.value:
+    if each_ms < LIST_MS.value:
         return  # that much every tensor takes
     low, high = interval(evidence, doing)
-    left = of_work.LIST_LEFT_MIN.value, of_work.LIST_LEFT_MAX.value
+    left = LIST_LEFT_MIN.value, LIST_LEFT_MAX.value
     gained = from_shares(low * (1 - left[1]), min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
     name = names[place].replace("tensorflow.", "tf.")
     yield Finding(

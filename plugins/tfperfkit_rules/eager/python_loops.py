@@ -5,23 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from tfperfkit import calibration
+from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.gain import AtLeast, severity, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import LineCounts
 from tfperfkit.records.samples import Frame, Stack
 from tfperfkit.remedy import Compile
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import eager as calibrated
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.eager.gain import Compiled, compiled
-from tfperfkit_rules.eager.step import MIN_OPS, lost, measured, others, own_eager_step
+from tfperfkit_rules.eager.gain import MIN_OPERATIONS, Compiled, compiled
+from tfperfkit_rules.eager.step import lost, measured, others, own_eager_step
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import GRADIENT, UPDATE, calls, written
+from tfperfkit_rules.measures.loop_of_batch import MIN_TURNS
 from tfperfkit_rules.measures.loop_parts import goes_over_parts
 from tfperfkit_rules.measures.source_text import Loop, enclosing, loops
 from tfperfkit_rules.measures.step_place import StepPlace, sites
 from tfperfkit_rules.measures.value_reads import first_read
 
-MIN_TURNS, MIN_SHARE = calibrated.MIN_TURNS.value, calibrated.MIN_LOOP.value
+MIN_LOOP = Threshold(
+    calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "of the step in the forward part of a loop",
+    Derived("XProf's moderate share of one part of a step"),
+)
+BACKWARD_SAVED = Threshold(
+    0.6,
+    "share",
+    "of the backward work of a loop's turns, what becomes one turn with the forward work, at least",
+    Chosen("the rest is the update and what the tape does once"),
+)
+MIN_FORWARD = Threshold(
+    0.01, "share", "the forward part of a step is taken for this at least", Chosen("it is divided by")
+)
+
 
 #: Where turns can't be joined, a part of the gain is had all the same.
 _TURN_ALONE = "Where turns differ too much for that, put @tf.function on what one turn computes."
@@ -41,7 +58,7 @@ def python_loop(evidence: Evidence) -> Iterable[Finding]:
         return
     found = max(_candidates(evidence, place), key=lambda item: item.share, default=None)
     estimate = compiled(evidence, place)
-    if found is None or estimate is None or estimate.operations < MIN_OPS:
+    if found is None or estimate is None or estimate.operations < MIN_OPERATIONS.value:
         return
     gained = _gain(evidence, found, estimate)
     name = _name(evidence, found.file, found.loop.line)
@@ -129,7 +146,7 @@ def _candidates(evidence: Evidence, place: StepPlace) -> Iterator[_Found]:
             share = sum(evidence.samples.share((file, n)) for n in body)
             eager = sum(evidence.samples.doing((file, n))[word] for n in body for word in ("eager_ops", "dispatch"))
             busy = eager >= shared.MOSTLY.value * share * evidence.samples.count
-            if turns < MIN_TURNS or share < MIN_SHARE or not busy or _updates(evidence, file, loop):
+            if turns < MIN_TURNS.value or share < MIN_LOOP.value or not busy or _updates(evidence, file, loop):
                 continue
             if not goes_over_parts(evidence, file, loop):
                 yield _Found(file, loop, min(share, 1.0), turns)
@@ -197,7 +214,7 @@ def _gain(evidence: Evidence, found: _Found, estimate: Compiled) -> AtLeast:
         if stack.frames and _is_backward(evidence, stack.frames[-1]) and not _within(found, stack)
     )
     backward = seen / samples.count if samples.count else 0.0
-    forward = max(1.0 - backward, found.share, calibrated.MIN_FORWARD.value)
-    with_backward = found.share + calibrated.BACKWARD_SAVED.value * backward * found.share / forward
+    forward = max(1.0 - backward, found.share, MIN_FORWARD.value)
+    with_backward = found.share + BACKWARD_SAVED.value * backward * found.share / forward
     low = speedup(with_backward * (1 - 2 / found.turns))
     return AtLeast(low, max(low, estimate.range[1]))

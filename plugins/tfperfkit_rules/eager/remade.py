@@ -12,11 +12,10 @@ from tfperfkit.records.samples import Place
 from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import get_lines, get_receiver
-from tfperfkit_rules.calibration import eager as calibrated
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.eager.model_calls import priced_predicting
 from tfperfkit_rules.eager.work.finding import priced_operations
-from tfperfkit_rules.measures.making import Making, making
+from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.making import MADE_LEFT, Making, making
 from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.measures.trace_window import traced
@@ -40,7 +39,7 @@ def models_made_again(evidence: Evidence) -> Iterable[Finding]:
         return
     low, _ = interval(made + dragged + (first * (1 - _again(evidence, first)) if found.once else 0.0), count)
     _, high = interval(min(made + dragged + first, shared.MAX_STEP_SHARE.value), count)
-    low *= 1 - calibrated.MADE_LEFT.value
+    low *= 1 - MADE_LEFT.value
     high *= 1 - 1 / max(found.times, 1.0)  # one is made all the same
     done, do = _WORDS[found.what]
     around = loops(evidence, *found.place)

@@ -10,8 +10,8 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import eager as calibrated
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.making import MADE_LEFT
 from tfperfkit_rules.measures.session_calls import sessions_anew
 from tfperfkit_rules.measures.source_text import enclosing
 from tfperfkit_rules.measures.step_shares import span
@@ -32,7 +32,7 @@ def sessions_made_again(evidence: Evidence) -> Iterable[Finding]:
     making = beside / samples.count
     if making < MEDIUM:
         return
-    low, _ = interval(making * (1 - calibrated.MADE_LEFT.value), samples.count)
+    low, _ = interval(making * (1 - MADE_LEFT.value), samples.count)
     _, high = interval((beside + ran) / samples.count, samples.count)  # a first run optimises the graph
     gained = from_shares(low, min(high, shared.MAX_STEP_SHARE.value))
     function = enclosing(evidence, *place)

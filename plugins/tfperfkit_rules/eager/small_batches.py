@@ -4,17 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tfperfkit.calibration import Measured, Threshold
 from tfperfkit.gain import MEDIUM, from_shares, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN
 from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import eager as calibrated
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import EVALUATE, called_at, receiver
 from tfperfkit_rules.measures.keras_batches import keras_batches
-from tfperfkit_rules.measures.predicting import predicting
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
+from tfperfkit_rules.measures.predicting import MIN_SETTING_UP, predicting
 from tfperfkit_rules.measures.turns import where
+
+PREDICT_BATCH_MS = Threshold(
+    2.0,
+    "ms",
+    "a batch of predict costs around its computing, at most",
+    Measured("1.6 ms in 400 batches of one row, 1.3 ms in 200 batches of 32 rows", TWO_BUSY_CORES, 5),
+)
+BATCHES_LEFT_MAX = Threshold(
+    0.5,
+    "share",
+    "of what predict takes around its computing, what larger batches leave at worst",
+    Measured(
+        "400 rows in batches of 1 and of 400: 703 and 64 ms; 6,400 rows in batches of 32 and of 1,024: 392 and 149 ms",
+        TWO_BUSY_CORES,
+        5,
+    ),
+)
 
 EACH_BATCH = "Each batch costs Keras a round of its loop and a call of its function, whatever is in it."
 
@@ -34,7 +52,7 @@ def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
         return
     found = predicting(evidence, samples.stacks.items())
     whole = found.at.total()
-    if not whole or found.setting_up >= calibrated.MIN_SETTING_UP.value * whole or found.again(evidence):
+    if not whole or found.setting_up >= MIN_SETTING_UP.value * whole or found.again(evidence):
         return
     place = found.at.most_common(1)[0][0]
     waits = sum(
@@ -52,12 +70,12 @@ def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
     if batches.growing_ms is not None:  # its function starts as many operations for one row as for all
         own = max(own, 1 - batches.growing_ms / each_ms)
     # A longer batch than that computes, whatever the samples saw the thread do meanwhile.
-    own = min(own, calibrated.PREDICT_BATCH_MS.value / each_ms)
+    own = min(own, PREDICT_BATCH_MS.value / each_ms)
     overhead = own * whole / samples.count
     if own < shared.MOSTLY.value or overhead < MEDIUM:
         return
     gained = from_shares(
-        overhead * (1 - calibrated.BATCHES_LEFT_MAX.value), min(whole / samples.count, shared.MAX_STEP_SHARE.value)
+        overhead * (1 - BATCHES_LEFT_MAX.value), min(whole / samples.count, shared.MAX_STEP_SHARE.value)
     )
     name = "evaluate" if found.api is EVALUATE else "predict"
     model = receiver(called_at(evidence, place, found.api))

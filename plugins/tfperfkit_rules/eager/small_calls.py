@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tfperfkit_probes.ops.model import Brief, OpsData
 
-from tfperfkit.calibration import UNKNOWN_PART
+from tfperfkit.calibration import UNKNOWN_PART, Chosen, Measured, Threshold
 from tfperfkit.clock import ms
 from tfperfkit.gain import MEDIUM, from_shares, severity
 from tfperfkit.model import Finding, Measurement
@@ -19,15 +19,36 @@ from tfperfkit.records.samples import MIN, Place
 from tfperfkit.records.steps import MarkerKind
 from tfperfkit.remedy import BatchLoop, BatchSize, Remedy, Rewrite
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import eager as calibrated
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.called import COMPILED, ON_BATCH, TRAINER, Api, call_of, callee, calls, frames_at
-from tfperfkit_rules.measures.making import making, own_frames
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
+from tfperfkit_rules.measures.making import MIN_MADE, making, own_frames
 from tfperfkit_rules.measures.session_calls import SESSION, growing, made_in_loops
 from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.step_shares import span
+
+SEVERAL_CALLS = Threshold(
+    2,
+    "count",
+    "calls in a training step, from which on they could be one",
+    Chosen("the fewest that can be joined; one a step may need the step before"),
+)
+SESSION_RUN_MS = Threshold(
+    0.2,
+    "ms",
+    "a call of session.run costs beside what it computes, at least",
+    Measured("0.33 ms for one row of 20 numbers, 0.7 ms for 2,500 of them at once", TWO_BUSY_CORES, 7),
+)
+MARKED_MIN = Threshold(
+    0.9,
+    "share",
+    "of a call of a compiled function, what is timed of it, at least",
+    Measured("0.93 to 0.99 of calls on eight numbers, median 0.98", TWO_BUSY_CORES, 20),
+)
+PAUSE_TURNS = Threshold(
+    20.0, "number", "times the usual time from call to call: beyond it something else ran", Chosen("as for RARE_SITE")
+)
 
 
 class _Words(NamedTuple):
@@ -42,7 +63,7 @@ class _Words(NamedTuple):
 _SESSION = _Words(
     "EAG012",
     "session.run is called for so little that calling it takes most of its time",
-    calibrated.SESSION_RUN_MS.value,
+    SESSION_RUN_MS.value,
     "Feed many rows at a time, and fetch all that you need of them in one call: session.run([a, b], {x: rows}). Or go "
     "over to TensorFlow 2 and a tf.function.",
     "Each call checks what it is fed, copies it and looks its part of the graph up, however small it is.",
@@ -99,9 +120,9 @@ def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterat
         return
     place = at.most_common(1)[0][0]
     calls_of_it = _calls(evidence, kind, place)
-    if len(calls_of_it) < calibrated.MIN_MADE.value:
+    if len(calls_of_it) < MIN_MADE.value:
         return
-    if evidence.work is None and len(calls_of_it) < calibrated.SEVERAL_CALLS.value * evidence.steps.count:
+    if evidence.work is None and len(calls_of_it) < SEVERAL_CALLS.value * evidence.steps.count:
         return  # one for each step may need what the step before gave
     each_ms = statistics.median(took for _, took in calls_of_it)
     if each_ms <= 0:
@@ -174,7 +195,7 @@ def _at_a_time(timed: list[tuple[float, float]]) -> float:
     """How many of the calls are under way at a time, by threads of the person's: each takes so many times as long, for
     only one of them has the interpreter's lock."""
     turns = sorted(after - begin for (begin, _), (after, _) in zip(timed, timed[1:], strict=False))
-    longest = calibrated.PAUSE_TURNS.value * statistics.median(turns)
+    longest = PAUSE_TURNS.value * statistics.median(turns)
     whole = sum(turn for turn in turns if turn <= longest)
     return len(turns) * statistics.median(took for _, took in timed) / whole if whole > 0 else 1.0
 
@@ -182,7 +203,7 @@ def _at_a_time(timed: list[tuple[float, float]]) -> float:
 def _timed_share(timed: list[tuple[float, float]]) -> float:
     """The share that the calls take of the time from call to call, at most; pauses are left out."""
     turns = [(after - begin, took) for (begin, took), (after, _) in zip(timed, timed[1:], strict=False)]
-    longest = calibrated.PAUSE_TURNS.value * statistics.median(turn for turn, _ in turns)
+    longest = PAUSE_TURNS.value * statistics.median(turn for turn, _ in turns)
     turns = [(turn, took) for turn, took in turns if turn <= longest]
     whole = sum(turn for turn, _ in turns)
-    return min(sum(took for _, took in turns) / calibrated.MARKED_MIN.value / whole, 1.0) if whole > 0 else 1.0
+    return min(sum(took for _, took in turns) / MARKED_MIN.value / whole, 1.0) if whole > 0 else 1.0

@@ -11,20 +11,17 @@ from tfperfkit.offers import HostReads
 from tfperfkit.records.samples import Frame
 from tfperfkit.remedy import Compile
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.eager.draws import draws
-from tfperfkit_rules.eager.gain import Compiled, compiled, handed_out
+from tfperfkit_rules.eager.gain import MIN_OPERATIONS, MIN_SHARE, Compiled, compiled, handed_out
 from tfperfkit_rules.measures.source_text import Function, enclosing
 from tfperfkit_rules.measures.step_place import TAPE, StepPlace, step_place
-
-MIN_OPS = calibrated.MIN_OPERATIONS.value
 
 
 def runs_eagerly(evidence: Evidence) -> bool:
     """Whether eager operations and the Python that hands them out fill the step, rather than compiled functions."""
     eager = evidence.part("eager_ops")
     return (
-        eager + handed_out(evidence) >= calibrated.MIN_SHARE.value * (evidence.step_ms or 0.0)
+        eager + handed_out(evidence) >= MIN_SHARE.value * (evidence.step_ms or 0.0)
         and eager > LOW * (evidence.step_ms or 0.0)
         and evidence.part("graph") <= eager + evidence.part("dispatch")
     )
@@ -42,7 +39,7 @@ def eager_step(evidence: Evidence) -> Iterable[Finding]:
     if place is None:
         return
     estimate = compiled(evidence, place)
-    if estimate is None or estimate.operations < MIN_OPS:
+    if estimate is None or estimate.operations < MIN_OPERATIONS.value:
         return
     yield Finding(
         code="EAG001",

@@ -12,9 +12,9 @@ from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import FunctionCalls, HostReads
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.eager.gain import compiled
-from tfperfkit_rules.eager.step import MIN_OPS, lost, measured, runs_eagerly
+from tfperfkit_rules.eager.gain import MIN_OPERATIONS, compiled
+from tfperfkit_rules.eager.step import lost, measured, runs_eagerly
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.batch_callbacks import batch_callback
 from tfperfkit_rules.measures.called import TRAINER, calls
 from tfperfkit_rules.measures.source_calls import files, given, is_compiled, is_not_false
@@ -38,7 +38,7 @@ def left_eager(evidence: Evidence) -> Iterable[Finding]:
     if not everywhere and (not place.by_keras or _compiles(evidence)):
         return
     estimate = compiled(evidence, place)
-    if estimate is None or estimate.operations < MIN_OPS:
+    if estimate is None or estimate.operations < MIN_OPERATIONS.value:
         return
     lines = _calls(evidence) if everywhere else given(evidence, _OF_MODEL, is_not_false)
     switch = [SourceSpan(span.file, span.line, _name(evidence, span)) for span in lines[:2]]

@@ -12,9 +12,9 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import CompiledFunctions, ComputedOperation, ComputedStep, FunctionCalls
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import counted, definition, largest_first, once, places
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.growth import tiny_of
 from tfperfkit_rules.measures.room import range_or_least
 

@@ -11,9 +11,9 @@ from tfperfkit.offers import ComputedStep
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import counted, of_step, places
+from tfperfkit_rules.measures import shared
 
 #: What the switch adds behind each operation that makes floating-point numbers.
 _CHECKS = ("CheckNumerics", "CheckNumericsV2", "DebugNumericSummaryV2")

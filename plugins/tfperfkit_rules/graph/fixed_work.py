@@ -14,10 +14,10 @@ from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import is_constant
 from tfperfkit_rules.calibration import graph as calibrated
-from tfperfkit_rules.calibration import input as input_numbers
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.traced_step import WINDOW, graph_severity
+from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.late_skips import TWO_AN_EPOCH
 from tfperfkit_rules.measures.source_calls import given
 
 _RANDOM_ORDER = ("Shuffle",)
@@ -166,7 +166,7 @@ def _kept(evidence: Evidence, function: FixedOperations, pipeline: Pipeline, bat
     is_open = any("?" in text for text in function.arguments)
     if function.kept_bytes is None or (is_open and not batch):
         return None
-    an_epoch = input_numbers.TWO_AN_EPOCH.value if pipeline.way else 1.0
+    an_epoch = TWO_AN_EPOCH.value if pipeline.way else 1.0
     epochs = max(pipeline.iterators / an_epoch, 1.0)
     return function.kept_bytes * (batch if is_open else 1) * evidence.steps.count / epochs
 

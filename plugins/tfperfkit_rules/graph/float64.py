@@ -14,11 +14,10 @@ from tfperfkit.records.bounds import SOLVES, plain
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.entrances import entrances
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
-from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.ran_functions import as_called, computed_share
 
 FLOAT64_WIDTH = Threshold(

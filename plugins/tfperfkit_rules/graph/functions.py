@@ -10,7 +10,7 @@ from tfperfkit_probes.ops.model import Brief, OpsData
 from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 
 
 def largest_first(evidence: Evidence) -> list[Brief]:

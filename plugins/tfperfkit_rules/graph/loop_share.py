@@ -12,8 +12,8 @@ from tfperfkit_probes.ops.model import GraphLoop
 
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph.loop_trace import Seen, seen
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.ran_functions import Ran
 from tfperfkit_rules.measures.source_text import loops
 

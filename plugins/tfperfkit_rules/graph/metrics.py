@@ -12,9 +12,9 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.traced_step import WINDOW, definition, graph_severity, traced_functions
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import FIT, called_at
 from tfperfkit_rules.measures.source_calls import files
 from tfperfkit_rules.measures.step_shares import span

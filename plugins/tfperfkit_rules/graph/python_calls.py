@@ -11,10 +11,9 @@ from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
-from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.source_text import loop_at
 
 #: What helps where Python is needed in each turn, as of an environment that lives there.

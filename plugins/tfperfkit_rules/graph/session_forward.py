@@ -14,8 +14,8 @@ from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import calls
 from tfperfkit_rules.measures.session_calls import MIN_SESSION_RUNS, SESSION, growing
 from tfperfkit_rules.measures.session_fetches import Fetches, fetches_at

@@ -13,12 +13,12 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import called, definition, places
 from tfperfkit_rules.graph.loop_advice import advice, carries, kind_of
 from tfperfkit_rules.graph.loop_share import Part, is_small, part_of, turns_of
 from tfperfkit_rules.graph.python_calls import calls_python
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.ran_functions import Ran, ran
 
 

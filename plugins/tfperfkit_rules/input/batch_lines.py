@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tfperfkit.model import SourceSpan
 from tfperfkit.records.samples import MIN, Frame, Place, Stack, read_log
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import doing
 from tfperfkit_rules.measures.kinds import KINDS, kind_of
 from tfperfkit_rules.measures.source_text import enclosing

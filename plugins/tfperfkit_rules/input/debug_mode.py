@@ -10,9 +10,10 @@ from tfperfkit.model import Finding
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
+from tfperfkit_rules.input.bounds import MIN_PART
 from tfperfkit_rules.input.feed import feed, overlaps, own_time, place, places, waiting
 from tfperfkit_rules.input.interpreter_lock import Lock, lock
-from tfperfkit_rules.input.python_batches import MIN_PART, PYTHON_LEFT, python_stage
+from tfperfkit_rules.input.python_batches import PYTHON_LEFT, python_stage
 
 _SWITCH = "tensorflow.data.experimental.enable_debug_mode"
 
@@ -22,11 +23,11 @@ def debug_mode(evidence: Evidence) -> Iterator[Finding]:
     """Where the step waits for a stage that runs Python and the switch is on. Priced as other Python there."""
     item = feed(evidence) if evidence.settings.get("data_debug_mode") is True else None
     stage = python_stage(item.pipeline, item.bound) if item is not None and item.bound is not None else None
-    if item is None or stage is None or item.part(stage) < MIN_PART:
+    if item is None or stage is None or item.part(stage) < MIN_PART.value:
         return
     worked = item.section_ms * item.part(stage)
     rest = item.section_ms - worked
-    low, _ = item.after(rest, rest + PYTHON_LEFT * worked)
+    low, _ = item.after(rest, rest + PYTHON_LEFT.value * worked)
     held = lock(evidence, item.pipeline, stage) if overlaps(item.pipeline) else Lock()
     bounds = low, item.between(max(held.left(item.min_other_ms), rest), item.step_ms)[1]
     switch = evidence.calls(_SWITCH)

@@ -9,20 +9,42 @@ import msgspec
 from tfperfkit_probes.input.bound import PARALLEL
 from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 
+from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.clock import MS_PER_S
 from tfperfkit.model import Measurement, SourceSpan
 from tfperfkit.offers import RanOperations, StepBreakdown
 from tfperfkit.records.epoch_starts import Late, epoch_starts
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import input as calibrated
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.input import evaluated
+from tfperfkit_rules.input.bounds import MIN_WAIT
 from tfperfkit_rules.input.evaluated import evaluated_wait
 from tfperfkit_rules.input.mapped import busiest, mapped_ms
+from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_text import loop_at
 
-MIN_SHARE, MIN_MS = calibrated.MIN_WAIT.value, shared.FETCH_MS.value
-KEEPS_UP = calibrated.KEEPS_UP.value
+KEEPS_UP = Threshold(
+    0.5,
+    "share",
+    "of the step: a pipeline whose slowest section takes less keeps up, and the wait is jitter",
+    Chosen("the pipeline could be twice as fast as the step"),
+)
+LOST_SHARE = Threshold(
+    0.3,
+    "share",
+    "of the step: a longer wait is no jitter",
+    Chosen("the account's own line for an outlier, beyond jitter"),
+)
+FILLING = Threshold(
+    0.5, "share", "of the wait at beginnings of epochs, for 'the buffers fill anew'", Chosen("the larger half")
+)
+CONTENDED = Threshold(
+    0.3,
+    "share",
+    "what work beside a busy step costs it at most, beyond a processor's part",
+    Measured("a prefetch added to a pipeline without one left 0.5 to 0.8 of the wait", TWO_BUSY_CORES, None),
+)
+MIN_MS = shared.FETCH_MS.value
 
 
 class Feed(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,7 +118,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
         unknown = unknown if len(unknown) == 1 else busiest(unknown, self.mapped_ms)
         if self.pipeline.measured != "trace" or not unknown or self.filling:
             return None
-        return unknown[0] if known * self.batches < KEEPS_UP * self.wait_ms else None
+        return unknown[0] if known * self.batches < KEEPS_UP.value * self.wait_ms else None
 
     def own_ms_max(self, stage: Stage) -> float:
         """Own time of a stage for a batch, all threads together; at most, where that was not measured."""
@@ -124,21 +146,21 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
         """The step waits far longer than the model's times explain: TensorFlow forgets them where a stage is exhausted,
         as below ``repeat``. Then the trace's times are taken, if there are some."""
         slowest = self._slowest_ms
-        if slowest is None or self.filling or self.share < calibrated.LOST_SHARE.value:
+        if slowest is None or self.filling or self.share < LOST_SHARE.value:
             return False
         if not any(item.trace_self_ms_per_step for item in self.pipeline.stages):
             return False
         index = self.pipeline.bound_by
         if index is not None and self.pipeline.stages[index].kind == "Prefetch" and not self.forgotten:
             return False
-        return slowest * self.batches < KEEPS_UP * self.section_ms
+        return slowest * self.batches < KEEPS_UP.value * self.section_ms
 
     @property
     def _slowest_ms(self) -> float | None:
         """Of the slowest section, for a batch. Its calls in parallel share it only as far as processors are free: where
         the step waits for long all the same, they were not, and its stage takes what all of them take together."""
         slowest, index = self.pipeline.bound_ms_per_output, self.pipeline.bound_by
-        if slowest is None or index is None or self.share < calibrated.LOST_SHARE.value:
+        if slowest is None or index is None or self.share < LOST_SHARE.value:
             return slowest
         return max(slowest, self.pipeline.stages[index].self_ms_per_output or 0.0)
 
@@ -156,7 +178,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def filling(self) -> bool:
         """The wait is at the beginnings of epochs, for buffers that fill anew."""
-        return self.epoch_ms >= calibrated.FILLING.value * self.wait_ms
+        return self.epoch_ms >= FILLING.value * self.wait_ms
 
     @property
     def keeps_up(self) -> bool:
@@ -166,7 +188,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
             return False
         if self.bound is not None and self.bound.kind == "Prefetch":
             return True  # it only hands over: what it takes is its thread's wait for a processor
-        return slowest * self.batches < KEEPS_UP * min(self.step_ms, self.ordinary_ms)
+        return slowest * self.batches < KEEPS_UP.value * min(self.step_ms, self.ordinary_ms)
 
     @property
     def section_ms(self) -> float:
@@ -203,7 +225,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
         processors itself: then most of what is left of the section is added (``calibrated.CONTENDED``).
         """
         best = max(self.other_ms, left_min)
-        contended = min(calibrated.CONTENDED.value + 1 / self.cpus, 1.0)
+        contended = min(CONTENDED.value + 1 / self.cpus, 1.0)
         return self.between(best, max(left_max, self.other_ms + contended * left_max))
 
     def between(self, best_ms: float, worst_ms: float) -> tuple[float, float]:
@@ -219,7 +241,7 @@ def _waits(stage: Stage) -> bool:
     return by_itself or stage.kind.startswith(("Prefetch", *PARALLEL))
 
 
-def feed(evidence: Evidence, *, lower: float = MIN_SHARE) -> Feed | None:
+def feed(evidence: Evidence, *, lower: float = MIN_WAIT.value) -> Feed | None:
     """The pipeline for which the steps wait; None when they do not, or when none is known."""
     data = evidence.offer(InputData)
     step_ms = evidence.step_ms

@@ -7,14 +7,22 @@ from collections.abc import Iterator
 from tfperfkit_probes.input.model import InputData
 
 from tfperfkit import gain
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.freed import freed as waits
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import input as calibrated
 
-#: So many waits come back: each epoch has one.
-OFTEN = calibrated.OFTEN_FREED.value
+LARGE_FREED = Threshold(
+    0.5,
+    "share",
+    "of a run, in which one or two iterators were freed, from which on it is no remark",
+    Chosen("nothing else takes as much"),
+)
+OFTEN_FREED = Threshold(
+    3, "number", "waits for an iterator that is freed, from which on they are no single race", Chosen("twice is chance")
+)
+
 _SWITCH = (
     "Switch tf.data's optimiser off for this pipeline, with numbers for num_parallel_calls and buffer sizes: options = "
     "tf.data.Options(); options.autotune.enabled = False; dataset = dataset.with_options(options)."
@@ -42,9 +50,9 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
     when = " after the last step" if last is not None and last <= longest.begin_ns else ""
     share = min(whole_s / evidence.run.wall_s, 1.0) if evidence.run.wall_s else 0.0
     places = dict.fromkeys(wait.frames[-1] for wait in sorted(found, key=lambda wait: -wait.ns))
-    comes_back = len(found) >= OFTEN
+    comes_back = len(found) >= OFTEN_FREED.value
     # A race of TensorFlow's own: the next run may wait for less, or not at all. What comes back does so each time.
-    loud = own and share >= (gain.HIGH if comes_back else calibrated.LARGE_FREED.value)
+    loud = own and share >= (gain.HIGH if comes_back else LARGE_FREED.value)
     if len(found) > 1:
         title = f"TensorFlow took {whole_s:.1f} s to free iterators of datasets, {len(found)} times"
     else:

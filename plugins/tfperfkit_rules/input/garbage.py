@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from tfperfkit.offers import GarbageCollections
 from tfperfkit.records.spans import Spans
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.input.batch_lines import CALLED
+from tfperfkit_rules.measures import shared
 
 
 def collected_ms(evidence: Evidence) -> float:

@@ -5,17 +5,54 @@ from __future__ import annotations
 import msgspec
 from tfperfkit_probes.input.model import Pipeline, Stage
 
+from tfperfkit.calibration import Chosen, Cited, Derived, Measured, Threshold
 from tfperfkit.model import Measurement
 from tfperfkit.records.parts import PartName
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import input as calibrated
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
+
+LOCK_MIN_PYTHON = Threshold(
+    0.3,
+    "share",
+    "of the step in TensorFlow's Python on the training thread, for a wait for the interpreter's lock",
+    Chosen("clearly more than the Python of a call (LOCK_MIN_MS)"),
+)
+LOCK_MIN_MS = Threshold(
+    2 * shared.FUNCTION_CALL_MAX_MS.value,
+    "ms",
+    "of that Python a step",
+    Derived("twice what a call of a compiled function takes at most"),
+)
+LOCK_MAX_EAGER = Threshold(
+    0.1,
+    "share",
+    "of the step in eager operations: with more that Python is long by itself",
+    Cited("XProf warns of eager execution from 10 % on"),
+)
+LOCK_MIN_WORK = Threshold(
+    0.5,
+    "share",
+    "of the step in which the pipeline's Python is at work",
+    Chosen("two threads meet more often than not"),
+)
+LOCK_WAITING_MAX = Threshold(
+    0.9,
+    "share",
+    "of the training thread's Python, what is waiting for the lock at most",
+    Measured(
+        "a map of numpy_function beside a fit, written anew with TensorFlow operations: 7.4 and 7.8 ms a step became "
+        "2.3 and 2.0. Threads that take turns give a half; one that gives the lock up at each call gets less",
+        TWO_BUSY_CORES,
+        2,
+    ),
+)
 
 #: TensorFlow's and Keras' own Python, in which the training thread needs the lock.
 _PYTHON: PartName = "dispatch"
 #: The share of the training thread's Python that is waiting, at least and at most: nothing where the pipeline's waits
 #: itself (for a service, or in NumPy, without the lock).
-WAITING = (0.0, calibrated.LOCK_WAITING_MAX.value)
+WAITING = (0.0, LOCK_WAITING_MAX.value)
 
 
 class Lock(msgspec.Struct, frozen=True):
@@ -37,12 +74,9 @@ class Lock(msgspec.Struct, frozen=True):
 def lock(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> Lock:
     """What a stage that runs Python takes from the training thread."""
     step_ms, python, worked = evidence.step_ms, evidence.part(_PYTHON), work(pipeline, stage)
-    if not step_ms or python < max(calibrated.LOCK_MIN_PYTHON.value * step_ms, calibrated.LOCK_MIN_MS.value):
+    if not step_ms or python < max(LOCK_MIN_PYTHON.value * step_ms, LOCK_MIN_MS.value):
         return Lock()
-    if (
-        worked < calibrated.LOCK_MIN_WORK.value * step_ms
-        or evidence.share("eager_ops") > calibrated.LOCK_MAX_EAGER.value
-    ):
+    if worked < LOCK_MIN_WORK.value * step_ms or evidence.share("eager_ops") > LOCK_MAX_EAGER.value:
         return Lock()
     lower, upper = (share * min(worked / step_ms, 1.0) * min(python, step_ms) for share in WAITING)
     measured = (

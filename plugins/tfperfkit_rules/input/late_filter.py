@@ -13,8 +13,8 @@ from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.function import Function
 from tfperfkit.syntax.nodes import find_nodes, list_bound_names, list_read_names
-from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.input.also_validated import also_validated
+from tfperfkit_rules.input.bounds import MIN_PART
 from tfperfkit_rules.input.feed import called, feed, own_time, place, places, waiting
 
 
@@ -30,7 +30,7 @@ def filtered_late(evidence: Evidence) -> Iterator[Finding]:
         return
     dropped = 1 - late.elements / stage.elements
     saved = item.section_ms * item.part(stage) * dropped
-    if saved < calibrated.MIN_PART.value * item.section_ms:
+    if saved < MIN_PART.value * item.section_ms:
         return
     left = item.section_ms - saved
     bounds = item.relieved(left, left)

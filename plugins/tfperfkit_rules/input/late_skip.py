@@ -9,9 +9,9 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.parts import RunPart
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.feed import called, place, places
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.late_skips import LateSkip, late_skips
 
 #: Where a pass over a pipeline of some role shows in the run.

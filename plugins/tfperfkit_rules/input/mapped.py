@@ -8,7 +8,7 @@ from tfperfkit_probes.input.model import Stage
 
 from tfperfkit.offers import MappedFunctions
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 
 #: By file and line of a function: ms of the trace.
 Taken = Mapping[tuple[str, int], float]

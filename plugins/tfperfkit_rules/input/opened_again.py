@@ -13,21 +13,27 @@ from typing import NamedTuple
 from tfperfkit_probes.input.model import KerasInput, Loader, Stage
 
 from tfperfkit import gain
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN, Place, Samples, read_log
 from tfperfkit.records.spans import Span
 from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import input as calibrated
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.input.also_validated import also_validated
+from tfperfkit_rules.input.bounds import MIN_PART
 from tfperfkit_rules.input.feed import Feed, feed, own_time, places, waiting
 from tfperfkit_rules.input.interpreter_lock import Lock, lock
 from tfperfkit_rules.input.python_batches import keras_input, python_stage, python_words
 from tfperfkit_rules.input.reloading import ONLY_LOADS, function_at, loading_lines, opened_files
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_text import enclosing, yielding_loops
 
-MIN_PART, MIN_AGAIN, FEW_FILES = calibrated.MIN_PART.value, calibrated.MIN_AGAIN.value, calibrated.FEW_FILES.value
+MIN_AGAIN = Threshold(
+    3.0, "number", "opens of a file, in all or in each pass over many, for 'again and again'", Chosen("twice is chance")
+)
+FEW_FILES = Threshold(
+    2, "count", "files of one line, of which each pass may keep what it loaded", Chosen("examples, and their labels")
+)
 
 
 class _Load(NamedTuple):
@@ -43,7 +49,7 @@ def opened_again(evidence: Evidence) -> Iterator[Finding]:
     """INP014: most of what the pipeline's Python does is loading a file that it had loaded before."""
     item = feed(evidence)
     stage = python_stage(item.pipeline, item.bound) if item is not None and item.bound is not None else None
-    if item is None or stage is None or item.part(stage) < MIN_PART:
+    if item is None or stage is None or item.part(stage) < MIN_PART.value:
         return
     again = [row for row in opened_files(evidence) if _again(row, item)]
     samples = read_log(evidence.records("samples"), "beside").samples(_spans(evidence)) if again else Samples()
@@ -53,7 +59,7 @@ def opened_again(evidence: Evidence) -> Iterator[Finding]:
     taken = [(load, _sampled(samples, load.lines)) for load in loads]
     taken = sorted((row for row in taken if row[1]), key=lambda row: -row[1])
     share = _sampled(samples, frozenset().union(*(load.lines for load in loads))) / samples.count
-    if not taken or share < MIN_PART:
+    if not taken or share < MIN_PART.value:
         return
     source = keras_input(evidence, item.pipeline)
     held = lock(evidence, item.pipeline, stage) if item.overlaps else Lock()
@@ -85,7 +91,7 @@ def opened_again(evidence: Evidence) -> Iterator[Finding]:
 def _again(row: Loader, item: Feed) -> bool:
     """Files that are opened more often than once for each pass over the data; one or two files, also once a pass."""
     each = row.opens / row.paths
-    return each >= MIN_AGAIN * (1 if row.paths <= FEW_FILES else max(item.pipeline.iterators, 1))
+    return each >= MIN_AGAIN.value * (1 if row.paths <= FEW_FILES.value else max(item.pipeline.iterators, 1))
 
 
 def _spans(evidence: Evidence) -> list[Span]:
@@ -103,7 +109,7 @@ def _load(evidence: Evidence, samples: Samples, row: Loader) -> _Load:
     for index in range(1, len(chain)):
         key = function_at(samples, chain[index - 1])
         whole = sum(samples.doing_in(key).values()) if key is not None else 0
-        if not whole or _sampled(samples, lines) < ONLY_LOADS * whole:
+        if not whole or _sampled(samples, lines) < ONLY_LOADS.value * whole:
             break
         depth = index
         lines = _loading(evidence, samples, row, index)
@@ -156,7 +162,7 @@ def _bounds(item: Feed, stage: Stage, left: float, loading: tuple[float, float])
 
 def _files(row: Loader) -> str:
     name = os.path.basename(row.path)
-    return f"{name} is opened" if row.paths <= FEW_FILES else f"Files like {name} are opened"
+    return f"{name} is opened" if row.paths <= FEW_FILES.value else f"Files like {name} are opened"
 
 
 def _often(row: Loader, item: Feed) -> str:
@@ -168,7 +174,7 @@ def _often(row: Loader, item: Feed) -> str:
 
 def _advice(row: Loader, stage: Stage, source: KerasInput | None) -> str:
     name = os.path.basename(row.path)
-    if row.paths > FEW_FILES:
+    if row.paths > FEW_FILES.value:
         return (
             "Keep what was loaded: @functools.lru_cache(maxsize=...) on the function that loads one file, and go "
             "through the examples file by file; or write them once in the order in which they are read."

@@ -6,20 +6,27 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, Stage
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.gain import AtLeast
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import input as calibrated
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.batch_lines import READING, BatchLine, batch_line, called_line
+from tfperfkit_rules.input.bounds import MIN_PART
 from tfperfkit_rules.input.feed import Feed, feed, feeding, overlaps, own_time, place, places, waiting
 from tfperfkit_rules.input.garbage import collected_ms
 from tfperfkit_rules.input.interpreter_lock import Lock, lock, work
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_calls import files
 
-PYTHON_LEFT, MIN_PART = calibrated.PYTHON_LEFT.value, calibrated.MIN_PART.value
+PYTHON_LEFT = Threshold(
+    0.5,
+    "share",
+    "of Python that prepares batches, what is left at worst, written for whole batches",
+    Chosen("half: no measurement bounds what a script's Python does"),
+)
+
 #: Rules that take the training thread's waiting for the lock for the cost of its calls.
 _SAME_WAITING = ("BAT001", "STP002")
 _IN_THREADS = (
@@ -45,19 +52,19 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
     if item is None or item.bound is None:
         return
     stage = python_stage(item.pipeline, item.bound)
-    if stage is None or item.part(stage) < MIN_PART:
+    if stage is None or item.part(stage) < MIN_PART.value:
         return
     source = keras_input(evidence, item.pipeline)
     worked = item.section_ms * item.part(stage)
     rest = item.section_ms - worked
-    low, _ = item.after(rest, rest + PYTHON_LEFT * worked)
+    low, _ = item.after(rest, rest + PYTHON_LEFT.value * worked)
     # The generator's Python also held the lock that the training thread needs.
     disturbs = item.overlaps and not (source is not None and source.use_multiprocessing)
     held = lock(evidence, item.pipeline, stage) if disturbs else Lock()
     low = max(low, item.step_ms / (item.step_ms - held.lower_ms))
     high = item.between(max(held.left(item.min_other_ms), rest), item.step_ms)[1]
     garbage = collected_ms(evidence) if evidence.work is None else 0.0
-    bounds = _without(item, low, garbage * (1 - PYTHON_LEFT)), _without(item, high, garbage)
+    bounds = _without(item, low, garbage * (1 - PYTHON_LEFT.value)), _without(item, high, garbage)
     line = _line(evidence, stage, source)
     yield Finding(
         code="INP005",

@@ -7,16 +7,35 @@ from collections.abc import Iterator
 from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 
 from tfperfkit import gain
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import MemoryLimit
 from tfperfkit.records.samples import MIN
 from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import input as calibrated
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.input.bounds import PER_STEP
 from tfperfkit_rules.input.feed import feeding, place, places
+from tfperfkit_rules.measures import shared
 
-MIN_MADE, FLOOR = calibrated.MIN_MADE.value, gain.LOW
+MIN_MADE = Threshold(4, "count", "data sets of one line, and steps, for a loop", Chosen("training, validation, test"))
+ITERATOR_STAYS = Threshold(
+    0.1,
+    "share",
+    "of the time at the line that makes an iterator, what stays: fetching one batch",
+    Chosen("FETCH_MS of a ms and more that making an iterator takes"),
+)
+IN_GRAPH_BYTES = Threshold(
+    10_000_000,
+    "bytes",
+    "of a data set that is a constant of a graph, copied with each trace",
+    Chosen("0.07 s a trace and more by CONSTANT_MB_MS; 2 GB is the limit of a serialised graph"),
+)
+COPIED_BYTES = Threshold(
+    500_000_000, "bytes", "of arrays copied into TensorFlow's memory", Chosen("a quarter of what 2 GB of memory hold")
+)
+COPIED_SHARE = Threshold(0.1, "share", "of the memory limit in such copies", Chosen("a tenth of it, twice"))
+
+FLOOR = gain.LOW
 #: A distribution strategy makes a small pipeline for each device in each epoch, whatever the script does.
 _OF_DEVICES = "PerDevice"
 _ARRAY = (
@@ -31,16 +50,16 @@ def made_in_loop(evidence: Evidence) -> Iterator[Finding]:
     data = evidence.offer(InputData)
     if data is None or evidence.step_ms is None or evidence.samples.count < MIN:
         return
-    if evidence.work is None and data.steps < MIN_MADE:
+    if evidence.work is None and data.steps < MIN_MADE.value:
         return
     for pipeline in data.pipelines if evidence.work is None else feeding(evidence, data):
         if pipeline.way or pipeline.in_graph or pipeline.role == "validation":
             continue
         if any(_OF_DEVICES in stage.cls for stage in pipeline.stages):
             continue
-        if _iterators(evidence, pipeline) >= calibrated.PER_STEP.value:
+        if _iterators(evidence, pipeline) >= PER_STEP.value:
             found = _each_step(evidence, evidence.step_ms, pipeline)
-        elif pipeline.datasets_made >= MIN_MADE and pipeline.in_training is not False:
+        elif pipeline.datasets_made >= MIN_MADE.value and pipeline.in_training is not False:
             found = _again(evidence, evidence.step_ms, pipeline)
         else:
             found = None
@@ -64,7 +83,7 @@ def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Findin
     share, window = max((sampled, "samples"), (waited, "breakdown"))
     if share < FLOOR:
         return None
-    goes = 1 - calibrated.ITERATOR_STAYS.value
+    goes = 1 - ITERATOR_STAYS.value
     shuffle = next((stage for stage in pipeline.stages if stage.kind == "Shuffle"), None)
     rows = [
         Measurement("iterators per step", _iterators(evidence, pipeline), "count", "run"),
@@ -104,7 +123,7 @@ def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Findin
 def _by_number(pipeline: Pipeline) -> bool:
     """Whether a new dataset skips what comes before each time: ``dataset.skip(i).take(1)``."""
     own = [stage.kind for stage in pipeline.stages if not stage.added and stage.kind != "Prefetch"]
-    return pipeline.datasets_made >= MIN_MADE and (own[:1] == ["Skip"] or own[:2] == ["Take", "Skip"])
+    return pipeline.datasets_made >= MIN_MADE.value and (own[:1] == ["Skip"] or own[:2] == ["Take", "Skip"])
 
 
 def _again(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Finding | None:
@@ -180,7 +199,7 @@ def constant_data(evidence: Evidence) -> Iterator[Finding]:
         where = places(evidence, place(stage, pipeline))
         rows = (Measurement("arrays in the data set", size, "bytes", "run"),)
         baked = bool(pipeline.in_graph) and stage.in_graph and stage.nested is None
-        if baked and size >= calibrated.IN_GRAPH_BYTES.value:
+        if baked and size >= IN_GRAPH_BYTES.value:
             yield Finding(
                 code="INP010",
                 family="input",
@@ -197,12 +216,7 @@ def constant_data(evidence: Evidence) -> Iterator[Finding]:
                 detail="Each trace copies it, and a graph over 2 GB can't be saved.",
                 absorbs=("OPS002",),
             )
-        elif (
-            not stage.in_graph
-            and size >= calibrated.COPIED_BYTES.value
-            and memory
-            and size >= calibrated.COPIED_SHARE.value * memory
-        ):
+        elif not stage.in_graph and size >= COPIED_BYTES.value and memory and size >= COPIED_SHARE.value * memory:
             yield Finding(
                 code="INP010",
                 family="input",

@@ -11,18 +11,28 @@ from tfperfkit_probes.input.loaders import Opened, loaders
 from tfperfkit_probes.input.model import ConstantFunction, InputData, Loader
 
 from tfperfkit import gain
+from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.convert import each
 from tfperfkit.records.samples import MIN, TENSORFLOW, FunctionKey, Place, Samples
 from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import input as calibrated
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.input.feed import name_at
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.kinds import kind_of
 from tfperfkit_rules.measures.step_shares import interval, share_of, window
 
-RELOAD_RATE, ONLY_LOADS, FLOOR = calibrated.RELOAD_RATE.value, calibrated.ONLY_LOADS.value, gain.LOW
+RELOAD_RATE = Threshold(
+    shared.NEARLY_ALWAYS.value, "number", "opens of a file a step, for 'at every step'", Derived("see NEARLY_ALWAYS")
+)
+ONLY_LOADS = Threshold(
+    shared.NEARLY_ALWAYS.value,
+    "share",
+    "of a call's samples on the lines that load, for a call that is only that",
+    Derived("see NEARLY_ALWAYS"),
+)
+
+FLOOR = gain.LOW
 #: Kinds of work that turn an open file into data.
 _READS = frozenset({"reading", "parsing", "images", "sound"})
 #: A loader, where it stands, and the samples of its lines by activity.
@@ -36,7 +46,7 @@ def reloads(evidence: Evidence) -> Iterator[Finding]:
         return
     by_place: dict[tuple[str, int], list[_Row]] = {}
     for loader in opened_files(evidence):
-        if loader.opens_per_step < RELOAD_RATE:
+        if loader.opens_per_step < RELOAD_RATE.value:
             continue
         depth, doing = _extent(loader, evidence)
         if share_of(evidence, doing) < FLOOR:
@@ -98,7 +108,11 @@ def _extent(loader: Loader, evidence: Evidence) -> tuple[int, Counter[str]]:
         if data is not None and (callee.file, name) not in same:
             key = function_at(samples, callee)
             whole = sum(samples.doing_in(key).values()) if key is not None else 0
-            if watched is not None or not whole or sum(_loading(evidence, key, loader).values()) < ONLY_LOADS * whole:
+            if (
+                watched is not None
+                or not whole
+                or sum(_loading(evidence, key, loader).values()) < ONLY_LOADS.value * whole
+            ):
                 break
         depth = index
     if depth:
@@ -116,7 +130,7 @@ def _inside(samples: Samples, where: tuple[SourceSpan, ...]) -> list[SourceSpan]
         place
         for place in samples.leaves()
         if place not in places_of_calls
-        and samples.within(place, top) >= ONLY_LOADS
+        and samples.within(place, top) >= ONLY_LOADS.value
         and samples.leaf_share(place) >= FLOOR
     ]
     return [SourceSpan(*place) for place in below[:3]]

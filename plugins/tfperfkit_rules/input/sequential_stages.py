@@ -8,27 +8,65 @@ from itertools import takewhile
 import msgspec
 from tfperfkit_probes.input.model import Pipeline, Stage
 
+from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.gain import between
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.input.also_validated import also_validated
+from tfperfkit_rules.input.bounds import MIN_PART, SMALL_BYTES
 from tfperfkit_rules.input.feed import Feed, called, feed, own_time, place, places, waiting
 from tfperfkit_rules.input.record_parsers import parser_of
 from tfperfkit_rules.input.untimed import gone_through, multiplies, without_gain
+from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.machines import MEASURED_ON, TWO_BUSY_CORES
 
-MIN_PART = calibrated.MIN_PART.value
+MAP_CALL_US = Threshold(
+    60.0,
+    "us",
+    "an example in a mapped function: up to so much is mostly the call",
+    Measured(
+        "22 to 67 us, median 38, whatever the number of operations; 18 to 38 by hand. Below twice that calling is "
+        "the larger half",
+        MEASURED_ON,
+        15,
+        "map_call",
+    ),
+)
+MAP_OPERATION_US = Threshold(
+    1000 * shared.GRAPH_OP_MIN_MS.value,
+    "us",
+    "on top for each operation of the function",
+    Measured("see GRAPH_OP_MIN_MS", TWO_BUSY_CORES, 2, "graph_op"),
+)
+PARSE_US = Threshold(
+    400.0,
+    "us",
+    "a record in a map that parses single strings: up to so much a batch takes a small part of",
+    Measured(
+        "47 to 320 us at a load of 6: tf.train.Example of 4 to 120 features, lines of 5 and 30 numbers, raw bytes; "
+        "parsed in batches of 256 0.02 to 0.23 of it was left (0.69 once, beside other work)",
+        TWO_BUSY_CORES,
+        22,
+    ),
+)
+MAP_MIN_BATCH = Threshold(
+    8,
+    "examples",
+    "in a batch, for which calling a function once gains enough",
+    Chosen("with 8 an eighth of the calls stay"),
+)
+MAP_LEFT_MAX = Threshold(
+    0.3,
+    "share",
+    "of such a stage, what is left at worst when it works on batches",
+    Measured("0 to 0.24, median 0.04; more of a function that does more", MEASURED_ON, 20, "map_batched"),
+)
+
 #: Stages that work on one element after the other though they could work on several.
 _MAPS = ("Map", "ParallelMap")
 _READS = ("TFRecord", "TextLine", "FixedLengthRecord")
-CALL_US, OPERATION_US, SMALL_BYTES = (
-    calibrated.MAP_CALL_US.value,
-    calibrated.MAP_OPERATION_US.value,
-    calibrated.SMALL_BYTES.value,
-)
-PARSE_US = calibrated.PARSE_US.value
-MIN_BATCH, LEFT = calibrated.MAP_MIN_BATCH.value, (0.0, calibrated.MAP_LEFT_MAX.value)
+LEFT = (0.0, MAP_LEFT_MAX.value)
 
 
 @also_validated
@@ -64,8 +102,8 @@ def parsed_in_a_call(evidence: Evidence) -> Iterator[Finding]:
     if multiplies(evidence, pipeline):
         return
     size = _batch(pipeline, mapped[0])
-    small = (mapped[0].bytes_per_element or 0) <= SMALL_BYTES
-    if size < MIN_BATCH or not small or parser_of(evidence, pipeline, mapped[0]) is None:
+    small = (mapped[0].bytes_per_element or 0) <= SMALL_BYTES.value
+    if size < MAP_MIN_BATCH.value or not small or parser_of(evidence, pipeline, mapped[0]) is None:
         return
     made = _per_example(evidence, pipeline, mapped[0], size)
     where = (mapped[0].mapped,) if mapped[0].mapped is not None else ()
@@ -110,17 +148,17 @@ def is_cheap(evidence: Evidence, item: Feed, stage: Stage) -> bool:
         return False
     index = pipeline.stages.index(stage)
     size = _batch(pipeline, stage)
-    if size < MIN_BATCH:
+    if size < MAP_MIN_BATCH.value:
         return False
     if any(below.kind in ("Batch", "PaddedBatch") for below in pipeline.stages[index + 1 :]):
         return False
     each_us = item.own_ms_max(stage) * 1000 / size
     if parser_of(evidence, pipeline, stage) is not None:
-        return (stage.bytes_per_element or 0) <= SMALL_BYTES and each_us <= PARSE_US
+        return (stage.bytes_per_element or 0) <= SMALL_BYTES.value and each_us <= PARSE_US.value
     sizes = [near.bytes_per_element for near in (stage, *pipeline.stages[index + 1 : index + 2])]
-    if stage.self_ms_per_output is None or any(size is None or size > SMALL_BYTES for size in sizes):
+    if stage.self_ms_per_output is None or any(size is None or size > SMALL_BYTES.value for size in sizes):
         return False  # shapes differ from example to example, or the work is in the bytes
-    return each_us <= CALL_US + OPERATION_US * stage.ops
+    return each_us <= MAP_CALL_US.value + MAP_OPERATION_US.value * stage.ops
 
 
 def _batch(pipeline: Pipeline, stage: Stage) -> int:
@@ -141,14 +179,14 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
         return
     around = _interleave(item.pipeline, stage)
     kind = _sequential_kind(around or stage)
-    if not kind or item.part(stage) < MIN_PART:
+    if not kind or item.part(stage) < MIN_PART.value:
         return
     worked = item.section_ms * item.part(stage)
     left = item.section_ms - worked + worked / item.cpus
     # The work does not get less. At best the step leaves processors to it; at worst the step uses all of them itself.
     bounds = item.between(max(item.other_ms, left), item.other_ms + left)
     if stage is item.described:  # by its description alone: at least it is what a stage must be to be reported
-        left = item.section_ms * (1 - MIN_PART * (1 - 1 / item.cpus))
+        left = item.section_ms * (1 - MIN_PART.value * (1 - 1 / item.cpus))
         bounds = item.between(item.step_ms / bounds[1], item.other_ms + left)
     maps = (stage, *_joined(item.pipeline, stage))
     name = " and ".join(called(one) for one in reversed(maps))

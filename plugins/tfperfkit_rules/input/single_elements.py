@@ -9,17 +9,31 @@ from tfperfkit_probes.input.bound import PARALLEL
 from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 
 from tfperfkit import gain
+from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import input as calibrated
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.input.bounds import PER_STEP, SMALL_BYTES
 from tfperfkit_rules.input.feed import feeding, places
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_text import loop_at
+
+ROWS = Threshold(
+    256,
+    "elements",
+    "to be handed to Python at a time in place of one",
+    Chosen("leaves a 256th of what each call takes; with SMALL_BYTES each, 4 MB"),
+)
+ROWS_LEFT_MAX = Threshold(
+    0.1,
+    "share",
+    "of being handed elements one by one, left where Python goes through the rows of batches, at most",
+    Derived("a 256th of the calls, and 0.1 to 1 us for the row of an array, of 50 us and more"),
+)
 
 _BATCHED = ("Batch", "PaddedBatch", "ParallelBatch", "MapAndBatch", "RaggedBatch", "Window", "GroupByWindow", "Tensor")
 _NAME, _SHAPE, _OPEN = re.compile(r"[\w.]+"), re.compile(r"\[[^]]*\]"), re.compile(r"\?|\[…\]")
-_ROWS = int(calibrated.ROWS.value)
+_ROWS = int(ROWS.value)
 
 
 def one_by_one(evidence: Evidence) -> Iterator[Finding]:
@@ -33,16 +47,14 @@ def one_by_one(evidence: Evidence) -> Iterator[Finding]:
         return
     pipeline = pipelines[0]
     own_ms = _own_ms(pipeline) if _single(pipeline) else None
-    if pipeline.iterators >= calibrated.PER_STEP.value * turns or own_ms is None:
+    if pipeline.iterators >= PER_STEP.value * turns or own_ms is None:
         return
     made = own_ms / waited
     if made > shared.MOSTLY.value:
         return  # the pipeline's own work takes it
     low, high = gain.interval(share, evidence.samples.count)
     high += evidence.share("other", "host_sync")  # freeing the tensors of each element, and reading them
-    gained = gain.from_shares(
-        low * (1 - made) * (1 - calibrated.ROWS_LEFT_MAX.value), min(high, shared.MAX_STEP_SHARE.value)
-    )
+    gained = gain.from_shares(low * (1 - made) * (1 - ROWS_LEFT_MAX.value), min(high, shared.MAX_STEP_SHARE.value))
     line = SourceSpan(pipeline.file, pipeline.line, pipeline.function)
     yield Finding(
         code="INP015",
@@ -71,7 +83,7 @@ def one_by_one(evidence: Evidence) -> Iterator[Finding]:
 def _single(pipeline: Pipeline) -> bool:
     """Whether what it gives are single elements, all of one shape, so that a batch can be made of them."""
     for stage in pipeline.stages:
-        large = (stage.bytes_per_element or 0) > calibrated.SMALL_BYTES.value
+        large = (stage.bytes_per_element or 0) > SMALL_BYTES.value
         if stage.is_python or large or _OPEN.search(stage.element):
             return False
         if stage.kind == "Unbatch":

@@ -6,21 +6,44 @@ from collections.abc import Iterator, Sequence
 
 from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 
+from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.gain import between
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.offers import MemoryLimit
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.input.also_validated import also_validated
+from tfperfkit_rules.input.bounds import MIN_PART, PER_STEP
 from tfperfkit_rules.input.feed import Feed, called, epochs, feed, feeding, own_time, place, places, waiting
 from tfperfkit_rules.input.sequential_stages import is_cheap
 from tfperfkit_rules.measures.data_loops import calls
+from tfperfkit_rules.measures.late_skips import TWO_AN_EPOCH
+from tfperfkit_rules.measures.machines import MEASURED_ON
 
-CACHE_SHARE, MIN_PART = calibrated.CACHE_SHARE.value, calibrated.MIN_PART.value
-CACHED_LEFT = (0.0, calibrated.CACHED_LEFT_MAX.value)
-BUFFER_BYTES, SMALLER = calibrated.BUFFER_BYTES.value, calibrated.BUFFER_SMALLER.value
-BUFFER_SHARE, BUFFER_GRAVE = calibrated.BUFFER_SHARE.value, calibrated.BUFFER_GRAVE.value
+CACHE_SHARE = Threshold(
+    0.3,
+    "share",
+    "of the memory limit that a cache may fill",
+    Chosen("the model and the rest of the run need the other two thirds"),
+)
+CACHED_LEFT_MAX = Threshold(
+    0.3,
+    "share",
+    "of cached stages, what is left at worst",
+    Measured("0.06 to 0.08; by hand 49 us of 191 us (0.26) for a kept element of 110 KB", MEASURED_ON, 5, "cached"),
+)
+BUFFER_BYTES = Threshold(
+    100_000_000, "bytes", "of a shuffle buffer of decoded examples", Chosen("a tenth of a small container's 1 GB")
+)
+BUFFER_SMALLER = Threshold(
+    4.0, "number", "times smaller before they are decoded", Chosen("uint8 in place of float32 alone gives 4")
+)
+BUFFER_SHARE = Threshold(0.2, "share", "of the memory limit in any shuffle buffer", Chosen("a fifth is no small part"))
+BUFFER_GRAVE = Threshold(
+    0.5, "share", "of the memory limit in a shuffle buffer, for severity high", Chosen("a second buffer does not fit")
+)
+
+CACHED_LEFT = (0.0, CACHED_LEFT_MAX.value)
 
 
 @also_validated
@@ -41,7 +64,7 @@ def repeated(evidence: Evidence) -> Iterator[Finding]:
     part = _part(item, kept)
     needed = _needed(evidence, item.pipeline, stages[last])
     limit = _limit(evidence)
-    if part < MIN_PART or needed is None or (limit and needed > CACHE_SHARE * limit):
+    if part < MIN_PART.value or needed is None or (limit and needed > CACHE_SHARE.value * limit):
         return
     early = next((stage for stage in stages[last + 1 :] if stage.kind == "Cache" and not stage.added), None)
     worked = item.section_ms * part
@@ -103,7 +126,7 @@ def _epochs(evidence: Evidence, pipeline: Pipeline) -> bool:
     """Whether the data are gone through more than once: several iterators, a repeat, or several calls of the compiled
     function that loops over them."""
     repeats = any(stage.kind == "Repeat" and stage.parameters.get("count") != 1 for stage in pipeline.stages)
-    many = pipeline.iterators >= 2 and (pipeline.iterators_per_step or 0.0) < calibrated.PER_STEP.value
+    many = pipeline.iterators >= 2 and (pipeline.iterators_per_step or 0.0) < PER_STEP.value
     if repeats or many or not pipeline.in_graph:
         return repeats or many
     return pipeline.datasets_made == 1 and calls(evidence, pipeline.in_graph) >= 2
@@ -155,7 +178,7 @@ def _elements(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> float:
     if found is not None:
         steps = found.length
     elif pipeline.iterators >= 2:  # Keras makes up to two for an epoch
-        steps = steps / pipeline.iterators * (calibrated.TWO_AN_EPOCH.value if pipeline.way else 1.0)
+        steps = steps / pipeline.iterators * (TWO_AN_EPOCH.value if pipeline.way else 1.0)
     full = [other.buffered_mean for other in pipeline.stages if other.kind == "Shuffle" and other.buffered_mean]
     return max([steps * (pipeline.outputs_per_step or 1.0) * batch, *full])
 
@@ -270,11 +293,11 @@ def large_buffer(evidence: Evidence) -> Iterator[Finding]:
             if held is None or size is None or not isinstance(given, int):
                 continue
             needed, expanded = held * size, _expanded(pipeline, index)
-            grave = limit > 0 and needed > BUFFER_SHARE * limit
-            if not grave and not (needed >= BUFFER_BYTES and expanded is not None):
+            grave = limit > 0 and needed > BUFFER_SHARE.value * limit
+            if not grave and not (needed >= BUFFER_BYTES.value and expanded is not None):
                 continue
             share = needed / limit if limit else 0.0
-            severity: Severity = "high" if share >= BUFFER_GRAVE else "medium" if grave else "low"
+            severity: Severity = "high" if share >= BUFFER_GRAVE.value else "medium" if grave else "low"
             cause = SourceSpan(expanded.file, expanded.line, expanded.function) if expanded is not None else None
             yield Finding(
                 code="INP009",
@@ -323,6 +346,6 @@ def _expanded(pipeline: Pipeline, index: int) -> Stage | None:
         return None
     source = pipeline.stages[index + 2 :]
     small = next((item.bytes_per_element for item in source if not item.added), None)
-    if small is not None and stage.bytes_per_element < SMALLER * small:
+    if small is not None and stage.bytes_per_element < BUFFER_SMALLER.value * small:
         return None
     return stage

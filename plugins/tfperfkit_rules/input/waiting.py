@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from tfperfkit_probes.input.model import InputData, Stage
 
 from tfperfkit import gain
+from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import InputPrefetch, RanOperations
 from tfperfkit.records.steps import Site
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import input as calibrated
+from tfperfkit_rules.input.bounds import MIN_WAIT
 from tfperfkit_rules.input.feed import (
     MIN_MS,
-    MIN_SHARE,
     Feed,
     called,
     feed,
@@ -26,6 +26,14 @@ from tfperfkit_rules.input.feed import (
     place,
     places,
     waiting,
+)
+from tfperfkit_rules.measures import shared
+
+PLAIN_MS = Threshold(
+    shared.FIT_CALLS_MAX_STEP_MS.value,
+    "ms",
+    "a stage without a function of the script's that takes less a step is as it should be",
+    Derived("in a step this short its calls decide, see FIT_CALLS_MAX_STEP_MS"),
 )
 
 #: What to do where the slowest stage is a library's.
@@ -82,7 +90,7 @@ def waits(evidence: Evidence) -> Iterator[Finding]:
     where = places(evidence, place(stage, item.pipeline), stage.mapped if stage is not None else None)
     library = stage is not None and _of_library(evidence, stage)
     settled = library or (stage is not None and stage.mapped is None and not item.filling)
-    plain = settled and item.section_ms < calibrated.PLAIN_MS.value
+    plain = settled and item.section_ms < PLAIN_MS.value
     slow = f"; {called(stage)} sets the pace" if stage is not None and not stage.added and not library else ""
     yield Finding(
         code="INP001",
@@ -113,7 +121,7 @@ def _unknown(evidence: Evidence) -> Iterator[Finding]:
     step_ms, share, waited = evidence.step_ms, evidence.share("input"), evidence.part("input")
     data = evidence.offer(InputData)
     known = data is not None and bool(feeding(evidence, data))
-    if step_ms is None or known or share < MIN_SHARE or waited < MIN_MS:
+    if step_ms is None or known or share < MIN_WAIT.value or waited < MIN_MS:
         return
     fetches = [
         SourceSpan(site.file, site.line, site.function)

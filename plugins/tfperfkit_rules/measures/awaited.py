@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tfperfkit.records.samples import MIN, Frame, Place, read_log
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.kinds import Kind, kind_of
 
 

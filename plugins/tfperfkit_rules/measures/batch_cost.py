@@ -7,7 +7,7 @@ import msgspec
 from tfperfkit.model import Measurement
 from tfperfkit.offers import RanOperations, StepBreakdown
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 
 
 class StepCost(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,10 +6,17 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.turns import Stretch, stretch
+
+SIDE_STEPS = Threshold(
+    3,
+    "steps",
+    "in which side work was seen, for being on their way",
+    Chosen("the fewest that are not a pair by chance"),
+)
 
 
 class Beside(NamedTuple):
@@ -26,7 +33,7 @@ class Beside(NamedTuple):
     @property
     def often(self) -> bool:
         """Whether it is on the way of the steps, no rare event."""
-        return self.steps >= calibrated.SIDE_STEPS.value
+        return self.steps >= SIDE_STEPS.value
 
 
 def beside(evidence: Evidence, kind_of: Callable[[Stack], str]) -> list[Beside]:

@@ -15,11 +15,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
+from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.records.samples import Place, Stack
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.kinds import kind_of
+
+BEHIND_COLLECTION_NS = Threshold(
+    20_000_000,
+    "ns",
+    "behind a garbage collection, in which the first sample is of the line that asked for it",
+    Derived("twice the pause between two samples, 10 ms: the sampler waits for the interpreter's lock meanwhile"),
+)
 
 
 class ByHand(NamedTuple):
@@ -55,7 +62,7 @@ def _collected(evidence: Evidence) -> ByHand:
         if index == len(samples):
             break
         when, stack = samples[index]
-        if id(stack) in asked and when <= end + calibrated.BEHIND_COLLECTION_NS.value:
+        if id(stack) in asked and when <= end + BEHIND_COLLECTION_NS.value:
             seen.append((begin, end))
             at[asked[id(stack)]] += 1
     took = sum(end - begin for begin, end in _with_unseen(seen, evidence.collections[:], clean))

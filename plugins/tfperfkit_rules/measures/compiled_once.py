@@ -6,7 +6,7 @@ import ast
 
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import get_receiver
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_text import enclosing, loops
 
 

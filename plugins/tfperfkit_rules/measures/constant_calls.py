@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tfperfkit.records.samples import Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.module import Syntax
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_text import enclosing, frame_loops
 
 #: Modules whose functions make the same of the same, but for those below.

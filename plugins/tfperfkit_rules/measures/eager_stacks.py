@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import find_nodes
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.batch_callbacks import batch_callback
 from tfperfkit_rules.measures.called import ADAPT, COMPILED, LAYER, TRAINER, WEIGHTS, Api, calls
 from tfperfkit_rules.measures.making import LOADING, MAKING, own_frames

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from tfperfkit.records.steps import Site
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.batch_cost import StepCost, step_cost
 from tfperfkit_rules.measures.step_place import reached
 

@@ -12,8 +12,8 @@ from tfperfkit.clock import ms
 from tfperfkit.offers import FunctionCosts
 from tfperfkit.records.samples import Place
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures.making import MIN_MADE
 from tfperfkit_rules.measures.step_place import sites
 
 _WAYS = ("predict", "evaluate")
@@ -37,7 +37,7 @@ def keras_batches(evidence: Evidence, place: Place) -> Batches | None:
     begun = [item.begin_ns for item in evidence.markers() if here.get(item.site) == "next"]
     if begun:
         took = [ms(after - before) for before, after in zip(begun, begun[1:], strict=False)]
-        return Batches(len(took), statistics.median(took)) if len(took) >= calibrated.MIN_MADE.value else None
+        return Batches(len(took), statistics.median(took)) if len(took) >= MIN_MADE.value else None
     calls = [item for item in evidence.markers() if here.get(item.site) in _WAYS and item.end_ns > item.begin_ns]
     data = evidence.offer(InputData)
     given = [
@@ -45,7 +45,7 @@ def keras_batches(evidence: Evidence, place: Place) -> Batches | None:
         for row in (data.keras if data is not None else ())
         if (row.file, row.line) == place and row.way in _WAYS and row.kind == "arrays"
     ]
-    if not calls or len(given) != 1 or given[0] < calibrated.MIN_MADE.value:
+    if not calls or len(given) != 1 or given[0] < MIN_MADE.value:
         return None
     each_ms = statistics.median(ms(item.end_ns - item.begin_ns) for item in calls[1:] or calls) / given[0]
     return Batches(given[0] * len(calls), each_ms, _growing_ms(evidence, place))

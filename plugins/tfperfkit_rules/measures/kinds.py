@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from tfperfkit.records.samples import Frame
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import doing, package_of
 
 #: Who tells a kind: "work" is the hot Python of LIN001, "side" what watches the work (STP001), "wait" a wait on purpose

@@ -7,9 +7,13 @@ from typing import NamedTuple
 
 from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 
+from tfperfkit.calibration import Cited, Threshold
 from tfperfkit.clock import MS_PER_S
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import input as calibrated
+
+TWO_AN_EPOCH = Threshold(
+    2.0, "count", "iterators that Keras makes for an epoch, at most", Cited("Keras 3, epoch_iterator.py")
+)
 
 #: What may stand between the map and the ``skip``: nothing that changes what an element is, or keeps them.
 _BETWEEN = ("Prefetch", "Shuffle", "Take")
@@ -37,7 +41,7 @@ def late_skips(evidence: Evidence) -> Iterator[LateSkip]:
             each = _each_ms(data, stage) if data is not None else None
             count = skip.parameters.get("count")
             if each is not None and isinstance(count, int) and count > 0:
-                passes = pipeline.iterators / (calibrated.TWO_AN_EPOCH.value if pipeline.way else 1.0)
+                passes = pipeline.iterators / (TWO_AN_EPOCH.value if pipeline.way else 1.0)
                 yield LateSkip(pipeline, skip, stage, count, each, count * each * max(passes, 1.0) / MS_PER_S)
 
 

@@ -6,16 +6,29 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
+from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.offers import LineCounts
 from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import eager as calibrated
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration import work as of_work
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.bounds import Bounds
 from tfperfkit_rules.measures.source_text import Loop, enclosing, frame_loops, loops
 from tfperfkit_rules.measures.trace_window import reached
 from tfperfkit_rules.measures.turns_apart import turns_apart
+
+MIN_TURNS = Threshold(
+    8,
+    "turns",
+    "a loop with fewer goes over layers or networks, which no batch takes the place of",
+    Chosen("where vector instructions begin to gain: eight numbers of 32 bits in 256"),
+)
+
+TURNS_IN_BATCH = Threshold(
+    100,
+    "turns",
+    "in one batch at least, where a loop has so many",
+    Derived("the advice: some hundreds at a time where memory asks for it"),
+)
 
 
 class BatchLoop(NamedTuple):
@@ -33,8 +46,8 @@ class BatchLoop(NamedTuple):
     @property
     def batch(self) -> Bounds:
         """Turns that become one: memory may ask for fewer than all."""
-        least = self.turns if self.turns is not None else float(calibrated.MIN_TURNS.value)
-        return Bounds(min(least, float(of_work.TURNS_IN_BATCH.value)), max(self.most or least, least))
+        least = self.turns if self.turns is not None else float(MIN_TURNS.value)
+        return Bounds(min(least, float(TURNS_IN_BATCH.value)), max(self.most or least, least))
 
     def holds(self, frame: Frame) -> bool:
         return frame.file == self.file and self.loop.line <= frame.line <= self.loop.last
@@ -94,7 +107,7 @@ def _many(turns: float | None, most: float | None) -> bool:
     """Of a loop that did not end while lines were counted half of the turns were counted, on an average."""
     if turns is None or most is None:
         return True
-    return most >= calibrated.MIN_TURNS.value and 2 * turns >= calibrated.MIN_TURNS.value
+    return most >= MIN_TURNS.value and 2 * turns >= MIN_TURNS.value
 
 
 def _inside(stack: Stack, file: str, loop: Loop) -> list[Frame]:

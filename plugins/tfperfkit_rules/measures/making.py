@@ -10,13 +10,27 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.records.samples import MIN, Frame, Place, Stack
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import eager as calibrated
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import LAYER, TRAINER, Api, calls
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_text import enclosing, frame_loops
 from tfperfkit_rules.measures.trace_window import reached
+
+MIN_MADE = Threshold(
+    10,
+    "count",
+    "times that a model is made or loaded, from which on it is made in vain",
+    Chosen("fewer are the folds of a validation or the trials of a search, each with a model of its own"),
+)
+MADE_LEFT = Threshold(
+    0.1,
+    "share",
+    "of loading or building a model at each turn, what is left at worst when one is kept",
+    Measured("load_model and a direct call 36 ms, the call alone 2.7 ms: 0.065 to 0.095", TWO_BUSY_CORES, 7),
+)
 
 #: A model is read from a file.
 LOADING = Api(
@@ -96,7 +110,7 @@ def making(evidence: Evidence) -> Making | None:
     ranks = {(frame.file, frame.line): rank for rank, frame in enumerate(order)}
     place = max(deep, key=lambda item: ranks.get(item, -1))
     times = max(_episodes(evidence, made), reached(evidence, place[0], place[1], place[1]) or 0.0)
-    if times < calibrated.MIN_MADE.value:
+    if times < MIN_MADE.value:
         return None
     dragged: Counter[Stack] = Counter()
     first: Counter[Stack] = Counter()

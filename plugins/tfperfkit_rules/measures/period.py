@@ -5,20 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit.calibration import Chosen, Threshold
+from tfperfkit_rules.measures import shared
+
+PERIOD_MIN = Threshold(
+    3, "steps", "in a turn with one long step: every second one is how steps are", Chosen("fewer are no exception")
+)
+PERIODS_MIN = Threshold(4, "count", "long steps in turn", Chosen("three gaps of one length are no chance"))
+PERIOD_LONGEST = Threshold(40, "steps", "the longest, whose distances are looked at", Chosen("ten times PERIODS_MIN"))
 
 
 def period(late: Mapping[int, float], clean: Collection[int]) -> tuple[int, list[int]] | None:
     """(n, the late steps that are every n-th one): nearly all of what late steps take longer falls on these, and nearly
     each of these is late. ``late``: what steps took beyond the ordinary, by number; ``clean``: all that were looked at.
     """
-    fewest, whole = calibrated.PERIODS_MIN.value, sum(late.values())
+    fewest, whole = PERIODS_MIN.value, sum(late.values())
     ranked = sorted(late, key=lambda number: -late[number])
-    long = sorted(ranked[: calibrated.PERIOD_LONGEST.value])
+    long = sorted(ranked[: PERIOD_LONGEST.value])
     gaps = Counter(b - a for a, b in zip(long, long[1:], strict=False))
     for n, _ in gaps.most_common(fewest):
-        if n < calibrated.PERIOD_MIN.value:
+        if n < PERIOD_MIN.value:
             continue
         first = Counter(number % n for number in long).most_common(1)[0][0]
         on = [number for number in late if number % n == first]

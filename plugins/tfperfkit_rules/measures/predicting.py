@@ -6,12 +6,25 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.records.samples import Place, Stack
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.measures.called import EVALUATE, PREDICT, Api, calls
-from tfperfkit_rules.measures.making import making
+from tfperfkit_rules.measures.making import MIN_MADE, making
 from tfperfkit_rules.measures.trace_window import reached
+
+MAX_COMPUTING = Threshold(
+    0.5,
+    "share",
+    "of predict's time in compiled functions: with more it is not for little data",
+    Chosen("the larger half computes"),
+)
+MIN_SETTING_UP = Threshold(
+    0.1,
+    "share",
+    "of predict's time in making its dataset: from it on it is called again and again, not once for much data",
+    Derived("XProf warns of such a share of a step; one predict of many batches makes its dataset once"),
+)
 
 
 class Predicting(NamedTuple):
@@ -27,16 +40,13 @@ class Predicting(NamedTuple):
     def again(self, evidence: Evidence) -> bool:
         """Whether it is called again and again, with so little data that it hardly computes."""
         whole = self.at.total()
-        if not whole or self.computing > calibrated.MAX_COMPUTING.value * whole:
+        if not whole or self.computing > MAX_COMPUTING.value * whole:
             return False
         place = self.at.most_common(1)[0][0]
-        if self.setting_up >= calibrated.MIN_SETTING_UP.value * whole:
+        if self.setting_up >= MIN_SETTING_UP.value * whole:
             return True
         # ``predict_on_batch`` sets nothing up.
-        return (
-            _of_batch(evidence, place)
-            and (reached(evidence, place[0], place[1], place[1]) or 0.0) >= calibrated.MIN_MADE.value
-        )
+        return _of_batch(evidence, place) and (reached(evidence, place[0], place[1], place[1]) or 0.0) >= MIN_MADE.value
 
 
 def predicting(evidence: Evidence, found: Iterable[tuple[Stack, int]]) -> Predicting:

@@ -2,16 +2,47 @@
 
 from __future__ import annotations
 
+from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.gain import AtLeast, Range, between, speedup
-from tfperfkit_rules.calibration import headroom as calibrated
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
+
+MIN_HEADROOM = Threshold(
+    1.1, "number", "a smaller factor is no headroom", Chosen("runs of one script differ by as much on a shared machine")
+)
+GAIN_MIN = Threshold(
+    0.75,
+    "number",
+    "of what the model says a choice gains beyond 1, at least",
+    Measured("measured over predicted 0.7 to 1.4 in 8 scripts, docs/design/0019", TWO_BUSY_CORES, 24),
+)
+GAIN_MAX = Threshold(1.35, "number", "the same at most", Measured("see GAIN_MIN", TWO_BUSY_CORES, 24))
+WIDEST = Threshold(
+    2.5,
+    "number",
+    "upper over lower end of a range, beyond which only the lower end is reported",
+    Chosen("a wider one tells nobody whether to try"),
+)
+HEADROOM_STEPS = Threshold(
+    100, "steps", "of a run, with fewer nothing is offered", Chosen("a training loop has more, a test run fewer")
+)
+CALL_START_MS = Threshold(
+    0.3,
+    "ms",
+    "of the time between operations, what the call of a compiled function itself takes, by XLA too",
+    Measured(
+        "0.33 ms in a step of three small layers, which took as long by XLA",
+        TWO_BUSY_CORES,
+        1,
+    ),
+)
 
 
 def widened(bounds: tuple[float, float]) -> tuple[float, float]:
     """The bounds of a factor with what the model itself is wrong by."""
     lower, upper = sorted(bounds)
     return (
-        1 + calibrated.GAIN_MIN.value * max(lower - 1, 0.0),
-        1 + calibrated.GAIN_MAX.value * max(upper - 1, 0.0),
+        1 + GAIN_MIN.value * max(lower - 1, 0.0),
+        1 + GAIN_MAX.value * max(upper - 1, 0.0),
     )
 
 
@@ -22,4 +53,4 @@ def factor(whole_ms: float, saved_ms: float) -> float:
 
 def range_or_least(low: float, high: float) -> Range | AtLeast:
     """The gain of a factor from ``low`` to ``high``; if that is too wide to tell something, at least ``low``."""
-    return between(low, high) if high <= calibrated.WIDEST.value * low else AtLeast(low)
+    return between(low, high) if high <= WIDEST.value * low else AtLeast(low)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from tfperfkit.records.samples import Frame
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.module import Syntax
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_text import Loop, enclosing, evaluating_loops, frame_loops
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

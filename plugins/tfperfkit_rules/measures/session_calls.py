@@ -14,8 +14,8 @@ from tfperfkit.records.samples import Frame, Place
 from tfperfkit.records.steps import Site
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.module import Syntax
-from tfperfkit_rules.calibration import eager as of_eager
 from tfperfkit_rules.measures.called import Api
+from tfperfkit_rules.measures.making import MIN_MADE
 from tfperfkit_rules.measures.source_text import loops
 
 MIN_SESSION_RUNS = Threshold(
@@ -86,7 +86,7 @@ def sessions_anew(evidence: Evidence) -> Place | None:
         if site.kind == "session" and ran[site.id]:
             sessions[site.file, site.line].append(site.id)
     for place, ids in reversed(sessions.items()):
-        if len(ids) >= of_eager.MIN_MADE.value and all(ran[item] == 1 for item in sorted(ids)[:-1]):
+        if len(ids) >= MIN_MADE.value and all(ran[item] == 1 for item in sorted(ids)[:-1]):
             return place
     return None
 

@@ -11,7 +11,7 @@ from tfperfkit.syntax.function import Function
 from tfperfkit.syntax.loop import Loop
 from tfperfkit.syntax.loops import Span, contains_span, expression_span
 from tfperfkit.syntax.nodes import get_last_name
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 
 __all__ = [
     "Function",

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from tfperfkit.records.samples import MIN, Frame, Place, read_log
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import get_argument, is_constant
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 
 #: Where the time limit stands among the arguments of a function of Python's library that waits.
 _LIMIT = {"get": 1, "put": 1, "wait": 0, "join": 0, "result": 0, "acquire": 1}

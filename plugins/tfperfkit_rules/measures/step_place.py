@@ -10,7 +10,7 @@ from tfperfkit.model import SourceSpan
 from tfperfkit.records.steps import Site
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import get_last_name, get_method
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_text import enclosing, function_span, loop_at
 
 TAPE = "tensorflow.GradientTape"

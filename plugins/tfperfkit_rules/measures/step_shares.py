@@ -17,7 +17,7 @@ from tfperfkit.model import SourceSpan
 from tfperfkit.records.parts import Activity, PartName
 from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.by_hand import collected_by_hand
 from tfperfkit_rules.measures.source_text import enclosing, loops
 

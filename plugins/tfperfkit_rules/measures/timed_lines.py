@@ -9,12 +9,19 @@ from __future__ import annotations
 
 from tfperfkit_probes.lines.model import LinesData
 
+from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.clock import ms
 from tfperfkit.records.samples import Place
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.called import frames_at
 from tfperfkit_rules.measures.trace_window import window_in_work
+
+MIN_TIMED_MS = Threshold(
+    0.1,
+    "ms",
+    "each time that a line of C code runs, from which on line_profiler's time for it is taken in place of samples",
+    Derived("measuring a line costs a microsecond at most (docs/overhead.md: 0.1 us become 1): a hundredth of it"),
+)
 
 
 def timed_share(evidence: Evidence, place: Place) -> float | None:
@@ -27,7 +34,7 @@ def timed_share(evidence: Evidence, place: Place) -> float | None:
         row for each in data.python_functions if each.file == place[0] for row in each.lines if row.line == place[1]
     ]
     row = max(rows, key=lambda item: item.ms, default=None)  # a comprehension's is in that of the line around it
-    if row is None or not row.hits or row.ms < calibrated.MIN_TIMED_MS.value * row.hits or _calls(evidence, place):
+    if row is None or not row.hits or row.ms < MIN_TIMED_MS.value * row.hits or _calls(evidence, place):
         return None
     span = window_in_work(evidence, probe)
     return min(row.ms / ms(span[1] - span[0]), 1.0) if span is not None else None

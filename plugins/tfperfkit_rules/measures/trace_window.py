@@ -11,7 +11,7 @@ from tfperfkit.offers import LineCounts, OperationsAfterSteps, RanOperation, Ran
 from tfperfkit.records.events import of_kind
 from tfperfkit.records.spans import Span
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_text import Function, loops
 
 

@@ -7,10 +7,24 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.clock import NS_PER_MS
 from tfperfkit.model import History
 from tfperfkit.records.steps import Step
-from tfperfkit_rules.calibration import step as calibrated
+
+TREND_GROUPS = Threshold(
+    12,
+    "groups",
+    "of steps, whose medians make a trend",
+    Chosen("66 pairs: enough for an order that is no chance"),
+)
+TREND_STEPS = Threshold(5, "steps", "in a group at least", Chosen("the fewest whose median two outliers don't move"))
+TREND_ORDER = Threshold(
+    0.7,
+    "number",
+    "Kendall's tau of the groups' medians, for steps that get longer",
+    Derived("3.3 standard deviations (0.212) of tau for 12 values without a trend: less than one run in 1000"),
+)
 
 
 class Trend(NamedTuple):
@@ -31,8 +45,8 @@ class Trend(NamedTuple):
 
 def trend(steps: Sequence[Step]) -> Trend | None:
     """By Theil and Sen: the median slope of all pairs of groups of steps, each with its median. None with few steps."""
-    number = calibrated.TREND_GROUPS.value
-    if len(steps) < number * calibrated.TREND_STEPS.value:
+    number = TREND_GROUPS.value
+    if len(steps) < number * TREND_STEPS.value:
         return None
     groups = [steps[len(steps) * n // number : len(steps) * (n + 1) // number] for n in range(number)]
     medians = [statistics.median(step.duration_ns for step in group) / NS_PER_MS for group in groups]
@@ -42,7 +56,7 @@ def trend(steps: Sequence[Step]) -> Trend | None:
 
 def over_time(history: History) -> Trend | None:
     """The same of a run in watch mode whose steps in between are known by periods only. None with few of these."""
-    number = calibrated.TREND_GROUPS.value
+    number = TREND_GROUPS.value
     known = [period.median_ms for period in history.periods if period.median_ms is not None and not period.windows]
     if len(known) < number:
         return None

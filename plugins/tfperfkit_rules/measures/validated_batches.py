@@ -6,10 +6,17 @@ from typing import NamedTuple
 
 from tfperfkit_probes.input.model import InputData, Pipeline
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import SourceSpan
 from tfperfkit.records.samples import Place
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import step as calibrated
+
+SMALL_VALIDATION = Threshold(
+    8,
+    "times",
+    "smaller than those of the training, from which on batches of the validation are small",
+    Chosen("the forward pass alone takes a third of a training step, so that a batch half as large is no cause"),
+)
 
 _BATCHES = ("Batch", "ParallelBatch", "PaddedBatch", "RaggedBatch", "MapAndBatch")
 
@@ -36,7 +43,7 @@ def small_validation(evidence: Evidence, fit: Place) -> Small | None:
             continue
         pipeline = data.pipelines[row.pipeline] if row.pipeline is not None and row.kind != "arrays" else None
         size, at = _size(pipeline) if pipeline is not None else (row.batch_size or 0, None)
-        if 0 < size * calibrated.SMALL_VALIDATION.value <= trained:
+        if 0 < size * SMALL_VALIDATION.value <= trained:
             return Small(size, trained, row.batches or 0, at)
     return None
 

@@ -10,7 +10,7 @@ from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.new_models import new_models
 
 MIN_GROWTH_BYTES = Threshold(

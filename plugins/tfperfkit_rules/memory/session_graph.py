@@ -12,7 +12,7 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import calls
 from tfperfkit_rules.measures.session_calls import SESSION, Growing, growing, made_in_loops, makes, sessions_anew
 from tfperfkit_rules.measures.source_text import loop_at, loops

@@ -11,10 +11,9 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import headroom as of_headroom
-from tfperfkit_rules.calibration.machines import MEASURED_ON
 from tfperfkit_rules.measures import graph_time
-from tfperfkit_rules.measures.room import factor, range_or_least, widened
+from tfperfkit_rules.measures.machines import MEASURED_ON
+from tfperfkit_rules.measures.room import HEADROOM_STEPS, MIN_HEADROOM, factor, range_or_least, widened
 from tfperfkit_rules.precision.half import HALF_SHARE
 
 BFLOAT16_TIMES = Threshold(
@@ -49,7 +48,7 @@ def bfloat16(evidence: Evidence) -> Iterator[Finding]:
         return
     if evidence.work is not None or data is None or data.ms <= 0 or account is None or not account.mean_ms:
         return
-    if evidence.steps.count < of_headroom.MIN_STEPS.value or _is_used(evidence):
+    if evidence.steps.count < HEADROOM_STEPS.value or _is_used(evidence):
         return
     scale = evidence.part("graph") / data.ms
     rows = [row for row in data.operations if row.stage != "update"]  # weights stay in float32
@@ -60,7 +59,7 @@ def bfloat16(evidence: Evidence) -> Iterator[Finding]:
     lost = others * (BFLOAT16_CONVOLUTION.value - 1) + small * (BFLOAT16_ELEMENTWISE.value - 1)
     least = most - lost
     whole = account.mean_ms
-    if least <= 0 or factor(whole, least) < of_headroom.MIN.value:
+    if least <= 0 or factor(whole, least) < MIN_HEADROOM.value:
         return
     yield Finding(
         code="PRC004",

@@ -12,8 +12,8 @@ from tfperfkit.offers import FunctionCalls, FunctionCosts, Gpus
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import get_last_name, is_constant
-from tfperfkit_rules.calibration.machines import MEASURED_ON
 from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.source_calls import files
 
 HALF_SHARE = Threshold(

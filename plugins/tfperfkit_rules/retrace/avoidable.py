@@ -14,7 +14,7 @@ from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.records.samples import Place
 from tfperfkit.records.steps import StepTable
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_calls import files, methods
 from tfperfkit_rules.retrace import advice, codes, first_runs, typed, without
 from tfperfkit_rules.retrace.advice import MAX_SIGNATURE

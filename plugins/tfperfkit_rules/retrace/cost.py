@@ -11,7 +11,7 @@ from tfperfkit_probes.retrace.model import Trace
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.clock import NS_PER_MS
 from tfperfkit.records.steps import StepTable
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 
 ORDINARY = Threshold(
     3,

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from tfperfkit.offers import FunctionCost, FunctionCosts
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared, step
-from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures import graph_time, shared
+from tfperfkit_rules.measures.graph_time import GRAPH_LEFT
 from tfperfkit_rules.measures.trace_window import traced
 
 #: A function by its file, the line of its definition and its name.
@@ -67,4 +67,4 @@ def idle(evidence: Evidence) -> FirstRuns | None:
         return None
     own = sum(row.self_ms for row in seen.rows if row.where == "graph") * seen.scale
     called = evidence.part("graph")
-    return FirstRuns(max(called - step.GRAPH_LEFT.value * own, 0.0), max(called - own, 0.0))
+    return FirstRuns(max(called - GRAPH_LEFT.value * own, 0.0), max(called - own, 0.0))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from tfperfkit.offers import ComputedStep
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.compiled_calls import in_calls
 from tfperfkit_rules.retrace.first_runs import FirstRuns
 

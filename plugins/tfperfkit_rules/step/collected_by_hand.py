@@ -9,9 +9,8 @@ from tfperfkit.gain import MEDIUM, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration import step as calibrated
-from tfperfkit_rules.measures.beside import beside
+from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.beside import SIDE_STEPS, beside
 from tfperfkit_rules.measures.by_hand import collected_by_hand
 from tfperfkit_rules.measures.step_shares import callers, span
 from tfperfkit_rules.step.on_purpose import BY_WORD, kind_in, reported
@@ -30,7 +29,7 @@ def collects(evidence: Evidence) -> Iterable[Finding]:
     # The samples in a collection come behind it, one for each, however long it took: its own time tells more.
     by_time = timed.times >= shared.MOSTLY.value * found.samples
     share = min(timed.share if by_time else sampled, shared.MAX_STEP_SHARE.value)
-    if share < MEDIUM or not (found.often or timed.times >= calibrated.SIDE_STEPS.value):
+    if share < MEDIUM or not (found.often or timed.times >= SIDE_STEPS.value):
         return
     of_step = shares(share, 0 if by_time else len(found.turns.found))
     if by_time:

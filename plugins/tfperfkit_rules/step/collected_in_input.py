@@ -15,7 +15,7 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import get_last_name
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.by_hand import collected_by_hand
 from tfperfkit_rules.measures.kinds import KINDS
 from tfperfkit_rules.measures.source_text import enclosing

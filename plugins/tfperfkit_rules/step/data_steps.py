@@ -7,13 +7,18 @@ from collections.abc import Iterable, Iterator
 
 from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, ShortData, Stage
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.moments import moments
+from tfperfkit_rules.step.epoch_ends import EPOCH_ENDS_MIN_SHARE, EPOCHS_MIN
+
+PASSES_MIN = Threshold(
+    1.5, "number", "passes over its data in one validation, from which on it is reported", Chosen("half of it again")
+)
 
 CODE = "STP013"
 #: What gives as many elements as it takes.
@@ -35,7 +40,7 @@ def steps_beyond_data(evidence: Evidence) -> Iterable[Finding]:
         examples, batch = size
         if row.validation:
             yield from _validated(evidence, row, examples, batch)
-        elif evidence.work is None and row.steps == examples and batch >= calibrated.EPOCHS_MIN.value:
+        elif evidence.work is None and row.steps == examples and batch >= EPOCHS_MIN.value:
             yield _counted_examples(row, examples, batch)
     if evidence.work is None:
         yield from (_short(row) for row in data.ran_out if row.had < row.asked or row.times > 1)
@@ -44,7 +49,7 @@ def steps_beyond_data(evidence: Evidence) -> Iterable[Finding]:
 def _validated(evidence: Evidence, row: KerasInput, examples: int, batch: int) -> Iterator[Finding]:
     assert row.steps is not None
     passes = row.steps * batch / examples
-    if passes < calibrated.PASSES_MIN.value:
+    if passes < PASSES_MIN.value:
         return
     ns = seen = 0
     for _, stack, took in moments(evidence):
@@ -53,7 +58,7 @@ def _validated(evidence: Evidence, row: KerasInput, examples: int, batch: int) -
             ns, seen = ns + took, seen + 1
     share = min(ns / (evidence.run.wall_s * 1e9), 1.0) if evidence.run.wall_s else 0.0
     saved = 1 - math.ceil(examples / batch) / row.steps
-    if seen < MIN or share * saved < calibrated.EPOCH_ENDS_MIN_SHARE.value:
+    if seen < MIN or share * saved < EPOCH_ENDS_MIN_SHARE.value:
         return
     work = evidence.work  # of the work that it is, nearly all of it; of the run, its share
     own = min(ns / (work.seconds * 1e9), 1.0) if work is not None else share

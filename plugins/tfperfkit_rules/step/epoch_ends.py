@@ -6,19 +6,35 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
+from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import FIT, calls
 from tfperfkit_rules.measures.late_skips import late_skips
 from tfperfkit_rules.measures.moments import moments
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.measures.validated_batches import Small, small_validation
+
+EPOCH_ENDS_MIN_SHARE = Threshold(
+    0.1,
+    "share",
+    "of the run in what follows each epoch, from which on it is reported",
+    Chosen("a tenth of the run is what each part of its account owes an owner from"),
+)
+EPOCHS_MIN = Threshold(
+    3, "epochs", "after which it was seen, for 'after each epoch'", Chosen("fewer tell no habit, and cost little")
+)
+EPOCHS_LEFT_MIN = Threshold(
+    0.2, "share", "of what follows each epoch, what is left at best", Derived("the advice: every fifth epoch")
+)
+EPOCHS_LEFT_MAX = Threshold(
+    0.5, "share", "of what follows each epoch, what is left at worst", Derived("every second epoch")
+)
 
 _What = Literal["validation", "saving"]
 #: The parts of an account that it is.
@@ -28,7 +44,7 @@ _PARTS: dict[_What, tuple[PartName, ...]] = {
 }
 _SAVERS = ("keras.callbacks.ModelCheckpoint", "keras.callbacks.BackupAndRestore")
 #: What is left of it when every second one, or every fifth one, is made.
-_LEFT = calibrated.EPOCHS_LEFT_MIN.value, calibrated.EPOCHS_LEFT_MAX.value
+_LEFT = EPOCHS_LEFT_MIN.value, EPOCHS_LEFT_MAX.value
 
 
 class _Ends(NamedTuple):
@@ -48,9 +64,9 @@ def after_epochs(evidence: Evidence) -> Iterable[Finding]:
     for what, found in _found(evidence).items():
         if what == "validation" and found.ns * shared.MOSTLY.value <= _skipped_ns(evidence):
             continue  # INP008 tells why it takes so long
-        if found.samples >= MIN and found.epochs >= calibrated.EPOCHS_MIN.value:
+        if found.samples >= MIN and found.epochs >= EPOCHS_MIN.value:
             share = min(found.ns / whole, 1.0)
-            if share >= calibrated.EPOCH_ENDS_MIN_SHARE.value:
+            if share >= EPOCH_ENDS_MIN_SHARE.value:
                 yield _finding(evidence, what, found, share)
 
 

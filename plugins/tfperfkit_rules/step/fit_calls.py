@@ -4,19 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.gain import Range, between, severity, speedup
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.batch_cost import StepCost
 from tfperfkit_rules.measures.called import FIT, called_at, receiver
 from tfperfkit_rules.measures.fit_calls import costly_calls
+from tfperfkit_rules.measures.graph_time import GRAPH_LEFT
 from tfperfkit_rules.measures.source_calls import methods
 from tfperfkit_rules.measures.step_shares import span
 
-TOGETHER = calibrated.TOGETHER.value
+TOGETHER = Threshold(
+    50,
+    "steps",
+    "in one call, as the advice says",
+    Chosen("a fiftieth of a call's cost is left, and callbacks still hear of every 50th step"),
+)
+CALLS_SAVED_MIN = Threshold(
+    0.9,
+    "share",
+    "of the Python around a call, what goes at least with TOGETHER steps in one",
+    Chosen("beside the fiftieth that stays, what callbacks do for each batch"),
+)
+CALLS_LEFT = Threshold(
+    1 / TOGETHER.value,
+    "share",
+    "of the Python around a call, what is left at best",
+    Derived("one call in TOGETHER steps"),
+)
 
 
 def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
@@ -33,7 +51,7 @@ def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="STP002",
         family="step",
-        remedy=Setting("steps_per_execution", int(TOGETHER)),
+        remedy=Setting("steps_per_execution", int(TOGETHER.value)),
         title="Each step of fit costs more to call than to compute",
         severity=severity(gained.surely),
         share_of_step=found.share,
@@ -44,11 +62,11 @@ def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
             Measurement("of it outside of the compiled step", around, "ms", "breakdown"),
             Measurement("in operations of the compiled step", cost.operations_ms, "ms", "breakdown"),
             Measurement("steps", float(evidence.steps.count), "count", "run"),
-            Measurement("steps in one call to try", float(TOGETHER), "count", "advice"),
+            Measurement("steps in one call to try", float(TOGETHER.value), "count", "advice"),
         ),
         advice=(
-            f"{model}.compile(..., steps_per_execution={TOGETHER}) runs {TOGETHER} steps in one call. Callbacks then "
-            f"hear of every {TOGETHER}th batch; a batch cut short at an epoch's end is fine."
+            f"{model}.compile(..., steps_per_execution={TOGETHER.value}) runs {TOGETHER.value} steps in one call. "
+            f"Callbacks then hear of every {TOGETHER.value}th batch; a batch cut short at an epoch's end is fine."
         ),
         detail=(
             f"Keras calls the compiled step, its callbacks and the iterator for each batch: {around:,.2f} of "
@@ -60,7 +78,7 @@ def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
 def _gain(cost: StepCost) -> Range:
     """At least: the Python around goes. At most: what starting a graph takes goes too, and the operations stay."""
     around = cost.step_ms - cost.graph_ms - cost.input_ms
-    low = speedup(around * (1 - 1 / TOGETHER) * calibrated.CALLS_SAVED_MIN.value / cost.step_ms)
-    graph = max(calibrated.GRAPH_LEFT.value * cost.operations_ms, shared.LEFT_MIN.value * cost.graph_ms)
-    left = graph + cost.input_ms + calibrated.CALLS_LEFT.value * around
+    low = speedup(around * (1 - 1 / TOGETHER.value) * CALLS_SAVED_MIN.value / cost.step_ms)
+    graph = max(GRAPH_LEFT.value * cost.operations_ms, shared.LEFT_MIN.value * cost.graph_ms)
+    left = graph + cost.input_ms + CALLS_LEFT.value * around
     return between(low, max(low, speedup(1 - left / cost.step_ms)))

@@ -4,27 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import Pipelines
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import headroom as calibrated
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import FIT, called_at, receiver
 from tfperfkit_rules.measures.compiled_calls import in_calls
 from tfperfkit_rules.measures.growth import growth
-from tfperfkit_rules.measures.room import factor, range_or_least, widened
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
+from tfperfkit_rules.measures.room import HEADROOM_STEPS, MIN_HEADROOM, factor, range_or_least, widened
 from tfperfkit_rules.measures.source_calls import methods
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
 
-TOGETHER = calibrated.TOGETHER.value
+TOGETHER = Threshold(
+    32, "steps", "in one call, as offered", Chosen("what is left of the cost of a call is 3 %, and logs stay readable")
+)
+CALL_GONE_MIN = Threshold(
+    0.5,
+    "share",
+    "of what lies around the compiled step, what goes with many steps in a call, at least; at most all of it goes",
+    Measured("with 32 steps in a call 8 scripts gained 1.06 to 1.9 times: 0.5 to 1.4 of it", TWO_BUSY_CORES, 8),
+)
+GAPS_GONE = Threshold(
+    0.5,
+    "share",
+    "of the time between operations of the compiled step, what goes too, at most: the start and the end of the call",
+    Measured("see CALL_GONE_MIN", TWO_BUSY_CORES, 8),
+)
 
 
 def several_steps(evidence: Evidence) -> Iterable[Finding]:
     """Headroom: ``steps_per_execution`` of ``fit``; a loop of steps inside one ``tf.function`` otherwise."""
     clean = evidence.steps.clean
-    if not clean or any(step.count > 1 for step in clean) or evidence.steps.count < calibrated.MIN_STEPS.value:
+    if not clean or any(step.count > 1 for step in clean) or evidence.steps.count < HEADROOM_STEPS.value:
         return
     found = growth(evidence)
     sites = reached(evidence, "batch") or reached(evidence, "call", "apply")
@@ -34,22 +49,22 @@ def several_steps(evidence: Evidence) -> Iterable[Finding]:
     # Of a loop of the person's only what calls the function goes: their own Python may be needed.
     around = found.around_ms if fit else evidence.part("dispatch") * in_calls(evidence)
     whole = found.step_ms + found.between_ms
-    upper = around + calibrated.GAPS_GONE.value * found.gaps_ms
-    bounds = widened((factor(whole, calibrated.CALL_GONE_MIN.value * around), factor(whole, upper)))
+    upper = around + GAPS_GONE.value * found.gaps_ms
+    bounds = widened((factor(whole, CALL_GONE_MIN.value * around), factor(whole, upper)))
     gained = range_or_least(*bounds)
-    if gained.factor < calibrated.MIN.value:
+    if gained.factor < MIN_HEADROOM.value:
         return
     place = span(evidence, sites[0].file, sites[0].line)
     yield Finding(
         code="STP009",
         family="step",
-        remedy=Setting("steps_per_execution", int(TOGETHER)),
+        remedy=Setting("steps_per_execution", int(TOGETHER.value)),
         title=f"Calling the compiled step takes {100 * around / found.step_ms:.0f} % of a step",
         severity="info",
         share_of_step=min(around / found.step_ms, shared.MAX_STEP_SHARE.value),
         gain=gained,
         where=(place,),
-        evidence=(*found.evidence(), Measurement("steps in one call to try", float(TOGETHER), "count", "advice")),
+        evidence=(*found.evidence(), Measurement("steps in one call to try", float(TOGETHER.value), "count", "advice")),
         advice=_fit_advice(evidence, place) if fit else _loop_advice(evidence),
         parts=("dispatch", "eager_ops"),
         headroom=True,
@@ -60,18 +75,18 @@ def _fit_advice(evidence: Evidence, fit: SourceSpan) -> str:
     compiled = methods(evidence, "compile")
     call = compiled[0][1] if len(compiled) == 1 else called_at(evidence, (fit.file, fit.line), FIT)
     return (
-        f"{receiver(call)}.compile(..., steps_per_execution={TOGETHER}) runs {TOGETHER} steps in one call, with the "
-        f"same results. Callbacks then hear of one batch in {TOGETHER}."
+        f"{receiver(call)}.compile(..., steps_per_execution={TOGETHER.value}) runs {TOGETHER.value} steps in one call, "
+        f"with the same results. Callbacks then hear of one batch in {TOGETHER.value}."
     )
 
 
 def _loop_advice(evidence: Evidence) -> str:
     """By what feeds the steps: a dataset, or arrays that the script makes itself."""
     there = evidence.offer(Pipelines)
-    taken = f"`for batch in dataset.take({TOGETHER}):` around the step"
+    taken = f"`for batch in dataset.take({TOGETHER.value}):` around the step"
     if there is None or not (there.feeds_steps or there.iterated):
-        taken = f"stack them, and loop over the first axis (`for i in tf.range({TOGETHER}):`) around the step"
+        taken = f"stack them, and loop over the first axis (`for i in tf.range({TOGETHER.value}):`) around the step"
     return (
-        f"Take {TOGETHER} batches in one call: {taken} inside a function with @tf.function. Values for logging then "
-        "come once for all of them."
+        f"Take {TOGETHER.value} batches in one call: {taken} inside a function with @tf.function. "
+        "Values for logging then come once for all of them."
     )

@@ -13,9 +13,9 @@ from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import get_argument
-from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.called import EVALUATE, FIT, called_at, receiver
 from tfperfkit_rules.measures.moments import moments
+from tfperfkit_rules.step.epoch_ends import EPOCH_ENDS_MIN_SHARE, EPOCHS_MIN
 
 
 def measured_again(evidence: Evidence) -> Iterable[Finding]:
@@ -27,7 +27,7 @@ def measured_again(evidence: Evidence) -> Iterable[Finding]:
     fits = [row for row in data.keras if row.way == "fit"]
     again: dict[Place, tuple[KerasInput, KerasInput]] = {}
     for row in data.keras:
-        if row.way == "evaluate" and row.times >= calibrated.EPOCHS_MIN.value:
+        if row.way == "evaluate" and row.times >= EPOCHS_MIN.value:
             known = next((item for item in fits if _same(evidence, row, item)), None)
             if known is not None:
                 again[row.file, row.line] = row, known
@@ -42,7 +42,7 @@ def measured_again(evidence: Evidence) -> Iterable[Finding]:
             seen[place] += 1
     place = max(again, key=lambda item: ns[item])
     share = min(ns[place] / whole, 1.0)
-    if seen[place] >= MIN and share >= calibrated.EPOCH_ENDS_MIN_SHARE.value:
+    if seen[place] >= MIN and share >= EPOCH_ENDS_MIN_SHARE.value:
         yield _finding(evidence, *again[place], share, ns[place], seen[place])
 
 

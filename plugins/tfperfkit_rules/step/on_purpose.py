@@ -5,32 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.gain import MEDIUM, Gain, UpTo, from_shares, interval, severity, up_to
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import Stack
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import input as of_input
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.awaited import Awaited, awaited
 from tfperfkit_rules.measures.beside import Beside, beside
 from tfperfkit_rules.measures.kinds import KINDS, PYTHON, Kind, api, kind_of
 from tfperfkit_rules.measures.standing import Standing, standing
 from tfperfkit_rules.measures.step_shares import callers, span
 from tfperfkit_rules.measures.turns import basis
+from tfperfkit_rules.step.python_time import LEFT_MAX, MIN_SAMPLES
+
+PAUSE_LEFT = Threshold(
+    0.1,
+    "share",
+    "of a pause that the script makes itself, what is left at worst",
+    Chosen("nearly all of it goes with the call; what it waited for may take a little"),
+)
 
 BY_WORD = {kind.word: kind for kind in KINDS}
 #: What is left of it at best and at worst. Of the others nobody knows: what another thread or program does may have to
 #: be waited for all the same.
-_LEFT = dict.fromkeys(("sleep", "starting"), (0.0, calibrated.PAUSE_LEFT.value))
+_LEFT = dict.fromkeys(("sleep", "starting"), (0.0, PAUSE_LEFT.value))
 
 
 def waits(evidence: Evidence) -> Iterable[Finding]:
     """The findings: of the two kinds that take most."""
     for found in beside(evidence, partial(kind_in, evidence, "wait"))[:2]:
         once = evidence.work is not None and evidence.work.kind == "call"
-        if found.share >= MEDIUM and (found.often or once) and found.samples >= calibrated.MIN_SAMPLES.value:
+        if found.share >= MEDIUM and (found.often or once) and found.samples >= MIN_SAMPLES.value:
             yield _wait(evidence, found)
 
 
@@ -54,7 +61,7 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
     limited = standing(evidence) if kind.word == "threads" and other is None else None
     if other is not None:
         # A turn takes as long as the thread needs for it: the wait goes as far as that gets shorter.
-        worst = _LEFT[other.kind.word][1] if other.kind.word in _LEFT else of_input.PYTHON_LEFT.value
+        worst = _LEFT[other.kind.word][1] if other.kind.word in _LEFT else LEFT_MAX.value
         gained = from_shares(min(low, other.part * (1 - worst)), min(upper, other.part))
     return Finding(
         code="STP004",

@@ -12,13 +12,13 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import Every, Remove
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.moments import moments
 from tfperfkit_rules.measures.own_passes import at_epoch_end, computes, in_pass
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
+from tfperfkit_rules.step.epoch_ends import EPOCH_ENDS_MIN_SHARE, EPOCHS_LEFT_MAX, EPOCHS_LEFT_MIN, EPOCHS_MIN
 
-_LEFT = calibrated.EPOCHS_LEFT_MIN.value, calibrated.EPOCHS_LEFT_MAX.value
+_LEFT = EPOCHS_LEFT_MIN.value, EPOCHS_LEFT_MAX.value
 
 
 def validated_by_hand(evidence: Evidence) -> Iterable[Finding]:
@@ -39,8 +39,8 @@ def validated_by_hand(evidence: Evidence) -> Iterable[Finding]:
             computed.setdefault(loop, Counter())[stack.frames[-1].file, stack.frames[-1].line] += took
     for loop, took in ns.most_common(1):
         share, times = min(took / whole, 1.0), len(set(seen[loop]))
-        often = len(seen[loop]) >= MIN and times >= calibrated.EPOCHS_MIN.value
-        if often and share >= calibrated.EPOCH_ENDS_MIN_SHARE.value:
+        often = len(seen[loop]) >= MIN and times >= EPOCHS_MIN.value
+        if often and share >= EPOCH_ENDS_MIN_SHARE.value:
             yield from _finding(evidence, loop, computed.get(loop, Counter()), share, took, times, len(seen[loop]))
 
 

@@ -11,10 +11,10 @@ from tfperfkit.records.parts import PARTS, PartName, part_of
 from tfperfkit.records.samples import Place
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.period import period
 from tfperfkit_rules.measures.step_shares import span
+from tfperfkit_rules.step.python_time import MIN_SAMPLES
 
 #: What other rules tell at its cause: first batches of epochs, tracing, garbage, saving and validating now and then.
 _REPORTED = (
@@ -44,7 +44,7 @@ def every_nth(evidence: Evidence) -> Iterator[Finding]:
     if share < MEDIUM:
         return
     at, parts, seen = _in_them(evidence, set(numbers))
-    if seen < calibrated.MIN_SAMPLES.value or not at:
+    if seen < MIN_SAMPLES.value or not at:
         return
     place, count = at.most_common(1)[0]
     if count < shared.MOSTLY.value * seen:

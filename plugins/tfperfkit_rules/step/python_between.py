@@ -12,8 +12,7 @@ from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.records.spans import Span
 from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import FIT, calls
 from tfperfkit_rules.measures.kinds import NUMPY, PYTHON, Kind, api, kind_of
 from tfperfkit_rules.measures.own_passes import at_epoch_end, in_pass
@@ -21,9 +20,9 @@ from tfperfkit_rules.measures.source_text import Function, enclosing, loops
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.step_shares import LineShare, heaviest_loop, span
 from tfperfkit_rules.measures.turns import Stretch, basis, stretch
+from tfperfkit_rules.step.python_time import ALONE, HOT, LEFT_MAX, LEFT_MIN, MIN_SAMPLES
 
-HOT, MIN_SAMPLES, ALONE = calibrated.HOT.value, calibrated.MIN_SAMPLES.value, calibrated.ALONE.value
-LEFT = calibrated.LEFT_MIN.value, calibrated.LEFT_MAX.value
+LEFT = LEFT_MIN.value, LEFT_MAX.value
 
 
 class _Own(NamedTuple):
@@ -60,7 +59,7 @@ def between_steps(evidence: Evidence) -> Iterable[Finding]:
         if above is not None:
             own.callers[above.file, above.line] += ns
     found = max(functions.values(), key=lambda item: sum(item.samples), default=None)
-    if found is not None and len(found.samples) >= MIN_SAMPLES and sum(found.samples) >= HOT * turns.whole:
+    if found is not None and len(found.samples) >= MIN_SAMPLES.value and sum(found.samples) >= HOT.value * turns.whole:
         yield _finding(evidence, found, turns)
 
 
@@ -99,7 +98,7 @@ def _finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
     rows = [LineShare(place, 0, ns / turns.whole) for place, ns in own.lines.most_common()]
     kind, hottest = _kind(evidence, own), rows[0]
     around = loops(evidence, *hottest.place)
-    loop = None if hottest.share >= ALONE * share else heaviest_loop(evidence, rows, lambda row: True)
+    loop = None if hottest.share >= ALONE.value * share else heaviest_loop(evidence, rows, lambda row: True)
     counted = evidence.steps.loop
     if loop is not None and counted is not None and (counted.file, counted.line) == (loop.file, loop.line):
         loop = None

@@ -6,13 +6,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.gain import HIGH, AtLeast, interval, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import TENSORFLOW, Frame, Place, Stack
 from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.batch_callbacks import called_by_batch
 from tfperfkit_rules.measures.called import doing, frames_at
 from tfperfkit_rules.measures.constant_calls import constant_call
@@ -31,9 +31,39 @@ from tfperfkit_rules.measures.step_shares import (
 )
 from tfperfkit_rules.measures.timed_lines import timed_by, timed_share
 
-HOT, MIN_SAMPLES, ALONE = calibrated.HOT.value, calibrated.MIN_SAMPLES.value, calibrated.ALONE.value
+HOT = Threshold(
+    0.08,
+    "share",
+    "of the step in a function's own lines, from which on they are named",
+    Chosen("above XProf's moderate 5 % by the half width of a share's 95 % interval after 200 samples"),
+)
+MIN_SAMPLES = Threshold(
+    4,
+    "samples",
+    "with fewer a line may be there by chance",
+    Chosen("the fewest whose 95 % interval (Poisson) lies above 1"),
+)
+ALONE = Threshold(
+    0.6, "share", "of its function's time: a line with it is the place, else the loop", Chosen("clearly more than half")
+)
+LEFT_MIN = Threshold(
+    0.05,
+    "share",
+    "of the script's own Python, what is left at best, moved or rewritten",
+    Chosen("a batch picked, a call made"),
+)
+LEFT_MAX = Threshold(
+    0.5,
+    "share",
+    "of the script's own Python, what is left at worst, moved or rewritten",
+    Chosen("half: nothing bounds it"),
+)
+MAX_LINE = Threshold(
+    70, "characters", "of a line of source that a detail quotes", Chosen("with its figures half a page")
+)
+
 #: What is left of the work at best when it is moved or rewritten, and at worst.
-LEFT = calibrated.LEFT_MIN.value, calibrated.LEFT_MAX.value
+LEFT = LEFT_MIN.value, LEFT_MAX.value
 #: What is work of the person's own on a line that calls the compiled step.
 _WORK = re.compile(r"^(numpy|scipy|random|time)\.")
 _CALLS = ("next", "call", "loop_call", "batch", "train_on_batch")
@@ -71,7 +101,7 @@ def hot_python(evidence: Evidence) -> Iterable[Finding]:
         key = (row.place[0], function.name if function else "", function.line if function else 0)
         functions[key].append(row)
     for own in _joined(evidence, functions)[:2]:
-        if sum(row.share for row in own) < HOT or sum(row.samples for row in own) < MIN_SAMPLES:
+        if sum(row.share for row in own) < HOT.value or sum(row.samples for row in own) < MIN_SAMPLES.value:
             continue
         if not _done_once(evidence, own):
             yield _finding(evidence, own)
@@ -247,7 +277,7 @@ def _first_place(evidence: Evidence, own: list[LineShare], hottest: LineShare, s
     mine = sum(row.share for row in inside)
     if mine < shared.MOSTLY.value * share:
         inside, mine = own, share
-    if hottest.share >= ALONE * mine:
+    if hottest.share >= ALONE.value * mine:
         return span(evidence, *hottest.place), _ON_ONE_LINE
     loop = heaviest_loop(evidence, inside, lambda row: True)
     if loop is not None and not _is_training_loop(evidence, loop):
@@ -270,7 +300,7 @@ def _detail(evidence: Evidence, own: list[LineShare]) -> str:
         return ""
     told = [row for row in own[:4] if round(100 * row.share)]
     rows = [
-        f"  line {row.place[1]}: {100 * row.share:.0f} %  {text_of(evidence, row.place)[: calibrated.MAX_LINE.value]}"
+        f"  line {row.place[1]}: {100 * row.share:.0f} %  {text_of(evidence, row.place)[: MAX_LINE.value]}"
         for row in told
     ]
     unit = evidence.unit.the

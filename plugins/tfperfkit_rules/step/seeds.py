@@ -5,19 +5,37 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.gain import MEDIUM, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import headroom, shared
-from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.batch_callbacks import AROUND_BATCHES
 from tfperfkit_rules.measures.growth import growth
 from tfperfkit_rules.measures.line_hits import conditional, hits_per_step
-from tfperfkit_rules.measures.room import range_or_least
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
+from tfperfkit_rules.measures.room import CALL_START_MS, range_or_least
 from tfperfkit_rules.measures.source_text import enclosing, loops
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
+
+SEEDED_OFTEN = Threshold(
+    0.5,
+    "number",
+    "times in a step that the seed is set, from which the steps as a whole pay for it",
+    Chosen("below it most steps keep their kernels"),
+)
+KERNELS_LEFT = Threshold(
+    0.02,
+    "share",
+    "of the time between operations whose kernels are made anew, what is left at most when they are kept",
+    Measured(
+        "a step of 661 operations: 0.8 ms, and 220 to 590 ms with tf.random.set_seed before it",
+        TWO_BUSY_CORES,
+        1,
+    ),
+)
 
 #: All of them clear the kernels in ``tensorflow/python/eager/context.py``: ``_set_global_seed``.
 _SEEDS = (
@@ -33,12 +51,12 @@ def seeded_each_step(evidence: Evidence) -> Iterable[Finding]:
     lines, found = _in_the_loop(evidence), growth(evidence)
     if not lines or found is None:
         return
-    made = max(0.0, found.gaps_ms - headroom.CALL_START_MS.value)
+    made = max(0.0, found.gaps_ms - CALL_START_MS.value)
     upper = max(made, found.graph_ms - found.grows[0] - found.update_ms) + evidence.part("dispatch", "eager_ops")
     share = min(made / found.step_ms, shared.MAX_STEP_SHARE.value)
     if share < MEDIUM:
         return
-    low = share * (1 - calibrated.KERNELS_LEFT.value)
+    low = share * (1 - KERNELS_LEFT.value)
     gained = range_or_least(*speedups(low, min(upper / found.step_ms, shared.MAX_STEP_SHARE.value)))
     calls = [span(evidence, site.file, site.line) for site in reached(evidence, "call")[:1]]
     yield Finding(
@@ -81,7 +99,7 @@ def _in_the_loop(evidence: Evidence) -> list[SourceSpan]:
 def _at_each_step(evidence: Evidence, row: SourceSpan) -> bool:
     hits = hits_per_step(evidence, row.file, row.line)
     if hits is not None:
-        return hits >= calibrated.SEEDED_OFTEN.value
+        return hits >= SEEDED_OFTEN.value
     return _stands_in_loop(evidence, row) or _called_in_loop(evidence, row, 0)
 
 

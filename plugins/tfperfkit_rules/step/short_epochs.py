@@ -11,15 +11,33 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
 from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import FIT, called_at, calls
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.step_shares import span
+from tfperfkit_rules.step.epoch_ends import EPOCH_ENDS_MIN_SHARE, EPOCHS_LEFT_MIN, EPOCHS_MIN
+
+EPOCH_GAP = Threshold(
+    0.25,
+    "share",
+    "of the pauses that hold half of the time between steps: from it on a pause ends an epoch",
+    Measured("between batches 0.0 to 0.2 ms, between epochs of 3 steps 180 to 1,600 ms", TWO_BUSY_CORES, 400),
+)
+LONG_EPOCH = Threshold(
+    100,
+    "steps",
+    "of an epoch, as the advice makes it",
+    Chosen("a hundredth of what an epoch costs is left for each step, and callbacks still hear of every 100th"),
+)
+JOINED_MIN = Threshold(
+    5, "epochs", "made one by the advice, at least", Derived("what is left is at most EPOCHS_LEFT_MIN")
+)
 
 
 class _Epochs(NamedTuple):
@@ -35,7 +53,7 @@ def short_epochs(evidence: Evidence) -> Iterable[Finding]:
     if evidence.work is not None or evidence.steps.source != "keras" or whole <= 0:
         return
     found = _epochs(evidence)
-    if found is None or len(found.gaps) < calibrated.EPOCHS_MIN.value:
+    if found is None or len(found.gaps) < EPOCHS_MIN.value:
         return
     own: Counter[Place] = Counter()
     seen = 0
@@ -50,7 +68,7 @@ def short_epochs(evidence: Evidence) -> Iterable[Finding]:
     in_steps = sum(step.end_ns - step.begin_ns for step in evidence.steps.steps)
     if between_ns < shared.MOSTLY.value * (between_ns + in_steps):
         return  # epochs that train longer than they begin and end are as short as somebody wants to look at them
-    if share >= calibrated.EPOCH_ENDS_MIN_SHARE.value:
+    if share >= EPOCH_ENDS_MIN_SHARE.value:
         yield _finding(evidence, found, share, between_ns, own)
 
 
@@ -59,10 +77,10 @@ def _epochs(evidence: Evidence) -> _Epochs | None:
     where all are alike, each step is an epoch. None: the pauses tell no epochs."""
     steps = evidence.steps.steps
     gaps = [(before.end_ns, after.begin_ns) for before, after in zip(steps, steps[1:], strict=False)]
-    if len(gaps) < calibrated.EPOCHS_MIN.value:
+    if len(gaps) < EPOCHS_MIN.value:
         return None
     lengths = [end - begin for begin, end in gaps]
-    limit = calibrated.EPOCH_GAP.value * _long(lengths)
+    limit = EPOCH_GAP.value * _long(lengths)
     ends = [index for index, length in enumerate(lengths) if length >= limit]
     apart = [after - before for before, after in zip(ends, ends[1:], strict=False)]
     each = round(statistics.median(apart)) if apart else len(steps)
@@ -77,7 +95,7 @@ def _long(lengths: list[int]) -> int:
 
 
 def _finding(evidence: Evidence, found: _Epochs, share: float, between_ns: float, own: Counter[Place]) -> Finding:
-    times = max(math.ceil(calibrated.LONG_EPOCH.value / found.steps), calibrated.JOINED_MIN.value)
+    times = max(math.ceil(LONG_EPOCH.value / found.steps), JOINED_MIN.value)
     low, high = interval(share, own.total())
     each_ms = between_ns / 1e6 / len(found.gaps)
     number = f"{found.steps} step{'s' if found.steps > 1 else ''}"
@@ -89,7 +107,7 @@ def _finding(evidence: Evidence, found: _Epochs, share: float, between_ns: float
         severity=severity(share),
         basis="run",
         share_of_step=share,
-        gain=from_shares(low * (1 - calibrated.EPOCHS_LEFT_MIN.value), high * (1 - 1 / times)),
+        gain=from_shares(low * (1 - EPOCHS_LEFT_MIN.value), high * (1 - 1 / times)),
         where=tuple(span(evidence, *place) for place, _ in own.most_common(1)),
         evidence=(
             Measurement("share of the run", share, "share", "run"),

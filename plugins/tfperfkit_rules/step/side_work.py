@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from functools import partial
 from typing import NamedTuple
 
-from tfperfkit.calibration import NEARLY_ALL
+from tfperfkit import calibration
+from tfperfkit.calibration import NEARLY_ALL, Chosen, Derived, Measured, Threshold
 from tfperfkit.gain import MEDIUM, every, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName
@@ -16,14 +17,14 @@ from tfperfkit.records.samples import Stack
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import is_constant
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.batch_callbacks import batch_callback
 from tfperfkit_rules.measures.beside import Beside, beside
 from tfperfkit_rules.measures.bounds import Bounds, together
 from tfperfkit_rules.measures.called import EVALUATE, FIT, METRIC, PREDICT, TRAINER, called_at, calls, doing
 from tfperfkit_rules.measures.eager_stacks import eager_parts
 from tfperfkit_rules.measures.kinds import KINDS, api, kind_of
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.own_passes import in_pass
 from tfperfkit_rules.measures.source_calls import given
 from tfperfkit_rules.measures.source_text import Loop, frame_loops, loops
@@ -31,13 +32,70 @@ from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import line_shares, span, text_of
 from tfperfkit_rules.measures.turns import basis
 
+SIDE_LEFT_MIN = Threshold(
+    0.01, "share", "of side work, what is left at best when it is done rarely", Chosen("the advice: every 100 steps")
+)
+SIDE_LEFT_MAX = Threshold(
+    shared.RARE_SITE.value,
+    "share",
+    "of side work, what is left at worst when it is done rarely",
+    Derived("once an epoch, as the advice says, of the 20 steps that RARE_SITE takes for a short one"),
+)
+SIDE_LEFT_OF_WORK = Threshold(
+    0.2,
+    "share",
+    "of side work that a loop is there for, what is left at worst in fewer and larger pieces",
+    Chosen("a fifth: what the pieces themselves take is not known"),
+)
+BEHIND_LEFT_MIN = Threshold(
+    0.4,
+    "share",
+    "of compiled calls that each follow side work, what they take without it at best: caches, pages and threads are "
+    "another's then",
+    Measured("see BEHIND_LEFT_MAX", TWO_BUSY_CORES, 36),
+)
+BEHIND_LEFT_MAX = Threshold(
+    1.0,
+    "share",
+    "of compiled calls that each follow side work, what they take without it at worst",
+    Measured(
+        "three steps in a row, of 3 to 60 ms, against the same behind a checkpoint, JSON, np.savetxt or summaries: "
+        "0.39 to 1.0 (10th to 90th percentile), median 0.81, the shortest step least; behind an evaluation a median "
+        "of 1.03",
+        TWO_BUSY_CORES,
+        36,
+    ),
+)
+SIDE_SELDOM = Threshold(
+    100,
+    "steps",
+    "between two times that side work is done, from which on that is as seldom as the advice asks for",
+    Derived("the advice: every hundred steps, every few hundred, once an epoch"),
+)
+SIDE_LONG = Threshold(
+    3,
+    "samples",
+    "of one time, from which on none of the times was missed",
+    Chosen("two would be the least that can last"),
+)
+SIDE_LARGE = Threshold(
+    0.3,
+    "share",
+    "of the loop, from which on side work is reported however seldom it is",
+    Chosen("the share at which the breakdown's unexplained parts are reported"),
+)
+CALLBACK_SHARE = Threshold(
+    calibration.SEVERITY_HIGH.value,
+    "share",
+    "of a loop in callbacks that write: from it on all that is not the compiled step may be theirs",
+    Derived("a high share, as XProf has it for one part of a step"),
+)
+
 #: It takes this share; what rarer writing leaves of it, at best and at worst.
 MIN_SHARE = MEDIUM
-LEFT = calibrated.SIDE_LEFT_MIN.value, calibrated.SIDE_LEFT_MAX.value
-#: At worst where the loop is there for it, so that it can't be done rarely.
-LEFT_OF_WORK = calibrated.SIDE_LEFT_OF_WORK.value
+LEFT = SIDE_LEFT_MIN.value, SIDE_LEFT_MAX.value
 #: Of the compiled calls behind it, what is left without it; not where it computes itself, or was not measured.
-BEHIND = calibrated.BEHIND_LEFT_MIN.value, calibrated.BEHIND_LEFT_MAX.value
+BEHIND = BEHIND_LEFT_MIN.value, BEHIND_LEFT_MAX.value
 _NOT_BEHIND = ("evaluate", "metrics", "loading")
 #: Of Keras and TensorFlow, what reads a model or its weights; the others of these modules write.
 _LOADS = re.compile(r"(^|\.)(load\w*|restore\w*|read\w*|model_from_\w+|from_pretrained|_?load_\w+|TFSMLayer)$")
@@ -135,9 +193,9 @@ def _seldom(evidence: Evidence, found: Beside) -> bool:
     clean = sum(step.count for step in evidence.steps.clean)
     return (
         evidence.work is None
-        and found.steps * calibrated.SIDE_SELDOM.value <= clean
-        and found.samples >= calibrated.SIDE_LONG.value * found.steps
-        and found.share < calibrated.SIDE_LARGE.value
+        and found.steps * SIDE_SELDOM.value <= clean
+        and found.samples >= SIDE_LONG.value * found.steps
+        and found.share < SIDE_LARGE.value
     )
 
 
@@ -194,12 +252,12 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
         high = max(high, min(shared.MAX_STEP_SHARE.value, sum(row.share for row in rows if row.place in found.at)))
     if kind == "loading":  # what is loaded is built, and its functions are traced, anew each time
         high = max(high, min(shared.MAX_STEP_SHARE.value, share + _made_anew(evidence)))
-    if kind in _CALLBACKS and share > calibrated.CALLBACK_SHARE.value and compiled:
+    if kind in _CALLBACKS and share > CALLBACK_SHARE.value and compiled:
         # What else is not the compiled step belongs to it.
         high = max(high, 1 - evidence.share("graph", "input"))
     if kind == "evaluate":
         high = min(shared.MAX_STEP_SHARE.value, high + _freed(found))
-    worst = LEFT[1] if evidence.work is None else LEFT_OF_WORK
+    worst = LEFT[1] if evidence.work is None else SIDE_LEFT_OF_WORK.value
     saved = low * (1 - worst), high * (1 - LEFT[0])
     behind = _behind(found) if kind not in _NOT_BEHIND else 0.0
     others = Bounds(max(1 - saved[1] - behind, 0.0), max(1 - saved[0] - behind, 0.0))

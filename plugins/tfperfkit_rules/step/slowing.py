@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from tfperfkit_probes.memory.model import Grower, MemoryData
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName, part_of
@@ -16,14 +17,20 @@ from tfperfkit.records.spans import Spans
 from tfperfkit.records.steps import UPDATES, Step
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.goes_through import goes_through
 from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.step_shares import span, text_of
-from tfperfkit_rules.measures.trend import Trend, over_time, trend
+from tfperfkit_rules.measures.trend import TREND_ORDER, Trend, over_time, trend
 from tfperfkit_rules.measures.written_whole import written_whole
+
+TREND_EXTRA = Threshold(
+    0.1, "share", "of the mean step that is there only because steps got longer", Chosen("a fifth from first to last")
+)
+TREND_PARTS = Threshold(
+    3, "number", "parts of the run, of which the first and the last are compared line by line", Chosen("thirds")
+)
 
 
 class _Cause(NamedTuple):
@@ -42,7 +49,7 @@ def grows_slower(evidence: Evidence) -> Iterator[Finding]:
     """The finding, where its cause is known; a machine that gets slower makes all lines slower."""
     history = evidence.history
     found = over_time(history) if _in_gaps(evidence) and history is not None else trend(evidence.steps.clean)
-    if found is None or found.order < calibrated.TREND_ORDER.value or found.extra < calibrated.TREND_EXTRA.value:
+    if found is None or found.order < TREND_ORDER.value or found.extra < TREND_EXTRA.value:
         return
     early, late = _first_and_last(evidence)
     if not _same_training(evidence, early, late):
@@ -61,7 +68,7 @@ def _first_and_last(evidence: Evidence) -> tuple[Sequence[Step], Sequence[Step]]
     """The first and the last third of the clean steps; in watch mode those before and after what was dropped."""
     clean = evidence.steps.clean
     if not _in_gaps(evidence):
-        third = len(clean) // calibrated.TREND_PARTS.value
+        third = len(clean) // TREND_PARTS.value
         return clean[:third], clean[-third:]
     begin, end = evidence.steps.gaps[0][0], evidence.steps.gaps[-1][1]
     return [step for step in clean if step.end_ns <= begin], [step for step in clean if step.begin_ns >= end]

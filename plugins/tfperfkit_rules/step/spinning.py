@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.gain import AtLeast, Gain, Unknown, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place, Stack, precise_spans, read_log
@@ -16,10 +17,22 @@ from tfperfkit.records.spans import Span
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.module import parse
 from tfperfkit.syntax.nodes import get_lines
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.measures.step_shares import span
+
+SPIN_MIN_STEPS = Threshold(
+    30,
+    "steps",
+    "in which the interpreter's lock was handed over as usual, and more often, each: with fewer they are not compared",
+    Chosen("the mean of so many has a fifth of one step's deviation"),
+)
+SPIN_MIN_FACTOR = Threshold(
+    1.2,
+    "number",
+    "times as long as where the lock is handed over more often: steps that take less tell of no thread that takes it",
+    Chosen("parts of one run differ by as much on a shared machine: see headroom's MIN"),
+)
 
 #: Python's modules whose functions look whether another thread has something: a thread that waits in them is not busy.
 _ASKED = ("queue:", "threading:", "multiprocessing.queues:", "multiprocessing.connection:")
@@ -59,7 +72,7 @@ def spins(evidence: Evidence) -> Iterable[Finding]:
     place = spinner.at.most_common(1)[0][0]
     around = loops(evidence, *place)
     handed = _handed_over(evidence)
-    seen = handed is not None and handed.factor >= calibrated.SPIN_MIN_FACTOR.value
+    seen = handed is not None and handed.factor >= SPIN_MIN_FACTOR.value
     gained: Gain = AtLeast(handed.factor) if handed is not None and seen else Unknown()
     loop = (span(evidence, place[0], around[-1].line),) if around else ()
     yield Finding(
@@ -180,7 +193,7 @@ def _handed_over(evidence: Evidence) -> _HandedOver | None:
         inside = any(begin <= step.begin_ns and step.end_ns <= end for begin, end in spans)
         if inside or not any(begin < step.end_ns and step.begin_ns < end for begin, end in spans):
             groups[inside].append((step.end_ns - step.begin_ns) / 1e6 / max(step.count, 1))
-    if min(map(len, groups.values())) < calibrated.SPIN_MIN_STEPS.value:
+    if min(map(len, groups.values())) < SPIN_MIN_STEPS.value:
         return None
     usual, often = ((statistics.mean(item), statistics.median(item)) for item in (groups[False], groups[True]))
     return _HandedOver(usual, often) if min(often) > 0 else None

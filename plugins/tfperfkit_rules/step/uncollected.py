@@ -8,9 +8,49 @@ costs a few milliseconds, by how much was gone through, and no more than a part 
 from __future__ import annotations
 
 from tfperfkit import calibration
+from tfperfkit.calibration import Derived, Measured, Threshold
 from tfperfkit.gain import Range, from_shares, interval
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
+
+OWN_COLLECTIONS = Threshold(
+    0.01,
+    "share",
+    "of garbage collections by hand at each turn, what Python's own take in their place at worst",
+    Derived(
+        "Python makes a full one when its objects have grown by a quarter: with a thousand new ones a step that stay, "
+        "of 400,000, in each hundredth step. Measured over 60 steps of five kinds: 0.0000, none was full"
+    ),
+)
+AFTER_COLLECTING_MIN = Threshold(
+    0.011,
+    "share",
+    "of a full collection's time, what compiled calls behind it take longer at least",
+    Measured(
+        "steps of a small network, train_on_batch and three products took 4 to 13 ms longer behind a collection of "
+        "390 to 500 ms (0.011 to 0.026 of it), two blocks each; eager gradients and Python's lists -3 to 3 ms",
+        TWO_BUSY_CORES,
+        6,
+    ),
+)
+AFTER_COLLECTING_MAX = Threshold(
+    0.026,
+    "share",
+    "of a full collection's time, what compiled calls behind it take longer at most",
+    Measured("see AFTER_COLLECTING_MIN", TWO_BUSY_CORES, 6),
+)
+COLD_CALLS_MIN = Threshold(
+    0.16,
+    "share",
+    "of compiled calls that each follow a full collection, the least that bounds what goes without it",
+    Measured("see AFTER_COLLECTING_MIN: 0.16 to 0.66 of their time", TWO_BUSY_CORES, 6),
+)
+COLD_CALLS_MAX = Threshold(
+    0.66,
+    "share",
+    "of compiled calls that each follow a full collection, what goes without it at most",
+    Measured("see COLD_CALLS_MIN", TWO_BUSY_CORES, 6),
+)
 
 
 def shares(share: float, samples: int) -> tuple[float, float]:
@@ -34,9 +74,7 @@ def without_collections(collecting: tuple[float, float], graph: float) -> Range:
     """The gain of a step without them. ``collecting``: their share of a step, from and to; ``graph``: that of compiled
     calls."""
     lower, upper = min(collecting), max(collecting)
-    colder = min(calibrated.AFTER_COLLECTING_MIN.value * lower, calibrated.COLD_CALLS_MIN.value * min(graph, 1 - lower))
-    coldest = min(
-        calibrated.AFTER_COLLECTING_MAX.value * upper, calibrated.COLD_CALLS_MAX.value * min(graph, 1 - upper)
-    )
-    low, high = lower * (1 - calibrated.OWN_COLLECTIONS.value) + colder, upper + coldest
+    colder = min(AFTER_COLLECTING_MIN.value * lower, COLD_CALLS_MIN.value * min(graph, 1 - lower))
+    coldest = min(AFTER_COLLECTING_MAX.value * upper, COLD_CALLS_MAX.value * min(graph, 1 - upper))
+    low, high = lower * (1 - OWN_COLLECTIONS.value) + colder, upper + coldest
     return from_shares(low, min(high, shared.MAX_STEP_SHARE.value))

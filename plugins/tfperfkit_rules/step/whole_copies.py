@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.parts import PartName, part_of
@@ -14,12 +15,33 @@ from tfperfkit.records.samples import MIN, Stack
 from tfperfkit.records.steps import Step
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_text import enclosing
 from tfperfkit_rules.measures.step_shares import callers, span
-from tfperfkit_rules.measures.trend import trend
+from tfperfkit_rules.measures.trend import TREND_GROUPS, TREND_ORDER, TREND_STEPS, trend
 from tfperfkit_rules.measures.whole_copies import Copied, whole_copies
+from tfperfkit_rules.step.python_time import MIN_SAMPLES
+
+COPIES_LEFT = Threshold(
+    0.2,
+    "share",
+    "of copying an array whole at each turn, what is left at most when its parts are joined once",
+    Chosen("a list that grows and one copy, where a hundred turns copied fifty times as much"),
+)
+COPIES_FALL = Threshold(
+    0.5,
+    "share",
+    "of the turns before, to which they fall at once where a loop begins anew with an empty array",
+    Derived(
+        "from all of the copying to none, where it is half of a turn or more; a median of five does not halve by chance"
+    ),
+)
+COPIES_GROW = Threshold(
+    1.5,
+    "number",
+    "times as many samples in the second half of the turns, from which a join takes longer the longer its array is",
+    Derived("3 where all of it grows from nothing (a quarter and three quarters); 1 where nothing does"),
+)
 
 #: What Python does in such a call, and what an operation called from Python does. A compiled one is another matter.
 _PARTS: tuple[PartName, ...] = ("python", "eager_ops", "dispatch")
@@ -46,7 +68,7 @@ def copied_to_grow(evidence: Evidence) -> Iterable[Finding]:
         stacks = [stack for place in grown for stack in at[place]]
         number = _number(evidence, stacks)
         share = number / evidence.samples.count
-        if share < MEDIUM or number < calibrated.MIN_SAMPLES.value:
+        if share < MEDIUM or number < MIN_SAMPLES.value:
             continue
         parts = Counter(part for stack in stacks if (part := part_of(stack.activity)) is not None)
         yield _finding(evidence, grown, share, tuple(part for part, _ in parts.most_common()))
@@ -73,7 +95,7 @@ def _is_the_copying(evidence: Evidence, copied: Copied, stacks: list[Stack]) -> 
     if copied.kept or copied.written:
         return True
     clean, mine = evidence.steps.clean, set(stacks)
-    if len(clean) < calibrated.TREND_GROUPS.value:
+    if len(clean) < TREND_GROUPS.value:
         return all(part_of(stack.activity) == "python" for stack in stacks)
     turns = _from_the_start(clean)
     early, late = (
@@ -83,26 +105,26 @@ def _is_the_copying(evidence: Evidence, copied: Copied, stacks: list[Stack]) -> 
             [step for each in turns for step in each[len(each) // 2 :]],
         )
     )
-    return late >= calibrated.COPIES_GROW.value * early
+    return late >= COPIES_GROW.value * early
 
 
 def _from_the_start(steps: Sequence[Step]) -> list[Sequence[Step]]:
     """The steps, cut where the loop begins anew with an empty array, which shows where turns are short at once and get
     longer in each piece that is long enough to tell; all of them together, where that is not seen."""
-    few = int(calibrated.TREND_STEPS.value)
+    few = int(TREND_STEPS.value)
     groups = [steps[at : at + few] for at in range(0, len(steps), few)]
     medians = [statistics.median(step.duration_ns for step in group) for group in groups]
-    falls = calibrated.COPIES_FALL.value
+    falls = COPIES_FALL.value
     cuts = [at * few for at in range(1, len(groups)) if medians[at] < falls * medians[at - 1]]
     pieces = [steps[begin:end] for begin, end in pairwise([0, *cuts, len(steps)])]
     known = [(piece, found.order) for piece in pieces if (found := trend(piece)) is not None]
-    grow = all(order >= calibrated.TREND_ORDER.value for _, order in known)
+    grow = all(order >= TREND_ORDER.value for _, order in known)
     return [piece for piece, _ in known] if known and grow else [steps]
 
 
 def _finding(evidence: Evidence, places: list[_Place], share: float, parts: tuple[PartName, ...]) -> Finding:
     low, high = interval(share, evidence.samples.count)
-    left = calibrated.COPIES_LEFT.value
+    left = COPIES_LEFT.value
     gained = from_shares(low * (1 - left), min(high, shared.MAX_STEP_SHARE.value))
     unit = evidence.unit
     lines = [(file, copied.call.lineno) for file, copied in places]

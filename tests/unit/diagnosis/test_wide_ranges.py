@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 
 from tfperfkit.diagnosis.wide_ranges import without_wide_ranges
 from tfperfkit.fixing.render import gain

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import partial
 
-from tfperfkit.calibration import NEARLY_ALL
+from tfperfkit.calibration import NEARLY_ALL, Chosen, Measured, Threshold
 from tfperfkit.clock import MS_PER_S
 from tfperfkit.gain import LOW, MEDIUM, AtLeast, between, severity
 from tfperfkit.ledger.compute import has_long_operations
@@ -17,12 +17,11 @@ from tfperfkit.records.samples import MIN
 from tfperfkit.records.samples import Place as Line
 from tfperfkit.remedy import Compile
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import eager as calibrated
-from tfperfkit_rules.calibration import work as of_work
 from tfperfkit_rules.eager import called_at_once as at_once
 from tfperfkit_rules.eager.called_at_once import names_of
+from tfperfkit_rules.eager.gain import MIN_SHARE
 from tfperfkit_rules.eager.step import runs_eagerly
-from tfperfkit_rules.eager.work.gain import Left, left
+from tfperfkit_rules.eager.work.gain import MAPS_LEFT_MAX, MAPS_LEFT_MIN, Left, left
 from tfperfkit_rules.eager.work.place import (
     Model,
     Place,
@@ -50,10 +49,40 @@ from tfperfkit_rules.eager.work.words import (
 from tfperfkit_rules.measures.compiled_once import compile_once
 from tfperfkit_rules.measures.eager_stacks import EagerPart, eager_parts
 from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.making import making
 from tfperfkit_rules.measures.one_row import gives_one_row
 from tfperfkit_rules.measures.step_place import step_place
 from tfperfkit_rules.measures.step_shares import span
+
+EAGER_LEFT_MIN = Threshold(
+    0.03,
+    "share",
+    "of operations called one by one, what a compiled function leaves at best, where no trace counted them",
+    Measured(
+        "0.02 at the 10th percentile: chunks of a k-means 0.02 to 0.07, a power iteration on 64 numbers 0.03 to 0.06, "
+        "a mel spectrogram 0.02 to 0.12",
+        TWO_BUSY_CORES,
+        7,
+    ),
+)
+EAGER_LEFT_MAX = Threshold(
+    0.65,
+    "share",
+    "of operations called one by one, what a compiled function leaves at worst, where no trace counted them",
+    Measured(
+        "augmenting an image of 64 pixels 0.12 to 0.66, a Mandelbrot set of 600 x 600 0.29 to 0.64, a power iteration "
+        "on 1000 numbers, which is all products, 0.26 to 1.3",
+        TWO_BUSY_CORES,
+        7,
+    ),
+)
+SEVERAL = Threshold(
+    4,
+    "number",
+    "operations of an iteration, below which there is nothing to put into one call",
+    Chosen("a call is one too"),
+)
 
 _PARTS: tuple[PartName, ...] = ("eager_ops", "dispatch")
 
@@ -76,7 +105,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
     share = part.seen / samples.count if part is not None else 0.0
     if evidence.work is None:  # a trace may have shown the parts of a step: what is in none of them can't be gained
         share = min(share, evidence.share(*_PARTS))
-    if part is None or share < calibrated.MIN_SHARE.value:
+    if part is None or share < MIN_SHARE.value:
         return None
     if sum(count for stack, count in part.stacks.items() if stack.activity == "eager_ops") < LOW * samples.count:
         return None  # a graph of TensorFlow 1 is being built
@@ -96,7 +125,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
         if apart.outer is not None:
             upper, most = _batch(evidence, part, apart.outer, operations)
     else:
-        otherwise = of_work.EAGER_LEFT_MIN.value, of_work.EAGER_LEFT_MAX.value
+        otherwise = EAGER_LEFT_MIN.value, EAGER_LEFT_MAX.value
         times, inside = times_of(evidence, part, place), inside_of(part, place)
         more = part.own(evidence, partial(holds, place)) * (evidence.work is not None)
         share, inside = min(share + more / samples.count, 1.0), (inside * part.seen + more) / (part.seen + more)
@@ -109,7 +138,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
             upper = left(evidence, share, times, otherwise, also, repeated=repeated)
     if rest.operations is None and has_long_operations(evidence.part("eager_ops"), evidence.part("dispatch")):
         return None  # handing them out takes next to nothing beside them: they are long, and a graph would run them too
-    if rest.operations is not None and rest.operations < of_work.SEVERAL.value:
+    if rest.operations is not None and rest.operations < SEVERAL.value:
         return None
     bounds = rest.bounds(share, samples.count)
     if upper is not None:
@@ -188,7 +217,7 @@ def _batch(evidence: Evidence, part: EagerPart, apart: BatchLoop, share: float) 
     reads = apart.reads(evidence)
     more = reads.total() + (part.own(evidence, apart.holds, reads) if evidence.work is not None else 0)
     share = min((part.seen + more) / count if evidence.work is not None else share + more / count, 1.0)
-    otherwise = of_work.MAPS_LEFT_MIN.value, of_work.MAPS_LEFT_MAX.value
+    otherwise = MAPS_LEFT_MIN.value, MAPS_LEFT_MAX.value
     return left(evidence, share, None, otherwise, (apart.held + more) / (part.seen + more), apart.batch), share
 
 
@@ -198,7 +227,7 @@ def _compiled_does_better(evidence: Evidence, part: EagerPart, apart: BatchLoop,
     if place is None or reads(evidence, place) or evidence.work is None:
         return False
     share = part.seen / evidence.samples.count
-    otherwise = of_work.EAGER_LEFT_MIN.value, of_work.EAGER_LEFT_MAX.value
+    otherwise = EAGER_LEFT_MIN.value, EAGER_LEFT_MAX.value
     compiled = left(evidence, share, times_of(evidence, part, place), otherwise, inside_of(part, place))
     return compiled.operations is not None and compiled.upper < _batch(evidence, part, apart, share)[0].lower
 

@@ -12,17 +12,17 @@ import math
 from collections import Counter
 from typing import NamedTuple
 
+from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.clock import MS_PER_S
 from tfperfkit.gain import interval, speedups
 from tfperfkit.model import Measurement
 from tfperfkit.offers import RanOperation, RanOperations
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import eager as calibrated
-from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.calibration import work as of_work
 from tfperfkit_rules.eager.gain import (
+    AGAIN,
     FREE,
     HEAVY,
+    MIN_OPERATIONS,
     SMALL,
     is_of,
     light_bounds,
@@ -30,8 +30,98 @@ from tfperfkit_rules.eager.gain import (
     undivided,
     work_of,
 )
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.bounds import Bounds, together
+from tfperfkit_rules.measures.loop_of_batch import MIN_TURNS
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.trace_window import Traced, traced
+
+TRACED_MIN = Threshold(
+    5.0,
+    "number",
+    "runs of a function operation by operation, less the work of its kernels, that tracing it and its first run take, "
+    "at least",
+    Measured(
+        "26 loops of benchmarks/eager_loops: 4.9 at the 10th percentile, median 9.3, 25 at the 80th; beyond that steps "
+        "of 3 ms and graphs that unroll a loop",
+        TWO_BUSY_CORES,
+        26,
+    ),
+)
+TRACED_MAX = Threshold(
+    25.0,
+    "number",
+    "runs of a function operation by operation, less the work of its kernels, that tracing it and its first run take, "
+    "at most",
+    Measured("see TRACED_MIN", TWO_BUSY_CORES, 26),
+)
+RARE_TYPES = Threshold(
+    0.25,
+    "share",
+    "of the types of operations, by how often they run: those run once or a few times in each call",
+    Chosen("a step that TensorFlow differentiates has some forty types, most of which its few heavy layers repeat"),
+)
+LONGEST_CALL = Threshold(
+    1000.0,
+    "operations",
+    "of one call of what would be compiled, at most, where no line was counted: what comes more rarely is none of it",
+    Chosen("a step of a GAN has 1,240, one of a network with second derivatives 800"),
+)
+TRACING_REPORTED = Threshold(
+    0.3,
+    "share",
+    "of what is left of a work once it is compiled, in tracing it: from it on that is reported",
+    Chosen("a longer work of the same kind then gains clearly more"),
+)
+BATCH_MADE = Threshold(
+    2.0,
+    "number",
+    "turns of a loop, less the work of their kernels, that making one batch of all and handing its operations out "
+    "takes, at most",
+    Chosen("the same operations once more, on more data, and putting turns together and apart again"),
+)
+BATCHED_LEFT_MIN = Threshold(
+    0.25,
+    "share",
+    "of a convolution of one example, beyond what an operation on next to nothing takes, what it takes as one of many, "
+    "at least",
+    Measured("of 100 at once: six convolutions 0.27 to 0.58 each", TWO_BUSY_CORES, 5),
+)
+PRODUCTS_LEFT_MIN = Threshold(
+    0.01,
+    "share",
+    "of a product of one example, beyond what an operation on next to nothing takes, what it takes as one of many, at "
+    "least",
+    Measured("of 100 at once: products of 32 to 1,024 numbers by a matrix 0.01 to 0.11 each", TWO_BUSY_CORES, 5),
+)
+LIGHT_BATCHED_MAX = Threshold(
+    2.0,
+    "number",
+    "times what elementwise work of one example takes as one of many, at most: alone its numbers stay in the cache, "
+    "many go to memory, on new pages",
+    Measured(
+        "of 100 at once: tanh and sums of 147,456 numbers 0.54 to 2.3, of 16,384 0.26 to 0.61, of fewer 0.01 to 0.06",
+        TWO_BUSY_CORES,
+        5,
+    ),
+)
+MAPS_LEFT_MIN = Threshold(
+    0.001,
+    "share",
+    "of tf.map_fn called eagerly, what operations on the whole tensor leave at best",
+    Measured("200 rows of 12 numbers: 309 ms became 0.38 ms, 0.0003 to 0.0024", TWO_BUSY_CORES, 7),
+)
+MAPS_LEFT_MAX = Threshold(
+    0.4,
+    "share",
+    "of tf.map_fn called eagerly, what is left at worst, where no trace counted the operations",
+    Measured(
+        "the same compiled 0.008 to 0.019; products of 256 x 256, which are work themselves, 0.43 and, as one product "
+        "of all, 0.40",
+        TWO_BUSY_CORES,
+        7,
+    ),
+)
 
 #: What reads and decodes files, whoever calls it.
 _FILES = ("ReadFile", "WriteFile", "Decode", "Encode", "Parse", "Dataset", "Iterator")
@@ -85,7 +175,7 @@ def left(
     own = share * (evidence.step_ms or 0.0)
     rows = [row for row in seen.rows if row.where == "eager" and not is_of(row, _FILES)] if seen is not None else []
     count = sum(row.count for row in rows)
-    if seen is None or own <= 0 or count < calibrated.MIN_OPERATIONS.value:
+    if seen is None or own <= 0 or count < MIN_OPERATIONS.value:
         lower, upper = otherwise
         return Left(1 - inside * (1 - lower), 1 - inside * (1 - upper))
     pieces = (
@@ -115,20 +205,20 @@ def _at_once(seen: Traced, rows: list[RanOperation], own: float, inside: float, 
     others = [row for row in heavy if row not in convolutions and row not in products]
     small = SMALL * tiny
     work = Bounds(
-        of_work.BATCHED_LEFT_MIN.value * work_of(convolutions, small)
-        + of_work.PRODUCTS_LEFT_MIN.value * work_of(products, small)
+        BATCHED_LEFT_MIN.value * work_of(convolutions, small)
+        + PRODUCTS_LEFT_MIN.value * work_of(products, small)
         + undivided(others, tiny) / cpus,
         work_of(heavy, tiny),
     )
-    beside = Bounds(work_of(light, small) / cpus, of_work.LIGHT_BATCHED_MAX.value * work_of(light, tiny))
+    beside = Bounds(work_of(light, small) / cpus, LIGHT_BATCHED_MAX.value * work_of(light, tiny))
     handed = max(own - (work.upper + beside.upper) * seen.scale, 0.0)
     estimate = together(
         (
-            Bounds(handed / turns.upper, handed / turns.lower * of_work.BATCH_MADE.value),
+            Bounds(handed / turns.upper, handed / turns.lower * BATCH_MADE.value),
             Bounds(work.lower * seen.scale, work.upper * seen.scale),
             Bounds(beside.lower * seen.scale, beside.upper * seen.scale),
         )
-    ).within(calibrated.AGAIN.value)
+    ).within(AGAIN.value)
     highest = min(estimate.upper / own, shared.MAX_STEP_SHARE.value)
     types = Counter({row.type: row.count for row in rows if not row.type.startswith("_")})
     frequent = tuple(name for name, _ in types.most_common(3))
@@ -151,18 +241,16 @@ def _of(
     heavy = [row for row in rows if is_of(row, HEAVY)]
     light = [row for row in rows if row not in heavy and not row.type.startswith(FREE)]
     operations = sum(row.count for row in rows) * seen.scale
-    worth = operations / calibrated.MIN_OPERATIONS.value  # calls, of a function of so many operations
+    worth = operations / MIN_OPERATIONS.value  # calls, of a function of so many operations
     fewest, called = (
         (min(count, worth) for count in _calls(rows, seen)) if calls is None else (min(calls, worth), calls)
     )
     # Called so seldom it is its loops that repeat operations: these had better not be traced turn by turn.
     turns = _calls(rows, seen)[1]
-    loops = (
-        repeated is None and called * pieces < of_work.TRACED_MAX.value and turns >= calibrated.MIN_TURNS.value * called
-    )
+    loops = repeated is None and called * pieces < TRACED_MAX.value and turns >= MIN_TURNS.value * called
     once = max(repeated or fewest, 1 / pieces)
     handed = max(own - work_of(heavy, tiny) * seen.scale, 0.0) / pieces / (turns if loops else once)
-    tracing = Bounds(handed * of_work.TRACED_MIN.value, handed * of_work.TRACED_MAX.value)
+    tracing = Bounds(handed * TRACED_MIN.value, handed * TRACED_MAX.value)
     estimate = together(
         (
             tracing,
@@ -171,13 +259,13 @@ def _of(
             Bounds(work_of(heavy, SMALL * tiny) * seen.scale, work_of(heavy, tiny) * seen.scale),
             light_bounds(light, tiny, seen.scale),
         )
-    ).within(calibrated.AGAIN.value)
+    ).within(AGAIN.value)
     highest = min(estimate.upper / own, shared.MAX_STEP_SHARE.value)
     types = Counter({row.type: row.count for row in rows if not row.type.startswith("_")})
     frequent = tuple(name for name, _ in types.most_common(3))
     lower = min(estimate.lower / own, highest)
     traced_s = tracing.middle * pieces / MS_PER_S
-    notable = tracing.middle >= of_work.TRACING_REPORTED.value * estimate.middle
+    notable = tracing.middle >= TRACING_REPORTED.value * estimate.middle
     ends = 1 - inside * (1 - lower), 1 - inside * (1 - highest)
     return Left(*ends, operations, frequent, seen.by, traced_s if notable else None, loops)
 
@@ -188,6 +276,6 @@ def _calls(rows: list[RanOperation], seen: Traced) -> tuple[float, float]:
     types = Counter[str]()
     for row in rows:
         types[row.type] += row.count
-    fewest = max(types.total() / of_work.LONGEST_CALL.value, 1.0)
+    fewest = max(types.total() / LONGEST_CALL.value, 1.0)
     counts = sorted(count for count in types.values() if count > fewest) or [1]
-    return max(counts[0] * seen.scale, 1.0), max(counts[int(of_work.RARE_TYPES.value * len(counts))] * seen.scale, 1.0)
+    return max(counts[0] * seen.scale, 1.0), max(counts[int(RARE_TYPES.value * len(counts))] * seen.scale, 1.0)

@@ -11,7 +11,7 @@ from tfperfkit.offers import HostReads
 from tfperfkit.records.samples import Frame, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import get_lines
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import LAYER, call_of, callee, calls
 from tfperfkit_rules.measures.eager_stacks import EagerPart
 from tfperfkit_rules.measures.making import frames_inside

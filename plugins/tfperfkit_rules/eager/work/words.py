@@ -7,9 +7,9 @@ from collections import Counter
 from tfperfkit.gain import MEDIUM
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.eager.work.gain import Left
 from tfperfkit_rules.eager.work.place import Place, below_a_loop, graph_loops, reads
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.batch_callbacks import called_by_batch
 from tfperfkit_rules.measures.called import UPDATE, calls
 from tfperfkit_rules.measures.eager_stacks import EagerPart

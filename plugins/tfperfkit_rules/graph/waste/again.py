@@ -12,9 +12,9 @@ from tfperfkit_probes.ops.model import OpsData, Wasted
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep, FixedWork
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.waste.pricing import Part, count, finding, found
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.eager_assignments import assigns_eagerly, eager_assignments
 from tfperfkit_rules.measures.step_place import reached
 

@@ -11,10 +11,10 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import definition, places
 from tfperfkit_rules.graph.waste.pricing import candidates, count, often
+from tfperfkit_rules.measures import shared
 
 #: What pooling in halves leaves along one axis, two and three.
 _PART = ("half", "a quarter", "an eighth")

@@ -7,8 +7,8 @@ from tfperfkit_probes.ops.model import Wasted
 
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit_rules.calibration import graph as calibrated
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph.waste.pricing import Part
+from tfperfkit_rules.measures import shared
 
 
 def weighed(made: Finding, part: Part[Wasted], *places: SourceSpan) -> Finding:

@@ -8,9 +8,9 @@ import msgspec
 
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.waste.pricing import count, finding, found, often
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_calls import files
 from tfperfkit_rules.measures.step_shares import span
 

@@ -16,11 +16,10 @@ from tfperfkit.offers import ComputedOperation, ComputedStep, FunctionCalls
 from tfperfkit.remedy import Remedy, ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.functions import definition, largest_first, places
 from tfperfkit_rules.graph.untraced import untraced_runs
-from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.ran_functions import ran
 from tfperfkit_rules.measures.room import range_or_least
 

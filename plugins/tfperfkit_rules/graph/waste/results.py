@@ -10,10 +10,10 @@ from tfperfkit_probes.ops.model import Wasted
 
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import largest_first
 from tfperfkit_rules.graph.waste.pricing import RESULT, Part, count, finding, found
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.read_results import Reads, of_function, of_method
 
 _PREDICTS = ("predict", "predict_on_batch")

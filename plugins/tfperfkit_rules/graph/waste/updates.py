@@ -9,10 +9,10 @@ from tfperfkit_probes.ops.model import Wasted
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedStep
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.waste.on_purpose import weighed
 from tfperfkit_rules.graph.waste.pricing import Part, count, finding, found
+from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_calls import methods
 
 

@@ -8,7 +8,8 @@ from evidence_builder import FILE, MS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from input_builder import PREFETCH, evidence, mapped, pipeline
-from tfperfkit_rules.input.feed import MIN_SHARE, feed
+from tfperfkit_rules.input.bounds import MIN_WAIT
+from tfperfkit_rules.input.feed import feed
 
 from tfperfkit.analysis.step_account import Facts, account
 from tfperfkit.diagnosis.headline import headline
@@ -52,7 +53,7 @@ def test_what_the_bar_shows_and_what_is_said_never_contradict(length: int, epoch
     found = feed(given_)
     assert found is None or found.share == pytest.approx(shown)
     waited = late_ms / (length * OWN_MS + late_ms)
-    if late_ms >= 100 and waited >= 2 * MIN_SHARE:
+    if late_ms >= 100 and waited >= 2 * MIN_WAIT.value:
         assert found is not None and shown == pytest.approx(waited, rel=0.1)
         assert {item.cause for item in made.outliers} == {"input"} and made.input_in_graph_ms > 0
     text = headline([], given_)

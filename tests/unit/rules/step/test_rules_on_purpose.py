@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from eager_builder import leaf, seen, site, sites
 from evidence_builder import FILE, MS, make_evidence, make_steps
-from tfperfkit_rules.calibration.step import COLD_CALLS_MAX, COLD_CALLS_MIN
 from tfperfkit_rules.step import collected_by_hand, on_purpose, python_time, side_work, uncollected
-from tfperfkit_rules.step.uncollected import without_collections
+from tfperfkit_rules.step.uncollected import COLD_CALLS_MAX, COLD_CALLS_MIN, without_collections
 
 from tfperfkit.model import Finding, SourceSpan, Work
 from tfperfkit.records.samples import Frame, SampleLog, Stack

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Cited, Derived, Measured, Threshold
-from tfperfkit_rules.calibration.machines import MEASURED_ON, MEASURED_QUIET, TWO_BUSY_CORES
+from tfperfkit_rules.measures.machines import MEASURED_ON, MEASURED_QUIET, TWO_BUSY_CORES
 
 # What TensorFlow's own work costs.
 GRAPH_OP_MIN_MS = Threshold(

@@ -28,7 +28,7 @@ from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.storage.stream_set import Streams
 from tfperfkit.user_code import Origin
 from tfperfkit.watching.asking import ask
-from tfperfkit.watching.blocks import BlockReader
+from tfperfkit.watching.monitor import BlockReader
 from tfperfkit.watching.triggers import Triggers
 
 STEPS, DAY_NS = 10_000_000, 86_400 * 10**9

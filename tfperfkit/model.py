@@ -13,6 +13,10 @@ from tfperfkit import calibration
 from tfperfkit.records.children import Children
 from tfperfkit.records.gains import AtLeast, Range, Unknown
 from tfperfkit.records.gains import Gain as Gain
+from tfperfkit.records.history import History as History
+from tfperfkit.records.history import Period as Period
+from tfperfkit.records.history import RunChange as RunChange
+from tfperfkit.records.history import WatchedWindow as WatchedWindow
 from tfperfkit.records.parts import Cause, PartName, RunPart, StartPart
 from tfperfkit.records.pictures import Album
 from tfperfkit.records.source_span import LineTime as LineTime
@@ -21,10 +25,6 @@ from tfperfkit.records.stated_gains import TakesStated
 from tfperfkit.records.trials import Keeps as Keeps
 from tfperfkit.records.trials import Measured as Measured
 from tfperfkit.records.trials import TrialReport as TrialReport
-from tfperfkit.records.watched import History as History
-from tfperfkit.records.watched import Period as Period
-from tfperfkit.records.watched import RunChange as RunChange
-from tfperfkit.records.watched import WatchedWindow as WatchedWindow
 from tfperfkit.remedy import Remedy, Rewrite
 
 Family = Literal[

@@ -65,7 +65,7 @@ class Run:
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
         """Write the report as one HTML file with pictures. Raises OSError, and UsageError before the watch ended."""
-        from tfperfkit.explain.examples import examples
+        from tfperfkit.explain.pages import examples
         from tfperfkit.report.html.render import page
 
         if self.report is None or self.directory is None:
@@ -78,7 +78,7 @@ class Run:
         Where it is then is one line on stderr for each; one that can't be reached is such a line, too. Raises
         UsageError for a name that is none, for what is not installed, and before the watch ended.
         """
-        from tfperfkit.explain.examples import examples
+        from tfperfkit.explain.pages import examples
         from tfperfkit.report.text import one_line
         from tfperfkit.tracking.destinations import destinations
         from tfperfkit.tracking.send import send

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import tfperfkit_probes.devices.offers as devices
+import tfperfkit_probes.devices.analysis as devices
 import tfperfkit_probes.lines.offers as lines
-import tfperfkit_probes.memory.offers as memory
-import tfperfkit_probes.tfprof.offers as tfprof
+import tfperfkit_probes.memory.analysis as memory
+import tfperfkit_probes.tfprof.result as tfprof
 from tfperfkit_probes.devices.model import DevicesData
 from tfperfkit_probes.lines.model import LinesData
 from tfperfkit_probes.memory.model import MemoryData

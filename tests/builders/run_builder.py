@@ -7,7 +7,7 @@ from typing import Any
 
 from evidence_builder import FILE
 
-from tfperfkit.analysis.run_parts import RunFacts
+from tfperfkit.analysis.run_account import RunFacts
 from tfperfkit.model import WarmUp
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.records.spans import Span, Spans

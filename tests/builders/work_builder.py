@@ -8,8 +8,8 @@ from typing import Any
 from eager_builder import traced
 from evidence_builder import FILE, MS, make_evidence
 from tfperfkit_probes.ops.model import OpsData
-from tfperfkit_probes.tfprof import offers as tfprof
 from tfperfkit_probes.tfprof.model import OpRow
+from tfperfkit_probes.tfprof.result import offers as tfprof_offers
 from tfperfkit_rules.eager import RULES
 
 from tfperfkit.model import Finding, SourceSpan, StepAccount, Work
@@ -88,7 +88,7 @@ def work_evidence(
     data: dict[str, Any] = {**fields.pop("data", {}), **({"tfprof": trace} if ops and not later else {})}
     offers: dict[str, list[Any]] = {**({"lines": [LineCounts(rows=rows)]} if rows else {}), **fields.pop("offers", {})}
     if later:
-        (ran,) = (item for item in tfprof.offers(trace) if isinstance(item, RanOperations))
+        (ran,) = (item for item in tfprof_offers(trace) if isinstance(item, RanOperations))
         offers["tfprof"] = [OperationsAfterSteps(wall_ms=trace.wall_ms, rows=ran.rows)]
     if functions is not None:
         data["ops"] = functions

@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from tfperfkit import registry
 from tfperfkit.errors import Unavailable
-from tfperfkit.instruments.changes import replaced, results, seeds
+from tfperfkit.instruments.changes import replaced, results
 from tfperfkit.instruments.hooks.interrupts import words_of
 from tfperfkit.records.trials import parse_change
 
@@ -107,7 +107,7 @@ def main() -> None:
                 )
     context = sys.modules["tensorflow.python.eager.context"]
     set_seed, context.set_global_seed = context.set_global_seed, None
-    seeds.seed()
+    results.seed()
     context.set_global_seed = set_seed
     variables = sys.modules["tensorflow.python.ops.resource_variable_ops"]
     held, kind = tf.Variable(1.0), variables.BaseResourceVariable

@@ -31,7 +31,7 @@ NAMES = sorted(name for name, point in registry.available().items() if point.val
 ORDINARY = {
     "input": {
         "analysis/moments",
-        "analysis/own_input",
+        "analysis/gather",
         "analysis/step_account",
         "analysis/warm_up",
         "checking/counts",
@@ -71,7 +71,7 @@ ORDINARY = {
         "comparing/setups",
         "recording/environment",
         "rule",
-        "testing/made_up",
+        "testing/fakes",
     },
 }
 

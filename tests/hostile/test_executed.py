@@ -83,7 +83,7 @@ EXECUTING = {
     ("launch/preload.py", "import_module"),  # modules of a fixed list
     ("registry.py", "import_module"),  # the package of our own probes
     ("native.py", "import_module"),  # our own C code
-    ("trials/listing.py", "import_module"),  # the package of our own experiments
+    ("trials/command.py", "import_module"),  # the package of our own experiments
     # The person's own code, as Python would run it: a script of which a trial changes a function, and a cell.
     ("launch/edited_main.py", "compile"),
     ("launch/edited_main.py", "exec"),
@@ -154,9 +154,9 @@ READING = {
     "reading/sources.py",
     "opentelemetry.py",  # what it writes
     "agents/command.py",  # nothing: the null device, in place of an output that nobody reads any more
-    "agents/one_finding.py",  # our own pages, and what our own commands wrote
     "agents/process.py",
     "agents/tools.py",
+    "agents/worker.py",  # our own pages, and what our own commands wrote
     "trials/judging.py",
     "trials/process.py",  # a trial's own folder
     "trials/prove.py",

@@ -21,7 +21,7 @@ IN_PROCESS = """
 import json, pathlib, sys
 import tensorflow as tf
 from tfperfkit.errors import Unavailable
-from tfperfkit.instruments.devices import runtime, why
+from tfperfkit.instruments.devices import placement, runtime
 from tfperfkit.instruments.graphs.call_counts import GraphCalls
 from tfperfkit.instruments.devices.host_syncs import HostSyncs
 from tensorflow.python.framework import ops
@@ -76,8 +76,8 @@ graph = g.get_concrete_function(tf.constant("a"), tf.constant(1), tf.Variable(1.
 there = frozenset({"CPU:0", "GPU:0"})
 for op in graph.get_operations():
     if op.type in ("StringJoin", "AddV2", "MatMul", "ReadVariableOp"):
-        facts[op.type] = why.why(op, op.node_def, "GPU:0", "CPU:0", there)
-        facts[op.type + ".none"] = why.why(op, op.node_def, "GPU:1", "CPU:0", there)
+        facts[op.type] = placement.find_reason(op, op.node_def, "GPU:0", "CPU:0", there)
+        facts[op.type + ".none"] = placement.find_reason(op, op.node_def, "GPU:1", "CPU:0", there)
 facts["cuda"] = tf.test.is_built_with_cuda()
 pathlib.Path(sys.argv[1]).write_text(json.dumps(facts))
 """

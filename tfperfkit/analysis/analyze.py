@@ -11,18 +11,16 @@ import msgspec
 
 from tfperfkit import registry
 from tfperfkit.analysis import summary
-from tfperfkit.analysis.beginning import beginning
 from tfperfkit.analysis.family.whole import children
-from tfperfkit.analysis.gather import gather, lost_samples
+from tfperfkit.analysis.gather import gather, lost_samples, pauses
 from tfperfkit.analysis.history import history
 from tfperfkit.analysis.overhead import overhead
-from tfperfkit.analysis.pauses import pauses
 from tfperfkit.analysis.pictures import album
 from tfperfkit.analysis.probe_results import probe_result
 from tfperfkit.analysis.run_account import children_note
 from tfperfkit.analysis.run_status import ending_notes, read_exit, run_info
 from tfperfkit.analysis.step_summary import of_work, summarize
-from tfperfkit.analysis.stored_run import Facts, StoredCapture, agent_facts
+from tfperfkit.analysis.stored_run import Facts, StoredCapture, agent_facts, beginning
 from tfperfkit.analysis.window_deaths import sentence
 from tfperfkit.analysis.work.views import views
 from tfperfkit.diagnosis.every_work import findings as find

@@ -13,7 +13,7 @@ from pathlib import Path
 from tfperfkit import registry
 from tfperfkit.analysis.gather import gather
 from tfperfkit.analysis.history import history
-from tfperfkit.analysis.offered import offered
+from tfperfkit.analysis.probe_results import offered
 from tfperfkit.analysis.run_status import read_exit, run_info
 from tfperfkit.analysis.step_summary import summarize
 from tfperfkit.analysis.stored_run import Facts, StoredCapture, agent_facts

@@ -5,22 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import msgspec
+
+from tfperfkit import calibration
 from tfperfkit.analysis.overhead import waited_share
-from tfperfkit.analysis.own_input import with_own_input
-from tfperfkit.analysis.pauses import pauses
-from tfperfkit.analysis.run_account import run_account
-from tfperfkit.analysis.run_parts import RunFacts
+from tfperfkit.analysis.run_account import RunFacts, run_account
 from tfperfkit.analysis.step_account import Facts, account
 from tfperfkit.analysis.step_table import tracing_spans, window_spans
 from tfperfkit.analysis.warm_up import warm_up
 from tfperfkit.clock import NS_PER_S
-from tfperfkit.model import History, ProbeOutcome, RunInfo
-from tfperfkit.offers import AcceleratorUse, GarbageCollections, GraphWaits, Pipelines, RanOperations, StepBreakdown
+from tfperfkit.diagnosis.rank_samples import sampled
+from tfperfkit.model import History, ProbeOutcome, RunInfo, StepAccount
+from tfperfkit.offers import (
+    AcceleratorUse,
+    GarbageCollections,
+    GraphWaits,
+    InputPace,
+    Pipelines,
+    RanOperations,
+    StepBreakdown,
+)
 from tfperfkit.records.events import of_kind
 from tfperfkit.records.freed import freed
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import read_log, steady_samples
-from tfperfkit.records.spans import Spans
+from tfperfkit.records.spans import Span, Spans
 from tfperfkit.records.steps import StepTable
 from tfperfkit.rule import Evidence, Offers
 from tfperfkit.storage.run_directory import PHASES, RunDirectory
@@ -162,3 +171,51 @@ def _moved(ran: RanOperations, devices: object) -> dict[PartName, float]:
         for part, types in _MOVED.items()
         if not (alone and part == "copies")
     }
+
+
+GRAPH: PartName = "graph"
+INPUT: PartName = "input"
+
+
+def with_own_input(evidence: Evidence) -> StepAccount | None:
+    """The account with that wait as input; as it is where a trace tells it, or nothing does."""
+    account, pace = evidence.account, evidence.offer(InputPace)
+    traced = evidence.offer(StepBreakdown) is not None or evidence.offer(GraphWaits) is not None
+    if account is None or pace is None or traced:
+        return account
+    clean = evidence.steps.clean
+    turn_ms = account.mean_ms + account.between_total_ms
+    if any(step.input_ns for step in clean) or pace.ms_per_step < calibration.OWN_PACE.value * turn_ms:
+        return account  # Python fetches: its waiting was timed; or the pipeline is quick enough
+    found = sampled(evidence)
+    if found is None:
+        return account
+    unused = account.parts_ms.get(GRAPH, 0.0) * (1 - found.compute_share)
+    waits = min(unused, pace.ms_per_step - (turn_ms - unused))
+    if waits <= 0:
+        return account
+    parts = dict(account.parts_ms)
+    parts[GRAPH] -= waits
+    parts[INPUT] = parts.get(INPUT, 0.0) + waits
+    return msgspec.structs.replace(account, parts_ms=parts, input_in_graph_ms=waits)
+
+
+#: A window's phase is written as it begins: these are our work, until the next one begins.
+_WORKING = ("opening", "closing")
+
+
+def pauses(phases: Iterable[Any], steps: StepTable) -> Spans:
+    """``phases``: rows of ``session/phases.jsonl``, ``[probe, phase, ns]``; a fourth item: by a thread of ours, so that
+    the script did not wait."""
+    found: list[Span] = list(steps.pauses)
+    begun: dict[str, int] = {}
+    for row in phases:
+        if not isinstance(row, list) or len(row) != 3 or not isinstance(row[2], int):
+            continue
+        probe, phase, when = str(row[0]), row[1], row[2]
+        since = begun.pop(probe, None)
+        if since is not None and when > since:
+            found.append((since, when))
+        if phase in _WORKING:
+            begun[probe] = when
+    return Spans(found)

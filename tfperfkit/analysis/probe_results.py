@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from tfperfkit import registry
-from tfperfkit.analysis.offered import offered
 from tfperfkit.analysis.stored_run import Facts, StoredCapture
 from tfperfkit.diagnosis.checking import is_proven, with_whole_numbers
 from tfperfkit.errors import ProbeError, Unavailable
@@ -20,6 +20,7 @@ from tfperfkit.model import (
 from tfperfkit.probe import BackgroundProbe, Cost
 from tfperfkit.records.events import Event, of_kind
 from tfperfkit.records.plural import plural
+from tfperfkit.rule import LIVE, Offer
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.storage.stream_writer import plain
 
@@ -149,3 +150,30 @@ def _checked(name: str, made: object) -> ProbeResult:
         status="cut" if result.status == "ok" else result.status,
         reason="; ".join(filter(None, [result.reason, *reasons])),
     )
+
+
+def offered(name: str, made: ProbeResult, data: Any) -> tuple[tuple[Offer, ...], list[str]]:
+    """The offers of the probe of this name, its ``data`` (as builtins) included, and why something that it offers is
+    none."""
+    offers: list[Offer] = []
+    refused = []
+    try:
+        given = tuple(made.offers)
+    except TypeError:
+        given, refused = (), [f"what it offers is left out: {type(made.offers).__name__} is no tuple"]
+    for each in given:
+        kind = type(each)
+        if isinstance(each, LIVE):
+            offers.append(Offer(name, kind, each))
+            continue
+        try:
+            if not isinstance(each, msgspec.Struct) and not dataclasses.is_dataclass(kind):
+                raise TypeError("it is neither a msgspec Struct nor a dataclass")
+            value = msgspec.to_builtins(each, str_keys=True, enc_hook=plain)
+            msgspec.convert(value, kind, strict=False)
+            offers.append(Offer(name, kind, value))
+        except Exception as error:  # foreign records: whatever is wrong with them must not reach a rule
+            refused.append(f"what it offers as {kind.__name__} is left out: {error}")
+    if isinstance(data, dict) and data and type(made.data) is not dict:
+        offers.append(Offer(name, type(made.data), data))
+    return tuple(offers), refused

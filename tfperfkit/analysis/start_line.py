@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 
-from tfperfkit.analysis.beginning import Beginning
+from tfperfkit.analysis.stored_run import Beginning
 from tfperfkit.analysis.warm_up import quickest_ns
 from tfperfkit.records.parts import StartPart, start_part_of
 from tfperfkit.records.pictures import Phase, Start

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
+
 import msgspec
 
 from tfperfkit import calibration
 from tfperfkit.analysis.gather import lost_samples
-from tfperfkit.analysis.one_call import one_call_note
-from tfperfkit.analysis.step_hint import step_hint
-from tfperfkit.analysis.step_table import Weighted
+from tfperfkit.analysis.step_table import Weighted, one_call_note
 from tfperfkit.clock import MS_PER_S, ms
 from tfperfkit.model import (
     StepSummary,
@@ -16,6 +17,7 @@ from tfperfkit.model import (
 )
 from tfperfkit.offers import InputBatch, StepBreakdown
 from tfperfkit.records.parts import TRACED
+from tfperfkit.records.samples import Frame
 from tfperfkit.records.steps import IN_ONE_CALL, StepTable
 from tfperfkit.rule import Evidence
 
@@ -90,3 +92,35 @@ def _breakdown(evidence: Evidence) -> tuple[dict[str, float] | None, str]:
         return None, ""
     traced = evidence.offer(StepBreakdown)
     return (dict(traced.parts_ms), evidence.offered_by(StepBreakdown)) if traced and traced.parts_ms else (None, "")
+
+
+_TAPE, _GRADIENT = "tensorflow.python.eager.backprop:gradient", ".gradient"
+#: Seen in fewer samples it is a passing thing.
+_MIN = 5
+
+
+def step_hint(evidence: Evidence) -> str:
+    """A sentence that names the outermost of the person's functions that computes gradients; "" when none did."""
+    seen: Counter[Frame] = Counter()
+    for _, stack in evidence.log.inside(evidence.log.whole):
+        found = next((frame for frame in stack.frames if _asks(evidence, frame)), None)
+        if found is not None and "<" not in found.name:
+            seen[Frame(found.file, found.first, found.name, 0)] += 1
+    if not seen or seen.most_common(1)[0][1] < _MIN:
+        return ""
+    frame = seen.most_common(1)[0][0]
+    return f"It may be {frame.name} ({os.path.basename(frame.file)}:{frame.first}), which computes gradients."
+
+
+def _asks(evidence: Evidence, frame: Frame) -> bool:
+    """Whether a frame asks a tape for gradients: by the frame below it, or by the source in older recordings and where
+    the call is being traced."""
+    if frame.calls is not None and _TAPE in frame.calls:
+        return True
+    syntax = evidence.syntax(frame.file)
+    calls = syntax.running_calls(frame.line, frame.span) if syntax is not None else []
+    return any(syntax is not None and _is_of_tape(syntax.name(call.func)) for call in calls)
+
+
+def _is_of_tape(name: str) -> bool:
+    return name in (f"?{_GRADIENT}", f"tensorflow.GradientTape(){_GRADIENT}")

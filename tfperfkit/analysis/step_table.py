@@ -5,20 +5,28 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from tfperfkit.analysis.failed_step import without_failed
-from tfperfkit.analysis.one_call import steady_call
-from tfperfkit.analysis.step_words import in_words
 from tfperfkit.model import WindowSummary
 from tfperfkit.records.convert import each
 from tfperfkit.records.events import of_kind
 from tfperfkit.records.spans import Spans
 from tfperfkit.records.step_cutter import cut
-from tfperfkit.records.steps import PAUSE, WARMUP_MIN, Marker, Site, Step, StepCounter, StepTable
+from tfperfkit.records.steps import (
+    IN_ONE_CALL,
+    PAUSE,
+    UPDATES,
+    WARMUP_MIN,
+    Definition,
+    Marker,
+    Site,
+    Step,
+    StepCounter,
+    StepTable,
+)
 from tfperfkit.storage.ring import SEGMENTS
 from tfperfkit.storage.run_directory import RunDirectory
 
@@ -240,3 +248,53 @@ def tracing_spans(run: RunDirectory) -> Spans:
         for row in run.records("session/tracing.jsonl")
         if isinstance(row, list) and len(row) >= 2 and isinstance(row[0], int) and isinstance(row[1], int)
     )
+
+
+def in_words(definition: Definition) -> str:
+    """``a batch of Model.fit``, ``an iteration of the loop at train.py:30``."""
+    place = f"{definition.place.file}:{definition.place.line}" if definition.place is not None else ""
+    return {
+        "named_call": f"a call of {definition.name}",
+        "fit_batch": "a batch of Model.fit",
+        "iteration": f"an iteration of the loop at {place}",
+        "update": f"an update at {place}",
+        "graph_iteration": f"an iteration of the loop inside {definition.name}, by the optimizer's counter",
+    }[definition.unit]
+
+
+def without_failed(markers: list[Marker], sites: Mapping[int, Site], events: Sequence[dict[str, Any]]) -> list[Marker]:
+    """The markers without that of the call that raised. It is the last of all, and the exception passed the same lines
+    of the person's on its way out."""
+    raised = next(of_kind(events, "end"), {}).get("raised")
+    seen = [(index, marker) for index, marker in enumerate(markers) if marker.site != PAUSE] if raised else []
+    if not isinstance(raised, list) or not seen:
+        return markers
+    index, last = max(seen, key=lambda item: item[1].end_ns)
+    site = sites.get(last.site)
+    if site is None or site.kind not in UPDATES:
+        return markers
+    chain = site.chain or ((site.file, site.line),)
+    if tuple(tuple(each) for each in raised if isinstance(each, list)) != chain:
+        return markers
+    return [*markers[:index], *markers[index + 1 :]]
+
+
+def steady_call(steps: tuple[Step, ...], tracing: Spans) -> tuple[Step, ...]:
+    """The steps, labelled; where none is clean and each call holds many, the last call is: a window within it, and the
+    optimising of its graph, are a part of so many steps. Its tracing, which is paid once, is cut off."""
+    if not steps or any(step.count < IN_ONE_CALL or step.window == "clean" for step in steps):
+        return steps
+    last = steps[-1]
+    inside = [span for span in tracing if last.begin_ns <= span[0] < last.end_ns]
+    begin = max((end for _, end in inside), default=last.begin_ns)
+    computes = last.end_ns - last.begin_ns - tracing.overlap(last.begin_ns, last.end_ns)
+    if 2 * (last.end_ns - begin) < computes:  # something was traced anew in the midst of it
+        begin = last.begin_ns
+    return (*steps[:-1], msgspec.structs.replace(last, begin_ns=begin, window="clean"))
+
+
+def one_call_note(steps: Sequence[Step], count: int) -> str:
+    """What the time of a step is then."""
+    if len(steps) == 1:
+        return f"all {count:,} steps ran in one call: a step's time is its mean, from where its tracing ended"
+    return f"all {count:,} steps ran in {len(steps)} calls: a step's time is the mean of one"

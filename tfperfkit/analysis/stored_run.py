@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tfperfkit.analysis.run_status import run_info
 from tfperfkit.analysis.step_table import read_steps, read_windows
@@ -97,3 +97,24 @@ def agent_facts(run: RunDirectory, events: list[dict[str, Any]]) -> dict[str, An
         if isinstance(facts, dict):
             return facts
     return {}
+
+
+class Beginning(NamedTuple):
+    """ns of ``clock.now_ns``. ``process``: the interpreter had started; ``importing``: the import of TensorFlow began,
+    None where that was not seen; ``armed``: it was over, and recording began."""
+
+    process: int
+    importing: int | None
+    armed: int
+
+
+def beginning(agent: Mapping[str, Any], started_ns: int) -> Beginning | None:
+    """None when the recording does not say when TensorFlow came. ``started_ns``: when the parent started the script."""
+    process, armed, begun, ended = (
+        agent.get(name) for name in ("process_ns", "armed_ns", "import_begin_ns", "import_end_ns")
+    )
+    if not isinstance(armed, int):
+        return None
+    start = process if isinstance(process, int) else min(started_ns, armed)
+    seen = isinstance(begun, int) and isinstance(ended, int) and start <= begun <= ended
+    return Beginning(start, begun if seen else None, armed)

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tfperfkit.analysis.beginning import beginning
+from tfperfkit.analysis.stored_run import beginning
 from tfperfkit.model import WarmUp
 from tfperfkit.records.parts import StartPart, start_part_of
 from tfperfkit.records.samples import SampleLog

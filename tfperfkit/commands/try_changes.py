@@ -18,7 +18,7 @@ class _Try(ScriptCommand):
 
     def look(self, ctx: click.Context, words: Sequence[str] | None) -> None:
         if words == ["--list"]:
-            from tfperfkit.trials.listing import list_experiments
+            from tfperfkit.trials.command import list_experiments
 
             list_experiments()
             ctx.exit()

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import os
+import signal
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
+from tfperfkit.clock import NS_PER_S
 from tfperfkit.errors import UsageError
 from tfperfkit.model import Finding
-from tfperfkit.ranks import arrival, clocks, kept
+from tfperfkit.ranks import arrival, clocks, kept, numbers
 from tfperfkit.ranks.alone import Alone, alone
 from tfperfkit.ranks.cause import Cause, cause, sentence
-from tfperfkit.ranks.differing import differing
-from tfperfkit.ranks.endings import endings
 from tfperfkit.ranks.found import findings
 from tfperfkit.ranks.over_time import Stretch, over_time
 from tfperfkit.ranks.pace import as_slow
-from tfperfkit.ranks.part import Part
+from tfperfkit.ranks.part import Part, Traced
 from tfperfkit.ranks.studied import studied
+from tfperfkit.records.plural import plural
+from tfperfkit.storage import safe_reader
 
 _PREFIXES = ("rank-", "evaluator-")
 #: More parts than this are not read.
@@ -123,3 +127,87 @@ def whole(folder: Path, parts: tuple[Part, ...]) -> Whole:
         over_time=over_time(workers),
         notes=tuple(notes),
     )
+
+
+_MAX = 5
+
+
+def differing(parts: Sequence[Part]) -> list[str]:
+    """A sentence for each function that ranks trace differently often, or to different graphs."""
+    functions: defaultdict[tuple[str, str, int], dict[str, Traced]] = defaultdict(dict)
+    for part in parts:
+        for function in part.functions:
+            functions[function.function, Path(function.file).name, function.line][part.label] = function
+    differences = []
+    for (name, file, line), by_rank in functions.items():
+        if len(by_rank) < len(parts):
+            continue
+        what = f"{name} ({file}:{line})"
+        if len({each.traces for each in by_rank.values()}) > 1:
+            differences.append(f"{what} is traced differently often: {_by(by_rank, _times)}")
+        elif len({each.jit_compile for each in by_rank.values()} - {None}) > 1:
+            differences.append(f"{what} is compiled by XLA on some ranks only: {_by(by_rank, _jit)}")
+        elif len({each.operations for each in by_rank.values()} - {None}) > 1:
+            differences.append(f"{what} has different graphs: {_by(by_rank, _operations)}")
+    return differences[:_MAX]
+
+
+def _times(each: Traced) -> str:
+    times = "once" if each.traces == 1 else f"{each.traces} times"
+    return f"{times} ({each.varying})" if each.varying and each.traces > 1 else times
+
+
+def _jit(each: Traced) -> str:
+    return "by XLA" if each.jit_compile else "without"
+
+
+def _operations(each: Traced) -> str:
+    return plural(each.operations, "operation") if each.operations is not None else "not known"
+
+
+def _by(by_rank: dict[str, Traced], words: Callable[[Traced], str]) -> str:
+    """``once on rank 0, rank 2; 20 times on rank 1``"""
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for rank, each in by_rank.items():
+        groups[words(each)].append(rank)
+    shown = [f"{text} on {', '.join(who[:4])}{' ...' if len(who) > 4 else ''}" for text, who in groups.items()]
+    return "; ".join(shown[:4])
+
+
+def endings(folder: Path, died: Sequence[Part]) -> tuple[str, ...]:
+    """In words, in order of time, as far as that is known: of one machine by the clock that all its processes share and
+    nobody sets. Clocks of several machines may be hours apart: there by the time since each one's own start."""
+    machines = {_machine(folder, part) for part in died if part.ended_ns is not None}
+    one = len(machines) == 1 and "" not in machines
+
+    def when(part: Part) -> tuple[bool, float, str]:
+        known = part.ended_ns if one else part.after_s
+        seconds = (known or 0.0) / (NS_PER_S if one else 1)
+        late = numbers.NOTICED_LATE.value if part.status == "killed" else 0.0
+        return known is None, seconds - late, part.name
+
+    return tuple(f"{part.label} {_words(part)}" for part in sorted(died, key=when))
+
+
+def _machine(folder: Path, part: Part) -> str:
+    facts = safe_reader.read_json(folder / part.name, "agent.json")
+    return str(facts.get("machine") or "") if isinstance(facts, dict) else ""
+
+
+def _words(part: Part) -> str:
+    if part.problem:
+        return f"has no report: {part.problem}"
+    after = f" after {part.steps:,} {'step' if part.steps == 1 else 'steps'}"
+    code = part.exit_code
+    if part.status in ("killed", "interrupted") and code is not None and code > 128:
+        try:
+            return f"was ended by {signal.Signals(code - 128).name}{after}"
+        except ValueError:
+            pass
+    if part.status == "failed":
+        return f"failed{f' with status {code}' if code else ''}{after}"
+    return {
+        "killed": f"was killed{after}",
+        "interrupted": f"was interrupted{after}",
+        "unknown": f"can't be asked whether it still runs{after}",
+    }.get(part.status, f"is {part.status or 'unknown'}{after}")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from tfperfkit.reading import findings, host, idle, rows, starving, steps
+from tfperfkit.reading import findings, host, idle, rows, steps
 from tfperfkit.reading import hosts as of_hosts
 from tfperfkit.reading.activity import Activity
 from tfperfkit.reading.collectives import collective_rows
@@ -147,7 +147,7 @@ def _starving(
     with open_file(source, file, lambda _: None) as traces:
         for trace in traces:
             if len(traces) == 1 or trace.host == name:
-                return name if several else "", starving.frames(trace, idle_of[name], idle_of[name].total)
+                return name if several else "", idle.host_frames(trace, idle_of[name], idle_of[name].total)
     return "", ()
 
 

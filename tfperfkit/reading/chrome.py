@@ -17,8 +17,7 @@ import numpy as np
 
 from tfperfkit.errors import Unavailable
 from tfperfkit.reading import kineto
-from tfperfkit.reading.event import Event
-from tfperfkit.reading.tracks import Device, HostTrace, Track
+from tfperfkit.reading.tracks import Device, Event, HostTrace, Track
 from tfperfkit.xplane.columns import Coded, Ints
 from tfperfkit.xplane.hlo import Module
 

@@ -15,10 +15,10 @@ import numpy as np
 from tfperfkit.errors import UsageError
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.reading.chrome import events_of
-from tfperfkit.reading.event import Event
 from tfperfkit.reading.findings import finding
 from tfperfkit.reading.model import SCHEMA, CollectiveRow, StepFacts, TraceReport
 from tfperfkit.reading.numbers import REPORTED_SHARE
+from tfperfkit.reading.tracks import Event
 from tfperfkit.xplane.intervals import Spans, union
 
 _MAX_ROWS = 50

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from tfperfkit.reading.event import Event
+from tfperfkit.reading.tracks import Event
 from tfperfkit.xplane.names import HOST
 
 #: By plane and thread: the thread's name, and its events.

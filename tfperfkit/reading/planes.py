@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from tfperfkit.reading.tracks import Device, HostTrace, Track
-from tfperfkit.xplane.columns import columns
+from tfperfkit.xplane.columns import begin_at, columns
 from tfperfkit.xplane.hlo import Module, read_modules
 from tfperfkit.xplane.names import HOST
-from tfperfkit.xplane.part import until
 from tfperfkit.xplane.reader import Plane, Space, open_space
 
 #: Of larger traces, all hosts together, the first part is read: a file is mapped and read line by line, and what is
@@ -71,3 +70,25 @@ def open_planes(file: Path, progress: Progress, share: float = 1.0) -> Iterator[
 def share_of(files: Sequence[Path]) -> float:
     """How much of these files is read."""
     return min(1.0, WHOLE_BYTES / max(sum(file.stat().st_size for file in files), 1))
+
+
+#: A share of a line with fewer bytes than this (a thousand events or so) tells nothing of how far the others are.
+_LONG = 1 << 15
+#: Where no line is that long, so many of the largest tell.
+_LARGEST = 100
+
+
+def until(planes: Iterable[Plane], share: float, progress: Callable[[int], None] | None = None) -> int | None:
+    """The moment (ps since the session began) at which the first ``share`` of the bytes of the long lines ends; None
+    without events. Raises ``Unavailable`` for a damaged file."""
+    lines = [(plane, start, end) for plane in planes for start, end in plane.line_spans]
+    lines.sort(key=lambda line: line[1] - line[2])
+    long = [line for line in lines if (line[2] - line[1]) * share >= _LONG] or lines[:_LARGEST]
+    found = None
+    for plane, start, end in long:
+        begin = begin_at(plane, start, end, start + round((end - start) * share))
+        if begin is not None:
+            found = begin if found is None else min(found, begin)
+        if progress is not None:
+            progress(start + round((end - start) * share))
+    return found

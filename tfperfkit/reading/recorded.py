@@ -7,8 +7,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from tfperfkit.errors import TfperfError, UsageError
-from tfperfkit.reading import activity, chrome, first_part, host
+from tfperfkit.reading import activity, chrome, host
 from tfperfkit.reading.activity import Activity
 from tfperfkit.reading.host import HostActivity
 from tfperfkit.reading.planes import Progress, open_planes, share_of
@@ -74,8 +76,8 @@ def _host(trace: HostTrace, name: str, file: Path) -> tuple[HostActivity, list[A
     found.host = name
     notes = [*trace.remarks, *(f"the profiler says: {words}" for words in trace.words)]
     if trace.until_ps is not None:
-        first_part.ended(trace.until_ps, found, devices)
-        notes.append(first_part.note(file, trace.until_ps, found, devices))
+        _cut_off(trace.until_ps, found, devices)
+        notes.append(_first_part_note(file, trace.until_ps, found, devices))
     return found, devices, notes
 
 
@@ -85,3 +87,24 @@ def _distinct(name: str, taken: dict[str, Path]) -> str:
         name = f"{name.partition(' (')[0]} ({number})"
         number += 1
     return name
+
+
+PS_PER_S = 1e12
+
+
+def _cut_off(until_ps: int, host: HostActivity, devices: Sequence[Activity]) -> None:
+    """Take away the steps and the calls that go on beyond that moment, and let what devices did end there."""
+    host.markers = [marker for marker in host.markers if marker[3] <= until_ps]
+    host.calls = {name: [call for call in calls if call[1] <= until_ps] for name, calls in host.calls.items()}
+    host.last = min(host.last, until_ps)
+    for device in devices:
+        device.steps = [step for step in device.steps if step[2] <= until_ps]
+        np.minimum(device.end, until_ps, out=device.end)
+
+
+def _first_part_note(file: Path, until_ps: int, host: HostActivity, devices: Sequence[Activity]) -> str:
+    """That not all was read, and how much."""
+    begins = [host.first, *(int(each.begin[0]) for each in devices)]
+    first = min((begin for begin in begins if begin is not None), default=until_ps)
+    size, seconds = file.stat().st_size / 1e9, (until_ps - first) / PS_PER_S
+    return f"{file.name} has {size:.1f} GB: its first {seconds:.3g} s were read, all threads and devices alike"

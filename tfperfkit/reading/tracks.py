@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
+import msgspec
+
 from tfperfkit.xplane.columns import Coded, Ints
 from tfperfkit.xplane.hlo import Module
 
@@ -44,3 +46,16 @@ class HostTrace(Protocol):
     def devices(self) -> Sequence[Device]: ...
     def host_tracks(self, keep: Callable[[str], bool], /) -> Iterator[Track]: ...
     def modules(self) -> dict[str, Module]: ...
+
+
+class Event(msgspec.Struct):
+    """One event as it stands in the file; times in µs."""
+
+    ph: str = ""
+    cat: str | None = None
+    name: str = ""
+    pid: int | str = 0
+    tid: int | str = 0
+    ts: float | None = None
+    dur: float | None = None
+    args: dict[str, Any] | None = None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 
 import msgspec
@@ -14,7 +16,6 @@ from tfperfkit.errors import Busy, ProbeError, Unavailable
 from tfperfkit.instruments.hooks.interrupts import words_of
 from tfperfkit.option import effective
 from tfperfkit.probe import BackgroundProbe, Cost, Probe, WindowWish
-from tfperfkit.recording.exit_note import ExitNote
 from tfperfkit.recording.port import SessionPort
 from tfperfkit.recording.probe_context import SessionRecording
 from tfperfkit.recording.schedule import WindowSpec, parse_window
@@ -180,3 +181,24 @@ class Probing:
             self._session.window_phase(name, "closed")
             self._session.event("window_end", probe=name, step=self._session.step, end_ns=closing, status=status)
             self._session.window_ended(closing)
+
+
+class ExitNote:
+    """Calls ``tell`` once if the interpreter ends, in this process; ``at_ns`` is then when. ``close`` takes it back."""
+
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self.at_ns: int | None = None
+        self._tell = tell
+        self._pid = os.getpid()
+        self._handler = self._note  # one object: that is how it is found again
+        atexit.register(self._handler)
+
+    def _note(self) -> None:
+        if self._pid == os.getpid() and self.at_ns is None:
+            self.at_ns = now_ns()
+            self._tell()
+
+    def close(self) -> int:
+        """When the closing began: at the interpreter's end, or now."""
+        atexit.unregister(self._handler)
+        return self.at_ns if self.at_ns is not None else now_ns()

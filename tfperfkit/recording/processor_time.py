@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tfperfkit.clock import NS_PER_S, now_ns
+from tfperfkit.instruments.contention import all_threads_ns
 
 #: Between two readings, and from when on they become rarer: a run that lasts twice as long has some 140 more.
 _EVERY_NS, _PART = NS_PER_S // 50, 200
@@ -34,3 +35,46 @@ class ProcessorTime:
             return  # the next tick tries again
         self._next = now + max(_EVERY_NS, (now - self._begun) // _PART)
         self._append([when, used, waited])
+
+
+#: Between two readings; of a run in watch mode after such a part of its age, or a minute.
+_EVERY_NS = 2 * NS_PER_S
+_PART, _RARE_NS = 50, 60 * NS_PER_S
+
+
+class ThreadTimes:
+    """Each record is (when, the threads' times), all in ns. ``rarely``: for days."""
+
+    def __init__(self, append: Callable[[list[int]], object], *, rarely: bool = False) -> None:
+        self._append = append
+        self._begun, self._rarely = now_ns(), rarely
+        self._next = 0
+
+    def note(self) -> None:
+        """Read and write them, if it is time."""
+        now = now_ns()
+        if now >= self._next:
+            rare = min((now - self._begun) // _PART, _RARE_NS) if self._rarely else 0
+            self._next = now + max(_EVERY_NS, rare)
+            if (found := all_threads_ns()) is not None:
+                self._append([now, *found])
+
+
+class PairedTime:
+    """``due`` before each sample, on the pulse's thread; then called, it is what the sample's row ends with."""
+
+    def __init__(self, used_ns: Callable[[], int]) -> None:
+        self._used_ns = used_ns
+        self._before: tuple[int, int] | None = None
+
+    def due(self, now: int) -> bool:
+        """Whether this is the moment before a sample, which is to be taken ``FAST_S`` later."""
+        if self._before is not None:
+            return False
+        self._before = now, self._used_ns()
+        return True
+
+    def __call__(self) -> tuple[int, ...]:
+        """The processor time until now, and of the reading before it when that was and its value (all in ns)."""
+        before, self._before = self._before, None
+        return self._used_ns(), *(before or ())

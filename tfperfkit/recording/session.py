@@ -31,14 +31,12 @@ from tfperfkit.recording.by_time import ByTime
 from tfperfkit.recording.environment import agent_facts, end_facts
 from tfperfkit.recording.long_run import LongRun
 from tfperfkit.recording.on_demand import offer_traces
-from tfperfkit.recording.paired_time import PairedTime
 from tfperfkit.recording.precision import Precision
 from tfperfkit.recording.probe_runner import Probing
-from tfperfkit.recording.processor_time import ProcessorTime
+from tfperfkit.recording.processor_time import PairedTime, ProcessorTime, ThreadTimes
 from tfperfkit.recording.require_gpu import GpuGate
 from tfperfkit.recording.schedule import Scheduler, planned_together
 from tfperfkit.recording.source_copies import Sources
-from tfperfkit.recording.thread_times import ThreadTimes
 from tfperfkit.recording.ticks import Ticks
 from tfperfkit.recording.timed_windows import no_point
 from tfperfkit.recording.trace_listener import Appendable, TraceWatch

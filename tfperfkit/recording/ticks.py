@@ -14,10 +14,9 @@ from tfperfkit.instruments.steps.markers import Markers
 from tfperfkit.recording.boundaries import Boundaries
 from tfperfkit.recording.by_time import ByTime
 from tfperfkit.recording.long_run import LongRun
-from tfperfkit.recording.paired_time import PairedTime
 from tfperfkit.recording.precision import Precision
 from tfperfkit.recording.probe_runner import Probing
-from tfperfkit.recording.processor_time import ProcessorTime
+from tfperfkit.recording.processor_time import PairedTime, ProcessorTime
 from tfperfkit.recording.window_phases import WindowDeaths
 from tfperfkit.records.samples import FAST_S
 

@@ -12,7 +12,7 @@ from tfperfkit import registry
 from tfperfkit.clock import NS_PER_S, now_ns, process_ns
 from tfperfkit.errors import ProbeError, Unavailable
 from tfperfkit.instruments.changes import edited, results
-from tfperfkit.instruments.changes.seeds import seed
+from tfperfkit.instruments.changes.results import seed
 from tfperfkit.instruments.hooks.interrupts import words_of
 from tfperfkit.records.trials import Change, TrialEnd, TrialPlan
 from tfperfkit.storage.run_directory import RunDirectory

@@ -13,8 +13,7 @@ In pytest::
 
 from tfperfkit.testing.assertions import Operations, Traces, assert_compiled, assert_no_retrace, max_ops, watch_traces
 from tfperfkit.testing.contract import check_probe, check_result, missing_pages
-from tfperfkit.testing.fakes import FakeCapture, FakeRecording, capture_of, even_steps
-from tfperfkit.testing.made_up import evidence_of
+from tfperfkit.testing.fakes import FakeCapture, FakeRecording, capture_of, even_steps, evidence_of
 
 __all__ = [
     "FakeCapture",

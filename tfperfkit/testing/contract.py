@@ -5,9 +5,11 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -17,7 +19,6 @@ from tfperfkit.option import Declared, convert, option_problem, spelling
 from tfperfkit.probe import API_VERSION, Capture, Cost, Probe, Recording, WindowWish
 from tfperfkit.rule import LIVE
 from tfperfkit.testing.fakes import FakeRecording, capture_of
-from tfperfkit.testing.left_behind import hooks
 
 _CODE = re.compile(r"[A-Z]{2,8}\d{3}")
 
@@ -133,3 +134,34 @@ def missing_pages(codes: Mapping[str, str] | frozenset[str], docs: Path) -> list
 def _require(condition: bool, message: str) -> None:
     if not condition:
         raise ProbeError(message)
+
+
+def hooks() -> dict[str, Any]:
+    """What a probe could leave behind, as comparable values."""
+    found: dict[str, Any] = {
+        "sys.settrace": id(sys.gettrace()),
+        "sys.setprofile": id(sys.getprofile()),
+        "sys.excepthook": id(sys.excepthook),
+        "sys.meta_path": [id(finder) for finder in sys.meta_path],
+        "threads": sorted(thread.name for thread in threading.enumerate()),
+    }
+    for module, attribute in (
+        ("tensorflow.python.eager.polymorphic_function.tracing_compilation", "_create_concrete_function"),
+        ("tensorflow.python.eager.polymorphic_function.polymorphic_function", "Function.__call__"),
+        ("tensorflow.python.data.ops.iterator_ops", "OwnedIterator.__next__"),
+        ("tensorflow.python.util.traceback_utils", "_EXCLUDED_PATHS"),
+        ("keras.src.utils.traceback_utils", "_EXCLUDED_PATHS"),
+        ("keras.src.callbacks.callback_list", "CallbackList.on_train_batch_begin"),
+        ("keras.src.callbacks.callback_list", "CallbackList.on_train_batch_end"),
+        ("keras.src.optimizers.base_optimizer", "BaseOptimizer.apply"),
+    ):
+        value: Any = sys.modules.get(module)
+        if value is None:
+            continue
+        for part in attribute.split("."):
+            value = getattr(value, part, None)
+        found[f"{module}.{attribute}"] = value if isinstance(value, tuple) else id(value)
+    transform = sys.modules.get("tensorflow.python.eager.polymorphic_function.transform")
+    if transform is not None:
+        found["CONCRETE_FUNCTION_CALLBACKS"] = len(getattr(transform, "CONCRETE_FUNCTION_CALLBACKS", ()))
+    return found

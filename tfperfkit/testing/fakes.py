@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import CodeType, MappingProxyType
 from typing import Any
 
-from tfperfkit.model import RunInfo, WindowSummary
+import msgspec
+
+from tfperfkit.model import History, RunAccount, RunInfo, StepAccount, WarmUp, WindowSummary
 from tfperfkit.option import effective
 from tfperfkit.probe import HotFunction
+from tfperfkit.records.samples import SampleLog, Samples
+from tfperfkit.records.spans import Span, Spans
 from tfperfkit.records.step_callbacks import StepCallbacks
 from tfperfkit.records.steps import Step, StepTable
+from tfperfkit.rule import LIVE, Evidence, Offer, Offers
 from tfperfkit.storage.run_directory import read_stream
 from tfperfkit.storage.stream_writer import StreamWriter, encoder
 from tfperfkit.user_code import Origin
@@ -208,3 +213,60 @@ def even_steps(count: int, duration_ns: int, *, begin_ns: int = 0, warmup: int =
         window = "warmup" if number <= warmup else "clean"
         steps.append(Step(number, begin, begin + duration_ns, window=window))
     return StepTable(steps=tuple(steps), source="custom", definition="made for a test")
+
+
+def evidence_of(
+    *,
+    steps: StepTable | None = None,
+    account: StepAccount | None = None,
+    warm_up: WarmUp | None = None,
+    samples: Samples | None = None,
+    log: SampleLog | None = None,
+    settings: Mapping[str, Any] | None = None,
+    machine_gflops: float | None = None,
+    tracing: Sequence[Span] = (),
+    collections: Sequence[Span] = (),
+    data: Mapping[str, Any] | None = None,
+    offers: Mapping[str, Sequence[Any]] | None = None,
+    sources: Mapping[str, str] | None = None,
+    records: Mapping[str, Sequence[Any]] | None = None,
+    machine: Mapping[str, Any] | None = None,
+    wall_s: float = 60.0,
+    run_account: RunAccount | None = None,
+    history: History | None = None,
+) -> Evidence:
+    """The ``Evidence`` of a rule's test: only what is given is there.
+
+    ``data`` holds each probe's record by its name, as the probe returned it or as builtins; ``offers`` what each offers
+    besides; ``sources`` the text of the person's files; ``records`` the session's streams.
+    """
+    streams = records or {}
+    offered = [(probe, each) for probe, made in (offers or {}).items() for each in made]
+    offered += [(probe, record) for probe, record in (data or {}).items() if not isinstance(record, Mapping)]
+    return Evidence(
+        run=RunInfo(
+            argv=("train.py",),
+            exit_code=0,
+            status="finished",
+            wall_s=wall_s,
+            machine={"cpus": 2, "devices": ["/device:CPU:0"], **(machine or {})},
+        ),
+        steps=steps or StepTable(),
+        account=account,
+        warm_up=warm_up,
+        samples=samples or Samples(),
+        log=log or SampleLog({}, ()),
+        settings=settings or {},
+        machine_gflops=machine_gflops,
+        tracing=Spans(tracing),
+        collections=Spans(collections),
+        data=msgspec.to_builtins(dict(data or {})),
+        sources={file: tuple(text.splitlines()) for file, text in (sources or {}).items()},
+        records=lambda stream: streams.get(stream, ()),
+        offers=Offers(
+            Offer(probe, type(each), each if isinstance(each, LIVE) else msgspec.to_builtins(each))
+            for probe, each in offered
+        ),
+        run_account=run_account,
+        history=history,
+    )

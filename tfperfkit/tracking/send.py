@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tfperfkit.model import Report
-from tfperfkit.tracker import Record
+from tfperfkit.report import json
+from tfperfkit.report.html.render import page
+from tfperfkit.report.markdown import report_markdown
+from tfperfkit.report.scalars import scalars
+from tfperfkit.storage.safe_reader import trace_files
+from tfperfkit.tracker import Gauge, Record
 from tfperfkit.tracking.destinations import Destination
-from tfperfkit.tracking.record import Examples, record
 
 #: Seconds after which a tracker is left alone: an answer comes in one or two, or not at all.
 PATIENCE_S = 60.0
@@ -61,3 +67,57 @@ def _why(error: BaseException, target: str) -> str:
             return f"{target}: {found.strerror}"
         found = found.__cause__ or found.__context__
     return f"{type(error).__name__}: {' '.join(str(error).split()):.300}"
+
+
+Examples = Callable[[str], tuple[tuple[str, str], ...]]
+
+
+def record(report: Report, folder: Path, examples: Examples, script: str = "") -> Record:
+    """``folder`` of the run; ``script``: what it is called, where the report does not know."""
+    return Record(
+        name=folder.name,
+        script=script or (Path(report.run.argv[0]).name if report.run.argv else folder.name),
+        directory=folder,
+        steps=report.steps.count,
+        seconds=time.time(),
+        scalars=scalars(report),
+        gauges=tuple(gauge for gauge in gauges(report) if math.isfinite(gauge.value)),
+        markdown=report_markdown(report, folded=False),
+        html=page(report, examples).encode("utf-8", "backslashreplace"),
+        json=json.encode(report),
+        traces=tuple(trace_files(folder / "trace")),
+    )
+
+
+def gauges(report: Report) -> list[Gauge]:
+    """The account, the findings and the run, with labels, in seconds and ratios."""
+    steps = report.steps
+    made = [
+        Gauge("steps", float(steps.count), "1", "Training steps that were seen."),
+        Gauge("run.duration", report.run.wall_s, "s", "Wall time of the run."),
+        Gauge("findings", float(len(report.findings)), "1", "Findings of the report."),
+    ]
+    if steps.median_ms is not None:
+        made.append(Gauge("step.median", steps.median_ms / 1000, "s", "Median of the clean training steps."))
+    if steps.examples_per_s is not None:
+        made.append(Gauge("examples.rate", steps.examples_per_s, "1/s", "Examples a second."))
+    parts = {part: ms for part, ms in (steps.breakdown_ms or {}).items() if math.isfinite(ms)}
+    total = sum(parts.values())
+    if total > 0:
+        made.append(Gauge("step.mean", total / 1000, "s", "Mean of the clean training steps."))
+        made += [
+            Gauge("step.share", ms / total, "1", "Of the mean step, by part of its account.", {"part": part})
+            for part, ms in parts.items()
+        ]
+    worst: dict[str, Gauge] = {}
+    for finding in report.findings:
+        labels = {"code": finding.code, "severity": finding.severity}
+        gauge = Gauge(
+            "finding.share", finding.share_of_step, "1", "Time that a finding costs, as a share of a step.", labels
+        )
+        if finding.code not in worst or gauge.value > worst[finding.code].value:
+            worst[finding.code] = gauge
+    made += worst.values()
+    if report.overhead.baseline_ratio is not None:
+        made.append(Gauge("overhead.ratio", report.overhead.baseline_ratio, "1", "Our own cost in clean steps."))
+    return made

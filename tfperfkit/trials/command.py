@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
+import textwrap
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
+from types import FrameType
 from typing import Any, TextIO
 
 import msgspec
@@ -19,7 +26,6 @@ from tfperfkit.trials import PROVE_TIME
 from tfperfkit.trials.choice import Choice, varied
 from tfperfkit.trials.prove import prove_run
 from tfperfkit.trials.session import Wishes, run_trials, terminal, working_folder
-from tfperfkit.trials.stopping import Struck, stopped_by_signals
 
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|)")
 _SECONDS = {"s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
@@ -111,3 +117,69 @@ def _show(result: TrialReport, json_file: str | None, struck: Struck) -> int:
                 raise UsageError(f"can't write {json_file}: {error.strerror}") from error
         render(result, sys.stdout)
     return struck.status if result.ended == "interrupted" else 0
+
+
+_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+class Struck:
+    """``number``: of the first signal that said to stop; Ctrl-C's where none of these did."""
+
+    number: int = signal.SIGINT
+
+    @property
+    def status(self) -> int:
+        """The exit status that says so."""
+        return 128 + self.number
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[Struck]:
+    """SIGTERM and SIGHUP do what Ctrl-C does: a KeyboardInterrupt, the first time. The second time they end us at once.
+
+    A signal that somebody ignores (``nohup``) stays ignored.
+    """
+    struck = Struck()
+    before: dict[int, object] = {}
+
+    def stop(number: int, _: FrameType | None) -> None:
+        for each in before:
+            signal.signal(each, signal.SIG_DFL)
+        struck.number = number
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is threading.main_thread():
+        for number in _SIGNALS:
+            if signal.getsignal(number) == signal.SIG_DFL:
+                before[number] = signal.signal(number, stop)
+    try:
+        yield struck
+    finally:
+        for each in before:
+            signal.signal(each, signal.SIG_DFL)
+
+
+_KEEPS = {
+    "results": "results are kept",
+    "mathematics": "rounding may differ",
+    "nothing": "results change",
+    "ceiling": "no fix, a ceiling",
+}
+_WIDTH, _INDENT = 100, 4
+
+
+def list_experiments() -> None:
+    """Print for each experiment how it is typed, what it keeps and what it does."""
+    for experiment in Choice().all():
+        usage = getattr(experiment, "usage", "") or experiment.name
+        print(f"{usage}  [{_KEEPS[experiment.keeps]}]")
+        for line in textwrap.wrap(_what(experiment), _WIDTH - _INDENT):
+            print(" " * _INDENT + line)
+    sys.stdout.flush()
+
+
+def _what(experiment: object) -> str:
+    """The docstring of its module, without how it is typed."""
+    text = " ".join((import_module(type(experiment).__module__).__doc__ or "").split())
+    text = text.partition(": ")[2].replace("``", "") or text
+    return text[:1].upper() + text[1:]

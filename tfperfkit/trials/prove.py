@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -13,13 +15,13 @@ from tfperfkit.analysis.analyze import study
 from tfperfkit.errors import UsageError
 from tfperfkit.launch import target
 from tfperfkit.launch.arguments import Split
-from tfperfkit.model import Report
+from tfperfkit.model import Finding, Report
 from tfperfkit.records.trials import PROOF, TrialReport, place_of
 from tfperfkit.report.agents import identified
+from tfperfkit.rule import Evidence
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.trials.choice import Choice
 from tfperfkit.trials.judging import Variant
-from tfperfkit.trials.patched import of_patches, rather_than_experiments
 from tfperfkit.trials.session import Wishes, run_trials, terminal
 
 #: The id of a finding.
@@ -167,3 +169,53 @@ def _changed(run: RunDirectory, cwd: Path, parts: Split) -> list[str]:
         return []
     names = ", ".join(sorted(set(changed))[:5])
     return [f"Changed since that run: {names}. What was measured is of the files as they are now."]
+
+
+if TYPE_CHECKING:
+    from tfperfkit.fixing.files import Files
+    from tfperfkit.fixing.patches import Patch
+
+#: Before a finding's id, where other changes have the name of an experiment.
+PREFIX = "patch:"
+
+
+def of_patches(report: Report, evidence: Evidence) -> list[Variant]:
+    """One for each finding that has a mechanical fix, each by itself; none without LibCST."""
+    try:
+        from tfperfkit.fixing.files import Files
+        from tfperfkit.fixing.patches import Patches
+    except ImportError:
+        return []
+    files = Files({file: evidence.source(file) for file in evidence.files()}, report.run.folder)
+    known = identified((*report.findings, *report.headroom))
+    made = [(finding, Patches(files, evidence).of(identity, finding)) for identity, finding in known]
+    return [_variant(finding, patch, files) for finding, patch in made if _is_tried(patch, files)]
+
+
+def _is_tried(patch: Patch, files: Files) -> bool:
+    here = not any(file in files.missing for file, _, _ in patch.steps)
+    return patch.fixer is not None and patch.fixer.tried and here
+
+
+def _variant(finding: Finding, patch: Patch, files: Files) -> Variant:
+    return Variant(
+        text=f"{PREFIX}{patch.identity}",
+        keeps=patch.fixer.keeps if patch.fixer is not None else "nothing",
+        whole=bool(finding.work) or finding.basis == "run",
+        finding=finding.code,
+        place=place_of(finding),
+        contents={str(files.path(file).resolve()): after for file, _, after in patch.steps},
+    )
+
+
+def rather_than_experiments(
+    patched: Sequence[Variant], experiments: Sequence[Variant], findings: Sequence[Finding]
+) -> list[Variant]:
+    """Both, in the order of the findings. A patch is the remedy itself: where a finding has one, its experiments that
+    are a fix are left out, and those that tell a ceiling come after it."""
+    found: list[Variant] = []
+    for key in dict.fromkeys((finding.code, place_of(finding)) for finding in findings):
+        mine = [item for item in patched if (item.finding, item.place) == key]
+        others = [item for item in experiments if (item.finding, item.place) == key]
+        found += [*mine, *(item for item in others if not mine or item.keeps == "ceiling")]
+    return found

@@ -6,6 +6,7 @@ import math
 import os
 import random
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
@@ -22,7 +23,6 @@ from tfperfkit.trials.choice import Choice
 from tfperfkit.trials.judging import ORDER, Variant, baseline
 from tfperfkit.trials.outcome import MIN_WARM, Outcome
 from tfperfkit.trials.process import Script
-from tfperfkit.trials.progress import Progress
 from tfperfkit.trials.rounds import PLAIN, Budget, Group
 from tfperfkit.trials.scratch import Scratch
 from tfperfkit.trials.workspace import workspace
@@ -221,3 +221,41 @@ def working_folder() -> Path:
 def terminal() -> TextIO | None:
     """Where progress is shown."""
     return sys.stderr
+
+
+_EVERY_S = 0.5
+
+
+class Progress:
+    """Nothing is written where ``file`` is no terminal."""
+
+    def __init__(self, file: TextIO | None, budget: Budget) -> None:
+        self._file = file if file is not None and file.isatty() else None
+        self._budget = budget
+        self._last = 0.0
+        self._what = ""
+
+    def begin(self, what: str) -> None:
+        """A trial of this begins."""
+        self._what, self._last = what, 0.0
+
+    def look(self, _: float) -> None:
+        """Called often while it runs."""
+        now = time.monotonic()
+        if self._file is None or now - self._last < _EVERY_S:
+            return
+        self._last = now
+        text = f"tfperf: {self._what} | {self._budget.passed:.0f} of {self._budget.seconds:.0f} s"
+        self._write(f"\r\x1b[2K{text[:78]}")
+
+    def end(self) -> None:
+        """Take the line away."""
+        self._write("\r\x1b[2K")
+
+    def _write(self, text: str) -> None:
+        if self._file is not None:
+            try:
+                self._file.write(text)
+                self._file.flush()
+            except OSError:
+                self._file = None

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
+
 from tfperfkit.clock import NS_PER_S, now_ns, wall_s
-from tfperfkit.records.history import CHANGES, Change, WatchPlan
+from tfperfkit.records.history import BLOCKS, CHANGES, Change, Stretch, WatchPlan
+from tfperfkit.storage import ring, safe_reader
 from tfperfkit.storage.stream_writer import StreamWriter
 from tfperfkit.watching.asking import ask
-from tfperfkit.watching.blocks import BlockReader
 from tfperfkit.watching.triggers import STALL_S, Triggers
 
 #: Of the changes no more than this.
@@ -70,3 +73,40 @@ class Monitor:
             )
             self._changes.append(Change(why="stall", ns=now, wall_s=wall_s(), text=text))
             self._changes.flush()
+
+
+_HEAD = b'["session/blocks",'
+_MAX_READ = 4 * 1024 * 1024  # at a time
+
+
+class BlockReader:
+    """Remembers where it was. Reads whole lines only."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._number, self._offset = 0, 0
+
+    def new(self) -> Iterator[Stretch]:
+        """The rows since the last call."""
+        for number, name in ring.files(self._folder, BLOCKS):
+            if number < self._number:
+                continue
+            if number > self._number:
+                self._number, self._offset = number, 0
+            yield from self._read(name)
+
+    def _read(self, name: str) -> Iterator[Stretch]:
+        try:
+            with safe_reader.open_file(self._folder, name) as file:
+                file.seek(self._offset)
+                data = file.read(_MAX_READ)
+        except OSError:  # it has been dropped meanwhile
+            return
+        whole = data[: data.rfind(b"\n") + 1]
+        self._offset += len(whole)
+        for line in whole.splitlines():
+            if line.startswith(_HEAD):
+                try:
+                    yield msgspec.json.decode(line[len(_HEAD) : -1], type=Stretch)
+                except (msgspec.DecodeError, RecursionError):
+                    continue

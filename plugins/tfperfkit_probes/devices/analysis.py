@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tfperfkit.clock import ms
+from tfperfkit.offers import Gpus, HostRead, HostReads
 from tfperfkit.probe import Capture
 from tfperfkit.records import gpu_reason
 from tfperfkit.records.convert import read
@@ -236,3 +237,15 @@ def host_syncs(slices: Sequence[Slice], step: float | None) -> tuple[SyncRow, ..
             )
         )
     return tuple(sorted(rows, key=lambda row: (-(row.blocked_ms or 0.0), -row.count)))
+
+
+def offers(data: DevicesData, watched: bool = True) -> tuple[Any, ...]:
+    """The reads that were seen, unless no step was ``watched``, and the GPUs when TensorFlow was asked for them."""
+    rows = tuple(
+        HostRead(file=row.file, line=row.line, per_step=row.per_step, through=row.through) for row in data.host_syncs
+    )
+    made: list[Any] = [HostReads(rows=rows)] if watched or rows else []
+    if data.facts is not None:
+        capabilities = [device.compute_capability for device in data.facts.gpus("physical")]
+        made.append(Gpus(capabilities=tuple((each[0], each[1]) for each in capabilities if each is not None)))
+    return tuple(made)

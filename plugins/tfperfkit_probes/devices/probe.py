@@ -38,13 +38,12 @@ class DevicesProbe:
 
     def prepare(self, capture: Capture, /) -> None:
         """Import what ``analyze`` needs."""
-        from tfperfkit_probes.devices import analysis, offers, tables  # noqa: F401
+        from tfperfkit_probes.devices import analysis, tables  # noqa: F401
 
     def analyze(self, capture: Capture, /) -> ProbeResult:
         """Add up."""
         from tfperfkit_probes.devices import tables
-        from tfperfkit_probes.devices.analysis import analyse
-        from tfperfkit_probes.devices.offers import offers
+        from tfperfkit_probes.devices.analysis import analyse, offers
 
         data = analyse(capture)
         jit = sum(bool(row.reason) and not row.ops for row in data.functions)

@@ -8,11 +8,11 @@ import msgspec
 
 from tfperfkit.clock import MS_PER_S
 from tfperfkit.model import SourceSpan
-from tfperfkit.records.pipelines import Place
+from tfperfkit.records.pipelines import MadeDataset, Place
 from tfperfkit_probes.input.bound import PARALLEL, bound
-from tfperfkit_probes.input.model import Pipeline, Stage
+from tfperfkit_probes.input.model import Divided, Pipeline, Stage
 from tfperfkit_probes.input.nodes import FUSED, Measured, Measurement, align, family, kind_of
-from tfperfkit_probes.input.structure import Built, Link
+from tfperfkit_probes.input.structure import Built, Link, chain
 from tfperfkit_probes.input.trace import TracedPipeline
 
 _NS_PER_MS = 1e6
@@ -209,3 +209,33 @@ def span(place: Place | None) -> SourceSpan | None:
 
 def _given(value: object) -> float | None:
     return float(value) if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+#: Datasets before which a strategy can divide the files.
+_READERS = ("TFRecord", "TextLine", "FixedLengthRecord", "SSTable", "RecordIO", "ArrayRecord")
+
+
+def divided(datasets: Sequence[MadeDataset]) -> tuple[Divided, ...]:
+    """The pipelines that a strategy divides, those of one line once."""
+    known = {made.number: made for made in datasets}
+    found = []
+    for made in datasets:
+        if kind_of(made.cls) != "AutoShard":
+            continue
+        below = [link.dataset for link in chain(known, made.number)]
+        shards = [item.origin for item in below if kind_of(item.cls) == "Shard" and item.origin.by == "user"]
+        found.append(
+            Divided(
+                policy=str(made.about.parameters.get("policy") or ""),
+                reads_files=any(kind_of(item.cls).startswith(_READERS) for item in below),
+                by_hand=SourceSpan(shards[0].file, shards[0].line, shards[0].function) if shards else None,
+                file=made.origin.file,
+                line=made.origin.line,
+            )
+        )
+    return tuple(dict.fromkeys(found))
+
+
+def random_order(datasets: Sequence[MadeDataset]) -> bool:
+    """Whether examples come in an order that another process would not have."""
+    return any(kind_of(made.cls) == "Shuffle" and not made.about.seed for made in datasets)

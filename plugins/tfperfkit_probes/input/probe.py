@@ -27,12 +27,11 @@ class InputProbe:
 
     def prepare(self, capture: Capture, /) -> None:
         """Import what ``analyze`` needs."""
-        from tfperfkit_probes.input import analysis, offers, tables  # noqa: F401
+        from tfperfkit_probes.input import analysis, tables  # noqa: F401
 
     def analyze(self, capture: Capture, /) -> ProbeResult:
         """Stages, loaders, and what feeds the steps."""
-        from tfperfkit_probes.input.analysis import analyse
-        from tfperfkit_probes.input.offers import offers
+        from tfperfkit_probes.input.analysis import analyse, offers
         from tfperfkit_probes.input.tables import summary, tables
 
         data = analyse(capture)

@@ -12,8 +12,8 @@ from tfperfkit.clock import NS_PER_S, now_ns
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.input import iterator_model
 from tfperfkit.instruments.input.answers import Answers
+from tfperfkit.instruments.input.callback_moments import EvaluatedBatches
 from tfperfkit.instruments.input.datasets import Pipelines
-from tfperfkit.instruments.input.evaluated_batches import EvaluatedBatches
 from tfperfkit.instruments.input.keras import KerasDatasets
 from tfperfkit.instruments.input.returns import Returns
 from tfperfkit.probe import Recording

@@ -30,15 +30,14 @@ class MemoryProbe:
 
     def prepare(self, capture: Capture, /) -> None:
         """Import what ``analyze`` needs."""
-        from tfperfkit_probes.memory import analysis, offers, tables  # noqa: F401
+        from tfperfkit_probes.memory import analysis, tables  # noqa: F401
 
     def analyze(self, capture: Capture, /) -> ProbeResult:
         """Growth, what grows, peaks. Findings are made elsewhere, across probes."""
         from tfperfkit.records.convert import read
         from tfperfkit_probes.memory import tables
-        from tfperfkit_probes.memory.analysis import analyse
+        from tfperfkit_probes.memory.analysis import analyse, offers
         from tfperfkit_probes.memory.model import GC, CollectionRecord
-        from tfperfkit_probes.memory.offers import offers
 
         data, notes = analyse(capture)
         return ProbeResult(
@@ -52,8 +51,8 @@ class MemoryProbe:
     def brief(self, capture: Capture, /) -> tuple[Any, ...]:
         """The collections."""
         from tfperfkit.records.convert import read
+        from tfperfkit_probes.memory.analysis import collected
         from tfperfkit_probes.memory.model import GC, CollectionRecord
-        from tfperfkit_probes.memory.offers import collected
 
         return (collected(read(capture, GC, CollectionRecord)),)
 

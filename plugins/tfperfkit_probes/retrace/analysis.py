@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from tfperfkit.clock import ms
 from tfperfkit.records.steps import StepTable
-from tfperfkit_probes.retrace.differences import changed_dimensions, main_difference, sizes
+from tfperfkit_probes.retrace.cause import changed_dimensions, main_difference, sizes
 from tfperfkit_probes.retrace.model import Blame, Difference, Kind, Trace, TracedFunction, TraceRecord, Way
 
 #: A flag or a mode gets a trace of its own and that is what tf.function is for: not blamed below this many traces.

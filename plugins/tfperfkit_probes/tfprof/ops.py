@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -14,7 +15,6 @@ from tfperfkit.xplane.names import DERIVED_LINES, Kind, Named, function_name, is
 from tfperfkit.xplane.spans import Span, SpanIndex
 from tfperfkit.xplane.tracks import Track, Tracks, read_tracks
 from tfperfkit_probes.tfprof.host import DATA_THREADS, Host, read_host
-from tfperfkit_probes.tfprof.kernels import Kernel, undisturbed
 
 #: How an operation ran: one by one, in a graph, as an XLA kernel, on an accelerator, or for the input pipeline.
 Place = Literal["eager", "graph", "xla", "device", "input"]
@@ -266,3 +266,33 @@ def read_device(plane: Plane, window: Iterable[Span] | None, ops: dict[OpKey, Op
             op.count += event.occurrences
             op.self_ps += event.duration_ps
     return busy
+
+
+#: So many operations before, and behind, make the place of an operation in its loop.
+_BEFORE, _BEHIND = 4, 2
+
+
+class Kernel(NamedTuple):
+    """An eager operation: its type, and what passed between handing it to its kernel and having its result (ps)."""
+
+    type: str
+    ps: int
+
+
+def undisturbed(threads: Iterable[Sequence[Kernel]]) -> dict[str, float]:
+    """ps of all kernels by type, each thread's operations in their order."""
+    alike: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for kernels in threads:
+        types = [kernel.type for kernel in kernels]
+        for index, kernel in enumerate(kernels):
+            around = types[max(0, index - _BEFORE) : index + _BEHIND + 1]
+            key = (kernel.type, *around)
+            alike[key].append(kernel.ps)
+    found: dict[str, float] = defaultdict(float)
+    for place, each in alike.items():
+        found[place[0]] += _lower(each) * len(each)
+    return dict(found)
+
+
+def _lower(each: list[int]) -> int:
+    return sorted(each)[(len(each) - 1) // 4]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from tfperfkit_probes.retrace.differences import changed_dimensions, main_difference, sizes
+from tfperfkit_probes.retrace.cause import changed_dimensions, main_difference, sizes
 from tfperfkit_probes.retrace.model import Difference, Trace, TracedFunction
 
 from tfperfkit.calibration import Chosen, Threshold

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from tfperfkit_probes.retrace.differences import main_difference
+from tfperfkit_probes.retrace.cause import main_difference
 from tfperfkit_probes.retrace.model import Trace, TracedFunction
 
 from tfperfkit.calibration import Chosen, Threshold

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tfperfkit.analysis.failed_step import without_failed
+from tfperfkit.analysis.step_table import without_failed
 from tfperfkit.records.steps import PAUSE, Marker, Site
 
 AT = (("/home/train.py", 2), ("/home/train.py", 4))

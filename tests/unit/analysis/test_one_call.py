@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tfperfkit.analysis.one_call import steady_call
-from tfperfkit.analysis.pauses import pauses
-from tfperfkit.analysis.step_table import label
+from tfperfkit.analysis.gather import pauses
+from tfperfkit.analysis.step_table import label, steady_call
 from tfperfkit.recording.window_phases import WindowDeaths
 from tfperfkit.records.spans import Spans
 from tfperfkit.records.steps import IN_ONE_CALL, Step, StepTable

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tfperfkit.analysis.own_input import with_own_input
+from tfperfkit.analysis.gather import with_own_input
 from tfperfkit.diagnosis.headline import headline
 from tfperfkit.diagnosis.rank_samples import sampled
 from tfperfkit.model import StepAccount

@@ -10,8 +10,7 @@ import pytest
 from evidence_builder import FILE, MS, make_evidence, make_samples, make_steps
 
 from tfperfkit.analysis.flame import flame, heat, part_lines
-from tfperfkit.analysis.pictures import album
-from tfperfkit.analysis.step_bars import bars, timeline
+from tfperfkit.analysis.pictures import album, bars, timeline
 from tfperfkit.model import (
     REPORT_SCHEMA,
     Finding,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from run_builder import AGENT, KERAS, S, make_log, make_run, make_table, stack
 
-from tfperfkit.analysis.pauses import pauses
+from tfperfkit.analysis.gather import pauses
 from tfperfkit.analysis.run_account import children_note, run_account
 from tfperfkit.model import LineTime, RunAccount, SourceSpan, WarmUp
 from tfperfkit.records.freed import freed

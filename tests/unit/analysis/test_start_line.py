@@ -6,8 +6,8 @@ from typing import Any
 
 from evidence_builder import make_evidence, make_steps
 
-from tfperfkit.analysis.beginning import Beginning
 from tfperfkit.analysis.start_line import start_line
+from tfperfkit.analysis.stored_run import Beginning
 from tfperfkit.model import WarmUp
 from tfperfkit.records.pictures import Start
 from tfperfkit.records.samples import SampleLog, Stack

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from evidence_builder import FILE, make_evidence
 
-from tfperfkit.analysis.step_hint import step_hint
+from tfperfkit.analysis.step_summary import step_hint
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 
 SOURCE = """\

@@ -15,9 +15,8 @@ import pytest
 from rich.text import Text
 
 from tfperfkit.live.bottom import Bottom, can_draw
-from tfperfkit.live.panel import HEIGHT, panel
 from tfperfkit.live.progress import Progress
-from tfperfkit.live.view import View
+from tfperfkit.live.view import HEIGHT, View, panel
 from tfperfkit.records.steps import Loop, Marker, Site
 from tfperfkit.report.terminal import Screen
 from tfperfkit.storage.run_directory import RECORDS

@@ -16,7 +16,7 @@ from tfperfkit.ranks import kept, studied
 from tfperfkit.ranks.command import lines
 from tfperfkit.ranks.part import Part
 from tfperfkit.ranks.parts import whole
-from tfperfkit.ranks.telling import telling
+from tfperfkit.ranks.studied import telling
 from tfperfkit.report.terminal import Screen
 from tfperfkit.storage.run_directory import RunDirectory
 

@@ -9,7 +9,7 @@ from gpu_builder import gpu_trace
 
 from tfperfkit.reading import analyse, planes, sources
 from tfperfkit.reading.model import TraceReport
-from tfperfkit.xplane import columns, open_space, part
+from tfperfkit.xplane import columns, open_space
 
 
 def read(path: Path) -> TraceReport:
@@ -19,7 +19,7 @@ def read(path: Path) -> TraceReport:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """What counts as long and as much is little."""
-    monkeypatch.setattr(part, "_LONG", 300)
+    monkeypatch.setattr(planes, "_LONG", 300)
     monkeypatch.setattr(columns, "_BLOCK", 10)
     monkeypatch.setattr(columns, "_PIECE", 200)
 
@@ -44,7 +44,7 @@ def test_of_a_large_trace_the_first_part_is_read(
 
 def test_lines_end_at_the_same_moment(tmp_path: Path, small: None) -> None:
     with open_space(gpu_trace(60).write(tmp_path / "a.xplane.pb")) as space:
-        moment = part.until(space.planes, 0.25)
+        moment = planes.until(space.planes, 0.25)
         assert moment is not None and 100e9 < moment < 200e9
         for plane in space.planes:
             for line, cut in zip(columns.columns(plane), columns.columns(plane, until_ps=moment), strict=True):
@@ -55,4 +55,4 @@ def test_lines_end_at_the_same_moment(tmp_path: Path, small: None) -> None:
 
 def test_a_trace_without_events_ends_nowhere(tmp_path: Path) -> None:
     with open_space(gpu_trace(0).write(tmp_path / "a.xplane.pb")) as space:
-        assert part.until(space.planes, 0.5) is None
+        assert planes.until(space.planes, 0.5) is None

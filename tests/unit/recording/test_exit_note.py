@@ -7,7 +7,7 @@ import sys
 
 PROGRAM = """
 import atexit, os, sys
-from tfperfkit.recording.exit_note import ExitNote
+from tfperfkit.recording.probe_runner import ExitNote
 atexit.register(print, "session ends")
 atexit.register(print, "probe writes")
 note = ExitNote(lambda: print("closing", flush=True))

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from tfperfkit.recording.marker_queue import QuietMarkers
+from tfperfkit.recording.boundaries import QuietMarkers
 from tfperfkit.records.steps import Marker
 
 

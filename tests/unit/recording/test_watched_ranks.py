@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tfperfkit.clock import NS_PER_S
-from tfperfkit.recording import thread_times
-from tfperfkit.recording.paired_time import PairedTime
+from tfperfkit.recording import processor_time
+from tfperfkit.recording.processor_time import PairedTime
 from tfperfkit.recording.stretch_counter import StretchCounter
 from tfperfkit.records.history import joined
 
@@ -37,9 +37,9 @@ def test_a_stretch_has_sums_and_no_more_than_what_passed() -> None:
 @pytest.mark.parametrize(("rarely", "readings"), [(True, 1_700), (False, 43_201)])
 def test_a_day_has_a_reading_a_minute(monkeypatch: pytest.MonkeyPatch, rarely: bool, readings: int) -> None:
     clock, rows = [0], list[list[int]]()
-    monkeypatch.setattr(thread_times, "now_ns", lambda: clock[0])
-    monkeypatch.setattr(thread_times, "all_threads_ns", lambda: (clock[0], 0))
-    times = thread_times.ThreadTimes(rows.append, rarely=rarely)
+    monkeypatch.setattr(processor_time, "now_ns", lambda: clock[0])
+    monkeypatch.setattr(processor_time, "all_threads_ns", lambda: (clock[0], 0))
+    times = processor_time.ThreadTimes(rows.append, rarely=rarely)
     for clock[0] in range(0, 86_400 * NS_PER_S, 2 * NS_PER_S):
         times.note()
     assert len(rows) <= readings

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from step_script import EPOCHS, INNER, LASTS, STEPS, TICK, TRIALS, Script
 
-from tfperfkit.analysis.step_words import in_words
+from tfperfkit.analysis.step_table import in_words
 from tfperfkit.records.step_cutter import cut
 from tfperfkit.records.steps import PAUSE, Loop, Marker, MarkerKind, Step, StepTable
 

@@ -20,8 +20,7 @@ from tfperfkit.errors import UsageError
 from tfperfkit.model import Finding, Measurement, Overhead, Report, RunInfo, StepSummary
 from tfperfkit.tracker import Gauge, Record, Tracker, tracker_problems
 from tfperfkit.tracking.destinations import Destination, destinations
-from tfperfkit.tracking.record import gauges, record
-from tfperfkit.tracking.send import send
+from tfperfkit.tracking.send import gauges, record, send
 
 
 def report_of(*findings: Finding) -> Report:

@@ -6,7 +6,7 @@ from fixing_builder import finding_at
 
 from tfperfkit.records.trials import place_of
 from tfperfkit.trials.judging import Variant
-from tfperfkit.trials.patched import rather_than_experiments
+from tfperfkit.trials.prove import rather_than_experiments
 
 EAGER = finding_at("EAG001", (4, "train_step"))
 LOAD = finding_at("INP002", (9, "load"))

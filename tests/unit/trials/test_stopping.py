@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tfperfkit.trials.stopping import stopped_by_signals
+from tfperfkit.trials.command import stopped_by_signals
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

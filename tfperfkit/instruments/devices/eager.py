@@ -14,7 +14,7 @@ from typing import Any
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.devices.runtime import short
 from tfperfkit.instruments.devices.source import merged, satisfies
-from tfperfkit.instruments.stacks.user_line import user_line
+from tfperfkit.instruments.stacks.call_site import user_line
 from tfperfkit.records.placement import EagerCopy, EagerFallback
 
 #: Values of these types lie on the host or are handles: an operation elsewhere takes them without a copy of data.

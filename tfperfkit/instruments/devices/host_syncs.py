@@ -15,7 +15,7 @@ from tfperfkit import clock
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.devices import runtime
 from tfperfkit.instruments.hooks import method_seam
-from tfperfkit.instruments.stacks.user_line import user_line
+from tfperfkit.instruments.stacks.call_site import user_line
 from tfperfkit.records.placement import Sync
 
 _HOW = {

@@ -6,14 +6,14 @@ one for each device, what runs where. Operations of inlined bodies carry the pat
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from typing import Any
 
-from tfperfkit.instruments.devices import why
 from tfperfkit.instruments.devices.copies import copies_of, exchanges_of
 from tfperfkit.instruments.devices.runtime import short
 from tfperfkit.instruments.devices.source import SourceIndex, merged, satisfies
-from tfperfkit.records.placement import Copy, Fallback, Placement, VariableHome
+from tfperfkit.records.placement import Copy, Fallback, FallbackKind, Placement, VariableHome, missing_device
 
 #: What the runtime puts in by itself: ends of copies, inputs and results of the function.
 PLUMBING = frozenset({"_Send", "_Recv", "_HostSend", "_HostRecv", "_Arg", "_DeviceArg", "_Retval", "_DeviceRetval"})
@@ -81,10 +81,10 @@ def _scoped(before: Any) -> bool:
 
 def _fallback(source: SourceIndex, node: Any, wanted: str, device: str, devices: frozenset[str]) -> tuple[Any, ...]:
     operation = source.operation(node.name)
-    kind, reason = why.why(operation, node, merged(wanted), device, devices)
+    kind, reason = find_reason(operation, node, merged(wanted), device, devices)
     return (
         node.op.removeprefix("_Mkl"),
-        why.dtype_name(operation),
+        dtype_name(operation),
         merged(wanted),
         device,
         kind,
@@ -106,3 +106,68 @@ def _variables(concrete: Any) -> list[VariableHome]:
         except Exception:
             continue  # a kind of variable without one home
     return found
+
+
+def find_reason(
+    operation: Any, node: Any, requested: str, assigned: str, devices: frozenset[str]
+) -> tuple[FallbackKind, str]:
+    """(kind, sentence). ``operation`` is the one in the person's graph, or None; ``devices`` the logical ones."""
+    absent = missing_device(requested, devices)
+    if absent:
+        return "device", absent
+    kind = requested.partition(":")[0]
+    if operation is not None:
+        if any(tensor.dtype.name == "resource" for tensor in operation.inputs):
+            return "variable", f"the variable that it uses lives on {assigned}"
+        dtype = dtype_name(operation)
+        constraints = _kernels(operation.type, kind.upper())
+        if constraints is not None and not constraints:
+            return "kernel", f"{operation.type} has no kernel for {kind}"
+        if constraints and not any(_fits(operation, constraint) for constraint in constraints):
+            return "dtype", f"{operation.type} has no kernel for {dtype or 'this type'} on {kind}"
+    partners = [text.decode()[5:] for text in node.attr["_class"].list.s if text.startswith(b"loc:@")]
+    if partners:
+        return "colocation", f"it must be with {partners[0]}, which is on {assigned}"
+    if operation is not None and _small_integers(operation):
+        return "int32", "int32 is kept on the host, where shapes and indices are used"
+    return "rules", "TensorFlow's placer chose so"
+
+
+def dtype_name(operation: Any) -> str:
+    """The type that an operation computes in: of its attribute T, else of its first result."""
+    if operation is None:
+        return ""
+    try:
+        return str(operation.get_attr("T").name)
+    except (AttributeError, ValueError):
+        return str(operation.outputs[0].dtype.name) if operation.outputs else ""
+
+
+@functools.cache
+def _kernels(op_type: str, device_type: str) -> tuple[tuple[tuple[str, frozenset[int]], ...], ...] | None:
+    """The type constraints of each kernel for that device; None when TensorFlow does not tell."""
+    try:
+        from tensorflow.python.framework import kernels
+
+        found = kernels.get_registered_kernels_for_op(op_type)
+        return tuple(
+            tuple((constraint.name, frozenset(constraint.allowed_values.list.type)) for constraint in kernel.constraint)
+            for kernel in found.kernel
+            if kernel.device_type in (device_type, "DEFAULT")
+        )
+    except Exception:
+        return None
+
+
+def _fits(operation: Any, constraint: tuple[tuple[str, frozenset[int]], ...]) -> bool:
+    for name, allowed in constraint:
+        try:
+            if allowed and operation.get_attr(name).as_datatype_enum not in allowed:
+                return False
+        except (AttributeError, ValueError):
+            continue
+    return True
+
+
+def _small_integers(operation: Any) -> bool:
+    return any(tensor.dtype.name == "int32" for tensor in (*operation.inputs, *operation.outputs))

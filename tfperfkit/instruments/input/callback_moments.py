@@ -41,3 +41,16 @@ class CallbackMoments:
 
 def _after(token: Any, called: bool) -> None:
     """Never called: no call is of interest when it ends."""
+
+
+_METHODS = ("on_test_batch_begin", "on_predict_batch_begin")
+
+
+class EvaluatedBatches(CallbackMoments):
+    """``begins()`` is called before each batch, on the thread that evaluates: no operation is under way there then."""
+
+    def __init__(self, begins: Callable[[], None]) -> None:
+        super().__init__(
+            dict.fromkeys(_METHODS, lambda callbacks: begins()),
+            "the pipelines of evaluate and predict are not measured within them",
+        )

@@ -15,8 +15,7 @@ from types import FrameType
 from typing import Any
 
 from tfperfkit.clock import now_ns
-from tfperfkit.instruments.steps.call_state import CallState
-from tfperfkit.instruments.steps.tracked_calls import Token
+from tfperfkit.instruments.steps.call_state import CallState, Token
 from tfperfkit.records.steps import Marker, MarkerKind
 
 #: At 20 us each this costs 60 ms of a run, however long it is.

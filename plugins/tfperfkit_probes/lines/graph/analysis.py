@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tfperfkit.errors import Unavailable
@@ -16,12 +17,11 @@ from tfperfkit.xplane.spans import Span
 from tfperfkit_probes.lines.graph.account import CallTime, Usage, divide
 from tfperfkit_probes.lines.graph.calls import base_name
 from tfperfkit_probes.lines.graph.device import read_kernels
+from tfperfkit_probes.lines.graph.locate import Locator
 from tfperfkit_probes.lines.graph.model import BuiltGraphs, read_graphs
 from tfperfkit_probes.lines.graph.origin import Origin, Origins, Owner
-from tfperfkit_probes.lines.graph.pipeline import in_pipeline
-from tfperfkit_probes.lines.graph.trace import Activity, Key, read_activity
+from tfperfkit_probes.lines.graph.trace import Activity, Call, Key, Segment, read_activity
 from tfperfkit_probes.lines.graph.tree import FunctionTime, LayerTime, Ran
-from tfperfkit_probes.lines.graph.unfinished import with_unfinished
 from tfperfkit_probes.tfprof.analysis import choose_steps, whole
 from tfperfkit_probes.tfprof.host import has_steps, read_host
 
@@ -233,3 +233,69 @@ def _module_graph(module: str, origins: Origins) -> int | None:
         if name.startswith(f"{plain}__") and (best is None or len(plain) > best[0]):
             best = (len(plain), number)
     return best[1] if best else None
+
+
+def in_pipeline(built: Iterable[BuiltGraphs], segments: Iterable[Segment]) -> list[FunctionTime]:
+    """The person's functions in the pipeline with their busy time, the longest first."""
+    busy: dict[str, int] = {}
+    for segment in segments:
+        if not segment.waits and not segment.key.module:
+            busy[segment.key.name] = busy.get(segment.key.name, 0) + segment.end - segment.begin
+    candidates = [
+        (Origins(item), {name for graph in item.graphs.graphs for name in graph.operations})
+        for item in built
+        if item.owner == "tf.data"
+    ]
+    if not busy or not candidates:
+        return []
+    candidates.sort(key=lambda pair: -len(pair[1] & busy.keys()))
+    found: dict[Owner, FunctionTime] = {}
+    for name, spent in busy.items():
+        origins = next((item for item, names in candidates if name in names), None)
+        if origins is None:
+            continue
+        root = next(iter(origins.built.graphs.functions.values()), 0)
+        origin = origins.origin(root, name)
+        if origin is None or not origins.built.file:
+            continue
+        total = found.setdefault(origins.owner, FunctionTime(origins.owner))
+        total.wall += spent
+        total.add(origin, float(spent), float(spent))
+    return sorted(found.values(), key=lambda item: -item.wall)
+
+
+#: Names that are looked up, those that took longest.
+_NAMES = 50
+
+
+def with_unfinished(activity: Activity, span: Span | None, built: Sequence[BuiltGraphs]) -> list[Call]:
+    """The calls, and the unfinished one where a function is known by the larger part of its operations."""
+    if span is None:
+        return activity.calls
+    took: Counter[tuple[str, str]] = Counter()
+    for segment in activity.segments:
+        if segment.begin >= span.begin and not segment.key.module:
+            took[segment.key.name, segment.key.type] += segment.end - segment.begin
+    names = [name for name, _ in took.most_common(_NAMES)]
+    found = {
+        function: sum(_built_there(locator, item, number, *name) for name in names)
+        for item in built
+        for locator in (Locator(item.graphs),)
+        for function, number in item.graphs.functions.items()
+        if function.startswith("__")
+    }
+    function = max(found, key=lambda name: (found[name], name), default="")
+    if not function or 2 * found[function] <= len(names):
+        return activity.calls
+    return sorted([*activity.calls, Call(function, *span)], key=lambda call: (call.begin, -call.end))
+
+
+def _built_there(locator: Locator, item: BuiltGraphs, root: int, name: str, kind: str) -> bool:
+    """Whether a function, or what it calls, has the operation: not only one in the same scope."""
+    chain = locator.find(root, name)
+    if chain is None:
+        return False
+    graph, index = chain[-1]
+    row = item.graphs.graphs[graph]
+    same_name = row.operations[index].rpartition("/")[2] == name.rpartition("/")[2]
+    return same_name and item.graphs.types[row.types[index]] == kind

@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from tfperfkit.instruments.stacks import sampler as module
-from tfperfkit.instruments.stacks.positions import line_of
-from tfperfkit.instruments.stacks.sampler import RARE_S, USUAL_S, Sampler, interval_s
+from tfperfkit.instruments.stacks.sampler import RARE_S, USUAL_S, Sampler, interval_s, line_of
 from tfperfkit.records.samples import FAST_S, Frame, read_log
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from step_script import EPOCHS, STEPS, TICK, Script
 
-from tfperfkit.analysis.step_words import in_words
+from tfperfkit.analysis.step_table import in_words
 
 
 def test_batches_of_fit() -> None:

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from tfperfkit.instruments.steps.call_state import CallState
-from tfperfkit.instruments.steps.tracked_calls import Token
+from tfperfkit.instruments.steps.call_state import CallState, Token
 
 
 class Listener:

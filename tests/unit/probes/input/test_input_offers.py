@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from input_builder import pipeline, stage
+from tfperfkit_probes.input.analysis import offers
 from tfperfkit_probes.input.model import InputData
-from tfperfkit_probes.input.offers import offers
 
 from tfperfkit.offers import InputBatch, InputPace
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from evidence_builder import FILE, make_evidence, make_steps
-from tfperfkit_probes.input.divided import divided, random_order
 from tfperfkit_probes.input.model import Divided, InputData
+from tfperfkit_probes.input.pipelines import divided, random_order
 from tfperfkit_probes.ops.model import Exchanged, Marks
 from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.sharding import undivided_data

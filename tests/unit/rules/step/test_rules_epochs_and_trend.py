@@ -13,9 +13,9 @@ from tfperfkit_rules.measures.trend import trend
 from tfperfkit_rules.step import epoch_ends, slowing
 
 from tfperfkit.model import History, SourceSpan, Work
+from tfperfkit.records.history import Period
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.records.steps import Loop, Step, StepTable
-from tfperfkit.records.watched import Period
 from tfperfkit.syntax.module import parse
 
 FIT = ("keras.src.backend.tensorflow.trainer:fit",)

@@ -1,4 +1,5 @@
-"""What reads a run for the server, in a process of its own: ``python -m tfperfkit.agents.worker RUN TEXT JSON [ID]``.
+"""Reads a run for the server, or describes one finding of it, in a process of its own:
+``python -m tfperfkit.agents.worker RUN TEXT JSON [ID]``.
 
 Writes the findings, or all that is known of one, as text into the file TEXT and the whole report into the file JSON.
 Standard output is left to the probes of others.

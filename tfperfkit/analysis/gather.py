@@ -178,7 +178,12 @@ INPUT: PartName = "input"
 
 
 def with_own_input(evidence: Evidence) -> StepAccount | None:
-    """The account with that wait as input; as it is where a trace tells it, or nothing does."""
+    """Count the time in which one of several workers waits for its own input inside a compiled step as input.
+
+    ``next(iterator)`` in a ``tf.function`` is part of the compiled function, like the exchange with other ranks, and
+    neither uses the CPU. But the pipeline's own pace is known: if it needs most of a step for a batch, it sets the pace
+    of this rank. The account stays as it is if a trace measured the wait, or nothing did.
+    """
     account, pace = evidence.account, evidence.offer(InputPace)
     traced = evidence.offer(StepBreakdown) is not None or evidence.offer(GraphWaits) is not None
     if account is None or pace is None or traced:
@@ -205,8 +210,11 @@ _WORKING = ("opening", "closing")
 
 
 def pauses(phases: Iterable[Any], steps: StepTable) -> Spans:
-    """``phases``: rows of ``session/phases.jsonl``, ``[probe, phase, ns]``; a fourth item: by a thread of ours, so that
-    the script did not wait."""
+    """When the script waited for tfperf: while windows were opened and closed, and between two steps.
+
+    ``phases``: rows of ``session/phases.jsonl``, ``[probe, phase, ns]``. A fourth item means that a thread of tfperf's
+    did the work, so the script did not wait.
+    """
     found: list[Span] = list(steps.pauses)
     begun: dict[str, int] = {}
     for row in phases:

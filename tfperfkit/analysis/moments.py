@@ -152,9 +152,9 @@ def _import_lines(syntax: Syntax | None) -> dict[int, str]:
 #: Modules whose functions start processes and wait for them. ``concurrent.futures._base`` serves threads too.
 _MODULES = ("subprocess", "multiprocessing", "concurrent.futures.process")
 _FUTURES = "concurrent.futures._base"
-#: Functions of C, which no frame shows.
+#: C functions, which have no frame.
 _C_FUNCTIONS = ("os.wait", "os.system", "posix.wait")
-#: What only looks like it: threads with the interface of processes.
+#: Threads with the interface of processes.
 _THREADS = ("multiprocessing.dummy", "multiprocessing.pool.ThreadPool", "ThreadPoolExecutor")
 _POOLS = "ProcessPoolExecutor"
 

@@ -153,8 +153,8 @@ def _checked(name: str, made: object) -> ProbeResult:
 
 
 def offered(name: str, made: ProbeResult, data: Any) -> tuple[tuple[Offer, ...], list[str]]:
-    """The offers of the probe of this name, its ``data`` (as builtins) included, and why something that it offers is
-    none."""
+    """Check once what a probe offers to others, its ``data`` (as builtins) included: (offers, reasons for those left
+    out). A record that is not of its declared type never reaches a rule."""
     offers: list[Offer] = []
     refused = []
     try:

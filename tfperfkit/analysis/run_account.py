@@ -1,4 +1,9 @@
-"""The parts of the run as they fill up, from its start to its end."""
+"""The run's account: every second from the start of the script's process to its end belongs to one part.
+
+What was measured comes first: imports, tfperf's own pauses, steps, tracing. The rest is known from stack samples. Each
+sample stands for the time since the one before, so nothing is left over: a late sample was delayed by what it shows,
+since a call that holds the interpreter is sampled when it ends.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +29,7 @@ _FREEING = Moment("freeing")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunFacts:
-    """What the account is made from. ``ended_ns``: 0 when it is not known; ``ours``: see ``pauses.pauses``;
+    """What the account is made from. ``ended_ns``: 0 when it is not known; ``ours``: see ``gather.pauses``;
     ``freed``: when an iterator was freed, see ``records.freed``; ``sources``: the lines of the person's files."""
 
     started_ns: int
@@ -202,7 +207,7 @@ _OFFER = "They are not recorded: tfperf run --children does that."
 
 
 def run_account(facts: RunFacts) -> RunAccount | None:
-    """None when the recording does not say when TensorFlow came, or records were dropped in between."""
+    """Make the account; None if the recording lacks the import of TensorFlow, or records were dropped."""
     begun = beginning(facts.agent, facts.started_ns)
     if begun is None or facts.steps.gaps:
         return None
@@ -220,8 +225,8 @@ def run_account(facts: RunFacts) -> RunAccount | None:
 
 
 def children_note(account: RunAccount | None, machine: Mapping[str, Any]) -> str:
-    """That child processes were not recorded, where the run waits for them or they were busy for a tenth of it; ""
-    where neither is so. ``machine``: see ``RunInfo``."""
+    """Say that child processes were not recorded, if the run waits for them or they were busy for a tenth of it; else
+    "". ``machine``: see ``RunInfo``."""
     if account is None:
         return ""
     lower = calibration.CHILDREN_SHARE.value * account.total_s
@@ -242,7 +247,8 @@ _MAX = 3
 
 
 class PartLines:
-    """Adds up stacks. To hash one takes long, so each is known by its ``id``: the log keeps them."""
+    """The user lines for which the parts of the run ran. Stacks are known by ``id``, since hashing is slow: the log
+    keeps them."""
 
     def __init__(self) -> None:
         self._ns: Counter[tuple[RunPart, int]] = Counter()
@@ -253,7 +259,7 @@ class PartLines:
         self._stacks[id(stack)] = stack
 
     def lines(self) -> dict[RunPart, tuple[LineTime, ...]]:
-        """Of each part three lines at most, see ``model.RunAccount``."""
+        """List at most three lines for each part, see ``model.RunAccount``."""
         stacks: defaultdict[RunPart, dict[int, int]] = defaultdict(dict)
         for (part, stack), ns in self._ns.items():
             if ns > 0 and self._stacks[stack].frames:

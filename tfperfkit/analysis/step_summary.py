@@ -95,12 +95,12 @@ def _breakdown(evidence: Evidence) -> tuple[dict[str, float] | None, str]:
 
 
 _TAPE, _GRADIENT = "tensorflow.python.eager.backprop:gradient", ".gradient"
-#: Seen in fewer samples it is a passing thing.
+#: In fewer samples it may be an exception.
 _MIN = 5
 
 
 def step_hint(evidence: Evidence) -> str:
-    """A sentence that names the outermost of the person's functions that computes gradients; "" when none did."""
+    """Name the outermost user function that computes gradients, as a hint for ``--steps-from``; "" if none did."""
     seen: Counter[Frame] = Counter()
     for _, stack in evidence.log.inside(evidence.log.whole):
         found = next((frame for frame in stack.frames if _asks(evidence, frame)), None)
@@ -113,8 +113,8 @@ def step_hint(evidence: Evidence) -> str:
 
 
 def _asks(evidence: Evidence, frame: Frame) -> bool:
-    """Whether a frame asks a tape for gradients: by the frame below it, or by the source in older recordings and where
-    the call is being traced."""
+    """Whether a frame asks a tape for gradients: by the frame below it; by the source in older recordings and while the
+    call is traced."""
     if frame.calls is not None and _TAPE in frame.calls:
         return True
     syntax = evidence.syntax(frame.file)

@@ -251,7 +251,7 @@ def tracing_spans(run: RunDirectory) -> Spans:
 
 
 def in_words(definition: Definition) -> str:
-    """``a batch of Model.fit``, ``an iteration of the loop at train.py:30``."""
+    """Say what counts as a step: ``a batch of Model.fit``, ``an iteration of the loop at train.py:30``."""
     place = f"{definition.place.file}:{definition.place.line}" if definition.place is not None else ""
     return {
         "named_call": f"a call of {definition.name}",
@@ -263,8 +263,8 @@ def in_words(definition: Definition) -> str:
 
 
 def without_failed(markers: list[Marker], sites: Mapping[int, Site], events: Sequence[dict[str, Any]]) -> list[Marker]:
-    """The markers without that of the call that raised. It is the last of all, and the exception passed the same lines
-    of the person's on its way out."""
+    """Drop the marker of the step that failed: its call raised what ended the script, and updated nothing. It is the
+    last one, and the exception passed its user lines on the way out."""
     raised = next(of_kind(events, "end"), {}).get("raised")
     seen = [(index, marker) for index, marker in enumerate(markers) if marker.site != PAUSE] if raised else []
     if not isinstance(raised, list) or not seen:
@@ -280,21 +280,23 @@ def without_failed(markers: list[Marker], sites: Mapping[int, Site], events: Seq
 
 
 def steady_call(steps: tuple[Step, ...], tracing: Spans) -> tuple[Step, ...]:
-    """The steps, labelled; where none is clean and each call holds many, the last call is: a window within it, and the
-    optimising of its graph, are a part of so many steps. Its tracing, which is paid once, is cut off."""
+    """Label the last call as clean if no step is and each call makes many steps (an epoch, or all of the training).
+
+    A window in that call, and the optimisation of its graph, count little over so many steps. Its tracing is cut off.
+    """
     if not steps or any(step.count < IN_ONE_CALL or step.window == "clean" for step in steps):
         return steps
     last = steps[-1]
     inside = [span for span in tracing if last.begin_ns <= span[0] < last.end_ns]
     begin = max((end for _, end in inside), default=last.begin_ns)
     computes = last.end_ns - last.begin_ns - tracing.overlap(last.begin_ns, last.end_ns)
-    if 2 * (last.end_ns - begin) < computes:  # something was traced anew in the midst of it
+    if 2 * (last.end_ns - begin) < computes:  # something was traced again during the call
         begin = last.begin_ns
     return (*steps[:-1], msgspec.structs.replace(last, begin_ns=begin, window="clean"))
 
 
 def one_call_note(steps: Sequence[Step], count: int) -> str:
-    """What the time of a step is then."""
+    """Say how the time of a step is known if all steps ran in a few calls."""
     if len(steps) == 1:
         return f"all {count:,} steps ran in one call: a step's time is its mean, from where its tracing ended"
     return f"all {count:,} steps ran in {len(steps)} calls: a step's time is the mean of one"

@@ -100,8 +100,8 @@ def agent_facts(run: RunDirectory, events: list[dict[str, Any]]) -> dict[str, An
 
 
 class Beginning(NamedTuple):
-    """ns of ``clock.now_ns``. ``process``: the interpreter had started; ``importing``: the import of TensorFlow began,
-    None where that was not seen; ``armed``: it was over, and recording began."""
+    """Moments in ns of ``clock.now_ns``. ``process``: the interpreter had started. ``importing``: the import of
+    TensorFlow began; None if not seen. ``armed``: the import had ended, and recording began."""
 
     process: int
     importing: int | None
@@ -109,7 +109,8 @@ class Beginning(NamedTuple):
 
 
 def beginning(agent: Mapping[str, Any], started_ns: int) -> Beginning | None:
-    """None when the recording does not say when TensorFlow came. ``started_ns``: when the parent started the script."""
+    """Read the moments that the script's process noted; None if TensorFlow was not imported. ``started_ns``: when the
+    parent started the script."""
     process, armed, begun, ended = (
         agent.get(name) for name in ("process_ns", "armed_ns", "import_begin_ns", "import_end_ns")
     )

@@ -1,4 +1,5 @@
-"""The live view of one run: reads on, and draws once a second, from the supervisor's loop. It never raises."""
+"""The live view of one run: reads its streams and draws a panel once a second, from the supervisor's loop. It never
+raises."""
 
 from __future__ import annotations
 
@@ -74,14 +75,14 @@ def view(folder: Path) -> View:
     return View(folder, sys.stderr)
 
 
-#: So many lines, always: the room is set aside before there is anything to say.
+#: The panel always has this many lines: they are reserved before there is anything to show.
 HEIGHT = 4
 _BAR = 30  # at most, and a quarter of the screen
 _PHASES = {"starting": "starting", "warm-up": "warm-up", "clean": "clean steps"}
 
 
 def panel(progress: Progress, passed_s: float, screen: Screen) -> list[Text]:
-    """A rule, the steps, the parts of the time, and the window with the retraces; no line is wider than the screen."""
+    """Draw a rule, the steps, the parts of the time, and the window with the retraces, within the screen's width."""
     signs = screen.symbols
     title = " tfperf "
     rule = Text(signs.rule * 2 + title + signs.rule * max(screen.width - 2 - len(title), 0), "dim")
@@ -118,7 +119,7 @@ def _parts(progress: Progress, screen: Screen) -> Text:
         share, words = ms / total, words_of(part)
         line.append(sign * round(share * width), "cyan")
         said = f"  {sign} {words.label if words is not None else part} {share * 100:.0f} %"
-        if share >= 0.01 and width + len(legend + said) < screen.width:  # a part that is cut in two says nothing
+        if share >= 0.01 and width + len(legend + said) < screen.width:  # no part is shown cut in two
             legend += said
     return line.append(legend)
 
@@ -143,5 +144,5 @@ def _retraces(progress: Progress, screen: Screen) -> list[str]:
 
 
 def _name(text: str, screen: Screen) -> str:
-    """A name of somebody's, short and harmless."""
+    """A name from the script, short and printable."""
     return visible(shorten(text, 40, screen.symbols.ellipsis), unicode=screen.unicode)

@@ -133,7 +133,7 @@ _MAX = 5
 
 
 def differing(parts: Sequence[Part]) -> list[str]:
-    """A sentence for each function that ranks trace differently often, or to different graphs."""
+    """Name each function that ranks trace a different number of times, or to different graphs."""
     functions: defaultdict[tuple[str, str, int], dict[str, Traced]] = defaultdict(dict)
     for part in parts:
         for function in part.functions:
@@ -175,8 +175,11 @@ def _by(by_rank: dict[str, Traced], words: Callable[[Traced], str]) -> str:
 
 
 def endings(folder: Path, died: Sequence[Part]) -> tuple[str, ...]:
-    """In words, in order of time, as far as that is known: of one machine by the clock that all its processes share and
-    nobody sets. Clocks of several machines may be hours apart: there by the time since each one's own start."""
+    """Say how ranks that did not finish ended, the first to end first: the others may be its consequence.
+
+    Processes of one machine share a clock that nobody sets. Clocks of several machines may be hours apart, so there the
+    time since each rank's own start decides.
+    """
     machines = {_machine(folder, part) for part in died if part.ended_ns is not None}
     one = len(machines) == 1 and "" not in machines
 

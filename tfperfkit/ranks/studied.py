@@ -56,12 +56,12 @@ def _make(folder: Path, name: str, *, looked: bool) -> Part:
 
 #: Of a kind.
 _EACH = 5
-#: Of the others, at even distances: what all ranks have is seen in these.
+#: How many others are read, evenly spaced: they show what all ranks have in common.
 _REST = 8
 
 
 def telling(parts: Sequence[Part]) -> list[str]:
-    """Names, in order: ranks that need longest and shortest until the exchange, of those that died the first to end,
+    """Name the ranks to look into, in order: the slowest and the fastest to the exchange, the first that died,
     those that trace or batch differently, and some others."""
     timed = sorted(
         (own_ms(part, computing=part.compute_ms is not None) or 0.0, part.name) for part in parts if part.turn_ms

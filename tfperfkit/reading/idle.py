@@ -102,9 +102,9 @@ _MAX_ROWS = 20
 
 
 def host_frames(trace: HostTrace, idle: Spans, idle_ps: int) -> tuple[HostRow, ...]:
-    """Functions of Python and events of the runtime by the idle time in which each was a thread's innermost.
+    """List Python functions and runtime events by the accelerator's idle time in which each was innermost on a thread.
 
-    Of several threads at the same the one counts that was at it longest: they wait for one another.
+    If several threads run the same, the one that ran it longest counts: they wait for one another.
     """
     sums: dict[str, int] = {}
     for track in trace.host_tracks(keep):

@@ -1,4 +1,4 @@
-"""An XPlane file as tracks."""
+"""An XPlane file as tracks, and how much of a large one is read."""
 
 from __future__ import annotations
 
@@ -72,15 +72,18 @@ def share_of(files: Sequence[Path]) -> float:
     return min(1.0, WHOLE_BYTES / max(sum(file.stat().st_size for file in files), 1))
 
 
-#: A share of a line with fewer bytes than this (a thousand events or so) tells nothing of how far the others are.
+#: Lines with fewer bytes than this (about a thousand events) do not show how far the others are.
 _LONG = 1 << 15
-#: Where no line is that long, so many of the largest tell.
+#: If no line is that long, this many of the largest are used.
 _LARGEST = 100
 
 
 def until(planes: Iterable[Plane], share: float, progress: Callable[[int], None] | None = None) -> int | None:
-    """The moment (ps since the session began) at which the first ``share`` of the bytes of the long lines ends; None
-    without events. Raises ``Unavailable`` for a damaged file."""
+    """The moment (ps since the session began) until which the first ``share`` of the file has all events.
+
+    Each line is written in the order of time. The same share of the bytes of each long line is skipped, and the line
+    that has come least far decides. None without events. Raises ``Unavailable`` for a damaged file.
+    """
     lines = [(plane, start, end) for plane in planes for start, end in plane.line_spans]
     lines.sort(key=lambda line: line[1] - line[2])
     long = [line for line in lines if (line[2] - line[1]) * share >= _LONG] or lines[:_LARGEST]

@@ -1,4 +1,4 @@
-"""All files of a run, read: what each host and each accelerator did."""
+"""What each host and each accelerator did, from all files of a run; of a large file from its first part only."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ PS_PER_S = 1e12
 
 
 def _cut_off(until_ps: int, host: HostActivity, devices: Sequence[Activity]) -> None:
-    """Take away the steps and the calls that go on beyond that moment, and let what devices did end there."""
+    """Drop steps and calls that end after that moment, and cut what devices did there."""
     host.markers = [marker for marker in host.markers if marker[3] <= until_ps]
     host.calls = {name: [call for call in calls if call[1] <= until_ps] for name, calls in host.calls.items()}
     host.last = min(host.last, until_ps)
@@ -103,7 +103,7 @@ def _cut_off(until_ps: int, host: HostActivity, devices: Sequence[Activity]) -> 
 
 
 def _first_part_note(file: Path, until_ps: int, host: HostActivity, devices: Sequence[Activity]) -> str:
-    """That not all was read, and how much."""
+    """Say how much of the file was read."""
     begins = [host.first, *(int(each.begin[0]) for each in devices)]
     first = min((begin for begin in begins if begin is not None), default=until_ps)
     size, seconds = file.stat().st_size / 1e9, (until_ps - first) / PS_PER_S

@@ -49,7 +49,7 @@ class HostTrace(Protocol):
 
 
 class Event(msgspec.Struct):
-    """One event as it stands in the file; times in µs."""
+    """One event of a Chrome trace, times in µs."""
 
     ph: str = ""
     cat: str | None = None

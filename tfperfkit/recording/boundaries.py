@@ -168,8 +168,7 @@ class Boundaries:
             self._probing.close_window(action.probe)
 
 
-#: Who attends to the steps: somebody to each as it begins; nobody, and their markers are handed on all the same;
-#: nobody, and their markers are only noted.
+#: Whether steps are attended to: each as it begins; none, but markers are handed on; none, and markers are only noted.
 Attention = Literal["each", "none", "none, noted"]
 
 
@@ -193,7 +192,7 @@ class QuietMarkers:
         self.note = self._made.append
 
     def attend(self, attention: Attention) -> None:
-        """From now on."""
+        """Change who attends to the steps."""
         self.attention = attention
         self._instead(self.note if attention == "none, noted" else None)
 

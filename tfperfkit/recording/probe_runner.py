@@ -184,13 +184,17 @@ class Probing:
 
 
 class ExitNote:
-    """Calls ``tell`` once if the interpreter ends, in this process; ``at_ns`` is then when. ``close`` takes it back."""
+    """Calls ``tell`` if the interpreter ends in this process while a window is open, before the probe's exit handlers.
+
+    A probe's own handler may take seconds to close (a trace is written). Handlers run in reverse order, so one that is
+    registered after the window was opened runs first. ``at_ns`` is the time of the call; ``close`` unregisters it.
+    """
 
     def __init__(self, tell: Callable[[], None]) -> None:
         self.at_ns: int | None = None
         self._tell = tell
         self._pid = os.getpid()
-        self._handler = self._note  # one object: that is how it is found again
+        self._handler = self._note  # one object, so that it can be unregistered
         atexit.register(self._handler)
 
     def _note(self) -> None:
@@ -199,6 +203,6 @@ class ExitNote:
             self._tell()
 
     def close(self) -> int:
-        """When the closing began: at the interpreter's end, or now."""
+        """Unregister it; the time at which the closing began: at the interpreter's end, or now."""
         atexit.unregister(self._handler)
         return self.at_ns if self.at_ns is not None else now_ns()

@@ -1,4 +1,5 @@
-"""How much processor time the process has used, now and then: other programs hardly change it, as they do the clock."""
+"""How much CPU time the process and its threads used, read from time to time: other programs hardly change it, unlike
+wall-clock time."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ class ProcessorTime:
         self._begun = self._next = 0
 
     def note(self, now: int) -> None:
-        """Read and write them, if it is time."""
+        """Read and append them if it is time."""
         if now < self._next:
             return
         self._begun = self._begun or now
@@ -37,13 +38,14 @@ class ProcessorTime:
         self._append([when, used, waited])
 
 
-#: Between two readings; of a run in watch mode after such a part of its age, or a minute.
+#: The time between two readings; in watch mode this share of the run's age, or a minute.
 _EVERY_NS = 2 * NS_PER_S
 _PART, _RARE_NS = 50, 60 * NS_PER_S
 
 
 class ThreadTimes:
-    """Each record is (when, the threads' times), all in ns. ``rarely``: for days."""
+    """How long all threads ran and waited for a CPU core: records of (when, times), all in ns. Other ranks wait for a
+    process that lacks cores. ``rarely``: for runs of days."""
 
     def __init__(self, append: Callable[[list[int]], object], *, rarely: bool = False) -> None:
         self._append = append
@@ -61,20 +63,24 @@ class ThreadTimes:
 
 
 class PairedTime:
-    """``due`` before each sample, on the pulse's thread; then called, it is what the sample's row ends with."""
+    """The CPU time shortly before a sample, if samples are seconds apart (watch mode).
+
+    The CPU time between two samples tells computing from waiting in a process that trains with others. ``due`` is asked
+    before each sample, on the pulse's thread; a call returns what the sample's row ends with.
+    """
 
     def __init__(self, used_ns: Callable[[], int]) -> None:
         self._used_ns = used_ns
         self._before: tuple[int, int] | None = None
 
     def due(self, now: int) -> bool:
-        """Whether this is the moment before a sample, which is to be taken ``FAST_S`` later."""
+        """Whether a sample is to be taken ``FAST_S`` from now."""
         if self._before is not None:
             return False
         self._before = now, self._used_ns()
         return True
 
     def __call__(self) -> tuple[int, ...]:
-        """The processor time until now, and of the reading before it when that was and its value (all in ns)."""
+        """The CPU time until now, and the time and value of the reading before it, all in ns."""
         before, self._before = self._before, None
         return self._used_ns(), *(before or ())

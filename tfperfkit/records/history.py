@@ -1,4 +1,5 @@
-"""What watch mode keeps of a run of days: rows of some seconds, rows of a minute, and why windows were opened."""
+"""What watch mode keeps of a run of days: rows of some seconds, rows of a minute, why windows were opened, and the
+history that a report makes of them."""
 
 from __future__ import annotations
 
@@ -167,7 +168,7 @@ class Period(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunChange(msgspec.Struct, frozen=True):
-    """Something that watch mode noticed: why it is of interest, ``at_s`` since the run began, in words."""
+    """A change that watch mode noticed: its kind, ``at_s`` since the run began, and words."""
 
     why: str
     at_s: float
@@ -176,8 +177,8 @@ class RunChange(msgspec.Struct, frozen=True):
 
 
 class WatchedWindow(msgspec.Struct, frozen=True, kw_only=True):
-    """A window that watch mode opened: the folder of its own run below that of the run, why, and what it found. Those
-    that were refused have no ``name``, and ``refused`` says why. ``kept``: its folder is still there."""
+    """A window that watch mode opened: its own run's folder inside that of the run, the reason, and what it found.
+    Refused ones have no ``name``, and ``refused`` says why. ``kept``: the folder still exists."""
 
     why: str
     text: str
@@ -189,8 +190,8 @@ class WatchedWindow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class History(msgspec.Struct, frozen=True, kw_only=True):
-    """A run in watch mode over all of its time. ``dropped_steps``: those of which only the periods are known, not each.
-    ``ours_share``: of the time, what tfperf's hooks and thread took of a processor."""
+    """A whole run in watch mode. ``dropped_steps``: how many steps are known by their periods only. ``ours_share``: the
+    share of the time in which tfperf's hooks and thread used a CPU core."""
 
     periods: tuple[Period, ...] = ()
     changes: tuple[RunChange, ...] = ()

@@ -1,4 +1,4 @@
-"""Context managers for people's own tests: what is traced inside, and which operations Python calls one by one."""
+"""Context managers for users' tests: which functions are traced inside, and which operations Python dispatches."""
 
 from __future__ import annotations
 
@@ -165,12 +165,13 @@ def _is_tensorflow(file: str) -> bool:
 
 #: Names under which compiled functions are called.
 _FUNCTIONS = ("__inference_", "__forward_", "__backward_", "PartitionedCall", "StatefulPartitionedCall")
-#: Making a dataset and taking from it is the input's affair: each batch is such an operation.
+#: Operations of datasets belong to the input: each batch is one.
 _INPUT = ("Dataset", "Iterator")
 
 
 class OperationCounter:
-    """Counts from ``start`` to ``stop``, on all threads. ``found``: by type and the person's line."""
+    """Counts operations that Python dispatches from ``start`` to ``stop``, on all threads. ``found``: the count by type
+    and user line."""
 
     def __init__(self) -> None:
         self.found: Counter[tuple[str, str, int]] = Counter()
@@ -178,7 +179,7 @@ class OperationCounter:
         self._origin = Origin()
 
     def start(self) -> None:
-        """Raises Unavailable where TensorFlow is not imported or has no such callback."""
+        """Begin. Raises Unavailable if TensorFlow is not imported or has no such callback."""
         if "tensorflow" not in sys.modules:
             raise Unavailable("TensorFlow is not imported, so there are no operations to count")
         try:
@@ -189,7 +190,7 @@ class OperationCounter:
             raise Unavailable(f"operations can't be seen in this TensorFlow: {error}") from error
 
     def stop(self) -> None:
-        """Also right where the script has cleared all callbacks."""
+        """End; also correct if the script has cleared all callbacks."""
         from tensorflow.python.framework import op_callbacks
 
         try:

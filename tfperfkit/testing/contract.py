@@ -137,7 +137,7 @@ def _require(condition: bool, message: str) -> None:
 
 
 def hooks() -> dict[str, Any]:
-    """What a probe could leave behind, as comparable values."""
+    """List what a probe could leave behind in a process, as comparable values."""
     found: dict[str, Any] = {
         "sys.settrace": id(sys.gettrace()),
         "sys.setprofile": id(sys.getprofile()),

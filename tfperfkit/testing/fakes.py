@@ -1,4 +1,4 @@
-"""For authors of probes: a recording and a capture on a temporary folder."""
+"""For authors of probes: a recording and a capture in a temporary folder. For authors of rules: made-up evidence."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def evidence_of(
     run_account: RunAccount | None = None,
     history: History | None = None,
 ) -> Evidence:
-    """The ``Evidence`` of a rule's test: only what is given is there.
+    """Make the ``Evidence`` for a rule's test, with only what is given.
 
     ``data`` holds each probe's record by its name, as the probe returned it or as builtins; ``offers`` what each offers
     besides; ``sources`` the text of the person's files; ``records`` the session's streams.

@@ -1,4 +1,4 @@
-"""Each tracker in turn, in a thread of its own: one that fails, or does not answer, costs one line and no more."""
+"""Send a report to each tracker in turn, in a thread of its own: one that fails or does not answer costs one line."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ Examples = Callable[[str], tuple[tuple[str, str], ...]]
 
 
 def record(report: Report, folder: Path, examples: Examples, script: str = "") -> Record:
-    """``folder`` of the run; ``script``: what it is called, where the report does not know."""
+    """Make what trackers get. ``folder``: the run's; ``script``: its name if the report does not know it."""
     return Record(
         name=folder.name,
         script=script or (Path(report.run.argv[0]).name if report.run.argv else folder.name),
@@ -90,7 +90,7 @@ def record(report: Report, folder: Path, examples: Examples, script: str = "") -
 
 
 def gauges(report: Report) -> list[Gauge]:
-    """The account, the findings and the run, with labels, in seconds and ratios."""
+    """List the account, the findings and the run as gauges with labels, in seconds and ratios."""
     steps = report.steps
     made = [
         Gauge("steps", float(steps.count), "1", "Training steps that were seen."),

@@ -1,4 +1,4 @@
-"""``tfperf try`` and ``tfperf prove``."""
+"""``tfperf try`` and ``tfperf prove``: what they run, how a signal ends them, and the list of experiments."""
 
 from __future__ import annotations
 
@@ -123,21 +123,22 @@ _SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasa
 
 
 class Struck:
-    """``number``: of the first signal that said to stop; Ctrl-C's where none of these did."""
+    """``number``: the first signal that asked to stop; that of Ctrl-C if no other did."""
 
     number: int = signal.SIGINT
 
     @property
     def status(self) -> int:
-        """The exit status that says so."""
+        """The exit status for that signal."""
         return 128 + self.number
 
 
 @contextmanager
 def stopped_by_signals() -> Iterator[Struck]:
-    """SIGTERM and SIGHUP do what Ctrl-C does: a KeyboardInterrupt, the first time. The second time they end us at once.
+    """Let SIGTERM and SIGHUP raise KeyboardInterrupt as Ctrl-C does, so that what was measured is shown. The second one
+    ends the process at once.
 
-    A signal that somebody ignores (``nohup``) stays ignored.
+    A signal that is ignored (``nohup``) stays ignored.
     """
     struck = Struck()
     before: dict[int, object] = {}

@@ -175,12 +175,12 @@ if TYPE_CHECKING:
     from tfperfkit.fixing.files import Files
     from tfperfkit.fixing.patches import Patch
 
-#: Before a finding's id, where other changes have the name of an experiment.
+#: Stands before a finding's id, where other changes have the name of an experiment.
 PREFIX = "patch:"
 
 
 def of_patches(report: Report, evidence: Evidence) -> list[Variant]:
-    """One for each finding that has a mechanical fix, each by itself; none without LibCST."""
+    """Make a variant for each finding with a mechanical fix, each on its own; none without LibCST."""
     try:
         from tfperfkit.fixing.files import Files
         from tfperfkit.fixing.patches import Patches
@@ -211,8 +211,8 @@ def _variant(finding: Finding, patch: Patch, files: Files) -> Variant:
 def rather_than_experiments(
     patched: Sequence[Variant], experiments: Sequence[Variant], findings: Sequence[Finding]
 ) -> list[Variant]:
-    """Both, in the order of the findings. A patch is the remedy itself: where a finding has one, its experiments that
-    are a fix are left out, and those that tell a ceiling come after it."""
+    """Merge both in the order of the findings. A patch is the remedy itself, so if a finding has one, its experiments
+    that are fixes are left out, and its ceilings come after the patch."""
     found: list[Variant] = []
     for key in dict.fromkeys((finding.code, place_of(finding)) for finding in findings):
         mine = [item for item in patched if (item.finding, item.place) == key]

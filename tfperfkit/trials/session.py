@@ -227,7 +227,8 @@ _EVERY_S = 0.5
 
 
 class Progress:
-    """Nothing is written where ``file`` is no terminal."""
+    """One line on a terminal that says which trial runs and how much of the time is gone; nothing if ``file`` is
+    none."""
 
     def __init__(self, file: TextIO | None, budget: Budget) -> None:
         self._file = file if file is not None and file.isatty() else None
@@ -236,11 +237,11 @@ class Progress:
         self._what = ""
 
     def begin(self, what: str) -> None:
-        """A trial of this begins."""
+        """Show that a trial begins."""
         self._what, self._last = what, 0.0
 
     def look(self, _: float) -> None:
-        """Called often while it runs."""
+        """Update the line; called often while a trial runs."""
         now = time.monotonic()
         if self._file is None or now - self._last < _EVERY_S:
             return
@@ -249,7 +250,7 @@ class Progress:
         self._write(f"\r\x1b[2K{text[:78]}")
 
     def end(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         self._write("\r\x1b[2K")
 
     def _write(self, text: str) -> None:

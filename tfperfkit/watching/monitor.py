@@ -80,14 +80,14 @@ _MAX_READ = 4 * 1024 * 1024  # at a time
 
 
 class BlockReader:
-    """Remembers where it was. Reads whole lines only."""
+    """Follows the rows that the script's process writes, from file to file of their ring. It reads whole lines only."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._number, self._offset = 0, 0
 
     def new(self) -> Iterator[Stretch]:
-        """The rows since the last call."""
+        """Yield the rows since the last call."""
         for number, name in ring.files(self._folder, BLOCKS):
             if number < self._number:
                 continue
@@ -100,7 +100,7 @@ class BlockReader:
             with safe_reader.open_file(self._folder, name) as file:
                 file.seek(self._offset)
                 data = file.read(_MAX_READ)
-        except OSError:  # it has been dropped meanwhile
+        except OSError:  # it has been dropped in the meantime
             return
         whole = data[: data.rfind(b"\n") + 1]
         self._offset += len(whole)

@@ -1,4 +1,4 @@
-"""From the records to the numbers of the report."""
+"""Compute the numbers of the report from the records, and what the probe offers to rules."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ def host_syncs(slices: Sequence[Slice], step: float | None) -> tuple[SyncRow, ..
 
 
 def offers(data: DevicesData, watched: bool = True) -> tuple[Any, ...]:
-    """The reads that were seen, unless no step was ``watched``, and the GPUs when TensorFlow was asked for them."""
+    """Offer the reads of tensors, unless no step was ``watched``, and the GPUs if TensorFlow listed them."""
     rows = tuple(
         HostRead(file=row.file, line=row.line, per_step=row.per_step, through=row.through) for row in data.host_syncs
     )

@@ -1,4 +1,4 @@
-"""From the records to ``InputData``."""
+"""Make ``InputData`` from the records, and what the probe offers to other readers of a run."""
 
 from __future__ import annotations
 
@@ -287,15 +287,15 @@ def _notes(pipelines: Sequence[Pipeline], watched: Sequence[Watched]) -> tuple[s
     return tuple(notes)
 
 
-#: ``float32[64,128], int32[64]``: of each part of an element its shape.
+#: The shape of each part of an element in ``float32[64,128], int32[64]``.
 _SHAPE = re.compile(r"\w+\[([^\]]*)\]")
-#: Batches that a step takes, as they are counted, may differ from one by a batch that was made ahead.
+#: The counted batches of a step may differ from one by a batch that was made ahead.
 _ONE = 0.1
 
 
 def offers(data: InputData) -> tuple[InputPace | InputBatch | Pipelines, ...]:
-    """The pace of the pipelines that feed the steps, of several the slowest one's, none where it was not measured; how
-    many examples a batch holds; and what pipelines there are, if any."""
+    """Offer the pace of the slowest pipeline that feeds the steps, if it was measured, how many examples a batch has,
+    and all pipelines."""
     paces = [
         each.bound_ms_per_output * each.outputs_per_step
         for each in data.pipelines
@@ -311,7 +311,7 @@ def offers(data: InputData) -> tuple[InputPace | InputBatch | Pipelines, ...]:
 
 
 def _examples(data: InputData) -> int:
-    """Of one pipeline before one device: what a strategy hands on are batches. 0 where that is not so plain."""
+    """The examples in a batch if there is one pipeline and one device, else 0: a strategy passes batches on."""
     feeding = [each for each in data.pipelines if each.in_training]
     if len(feeding) != 1 or feeding[0].iterators != 1 or not feeding[0].stages:
         return 0

@@ -1,4 +1,4 @@
-"""A pipeline for the report: its stages as they were built, with what was measured of them."""
+"""A pipeline for the report: its stages with what was measured of them, and how a strategy divides it among workers."""
 
 from __future__ import annotations
 
@@ -211,12 +211,12 @@ def _given(value: object) -> float | None:
     return float(value) if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
-#: Datasets before which a strategy can divide the files.
+#: Sources whose files a strategy can divide.
 _READERS = ("TFRecord", "TextLine", "FixedLengthRecord", "SSTable", "RecordIO", "ArrayRecord")
 
 
 def divided(datasets: Sequence[MadeDataset]) -> tuple[Divided, ...]:
-    """The pipelines that a strategy divides, those of one line once."""
+    """List the pipelines that a strategy divides, one for each line."""
     known = {made.number: made for made in datasets}
     found = []
     for made in datasets:
@@ -237,5 +237,5 @@ def divided(datasets: Sequence[MadeDataset]) -> tuple[Divided, ...]:
 
 
 def random_order(datasets: Sequence[MadeDataset]) -> bool:
-    """Whether examples come in an order that another process would not have."""
+    """Whether another process would get the examples in another order."""
     return any(kind_of(made.cls) == "Shuffle" and not made.about.seed for made in datasets)

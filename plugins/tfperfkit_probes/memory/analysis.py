@@ -1,4 +1,4 @@
-"""From the records to ``MemoryData``."""
+"""Make ``MemoryData`` from the records, and what the probe offers to the step's account and to rules."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def _notes(
 
 
 def collected(records: Iterable[CollectionRecord]) -> GarbageCollections:
-    """When garbage was collected."""
+    """Offer when garbage was collected."""
     kept = list(records)
     return GarbageCollections(
         spans=tuple((record.begin_ns, record.end_ns) for record in kept),
@@ -232,7 +232,7 @@ def collected(records: Iterable[CollectionRecord]) -> GarbageCollections:
 
 
 def offers(data: MemoryData, records: Iterable[CollectionRecord] = ()) -> tuple[Any, ...]:
-    """The collections, what the process held, and the limit where there is one."""
+    """Offer the collections, the memory of the process, and its limit if there is one."""
     made: list[Any] = [collected(records)]
     if data.limit_bytes:
         made.append(MemoryLimit(limit_bytes=data.limit_bytes))

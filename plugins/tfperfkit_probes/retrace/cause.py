@@ -215,7 +215,7 @@ def _device(device: Any) -> str:
     return text.rpartition("/device:")[2] if "/device:" in text else text
 
 
-#: Which difference is named as the cause when a trace has several: the one that must be mended first.
+#: If a trace has several differences, the one to fix first is named as the cause.
 _ORDER: tuple[Way, ...] = (
     "context",
     "structure",
@@ -232,13 +232,13 @@ _ORDER: tuple[Way, ...] = (
 
 
 def main_difference(cause: Sequence[Difference]) -> Difference | None:
-    """The difference that is named as the cause."""
+    """Choose the difference that is named as the cause."""
     ranked = sorted(cause, key=lambda d: _ORDER.index(d.way) if d.way in _ORDER else -1)
     return ranked[0] if ranked else None
 
 
 def changed_dimensions(difference: Difference) -> list[int]:
-    """Which dimensions of a tensor differ from the closest trace, from 0. Read from the printed types."""
+    """List the dimensions of a tensor, from 0, that differ from the closest trace, read from the printed types."""
     before, after = sizes(difference.before), sizes(difference.after)
     if before is None or after is None or len(before) != len(after):
         return []
@@ -246,6 +246,6 @@ def changed_dimensions(difference: Difference) -> list[int]:
 
 
 def sizes(text: str) -> list[str] | None:
-    """The sizes in ``f32[32,None]``; None when there are none."""
+    """Split the sizes in ``f32[32,None]``; None if there are none."""
     inside = text.partition("[")[2].partition("]")[0]
     return inside.split(",") if inside and inside != "?" else None

@@ -1,4 +1,10 @@
-"""The second reading: every operation that ran in the traced steps, with its own time."""
+"""The second reading of a trace: every operation that ran in the traced steps, with its own time.
+
+It also estimates the time of undisturbed kernels of eager operations. On a busy machine one wait for a CPU core adds
+milliseconds to the mean of an operation on ten numbers. A loop runs the same operations repeatedly, so each is compared
+with those of its type between the same neighbours, and the lower quartile of these counts for
+all: the median would be one that waited if the thread waits most of the time.
+"""
 
 from __future__ import annotations
 
@@ -268,19 +274,19 @@ def read_device(plane: Plane, window: Iterable[Span] | None, ops: dict[OpKey, Op
     return busy
 
 
-#: So many operations before, and behind, make the place of an operation in its loop.
+#: How many operations before and after one identify its place in a loop.
 _BEFORE, _BEHIND = 4, 2
 
 
 class Kernel(NamedTuple):
-    """An eager operation: its type, and what passed between handing it to its kernel and having its result (ps)."""
+    """An eager operation: its type, and the time from calling its kernel to its result, in ps."""
 
     type: str
     ps: int
 
 
 def undisturbed(threads: Iterable[Sequence[Kernel]]) -> dict[str, float]:
-    """ps of all kernels by type, each thread's operations in their order."""
+    """Estimate the total time of undisturbed kernels by type, in ps, from each thread's operations in order."""
     alike: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for kernels in threads:
         types = [kernel.type for kernel in kernels]

@@ -1,4 +1,4 @@
-"""From a recorded trace to the result of the probe ``tfprof``, and to its part of the timeline."""
+"""Make the result of the probe ``tfprof`` from a recorded trace: data, tables, offers, and its part of the timeline."""
 
 from __future__ import annotations
 
@@ -215,8 +215,8 @@ def _short(name: str) -> str:
 
 
 def offers(data: TfprofData, after: TraceFacts | None = None, clock: RunClock | None = None) -> tuple[Any, ...]:
-    """Of a trace without steps only what does not need them. ``after``: of a second one, after the steps. ``clock``:
-    of the first."""
+    """Offer what the trace tells; without steps only what does not need them. ``after``: facts of a second trace, after
+    the steps. ``clock``: that of the first trace."""
     made: list[Any] = [
         RanOperations(steps=data.steps, rows=_rows(data.top_ops), input=_rows(data.input_ops), rest_ms=data.rest_ms),
         FunctionCalls(per_step={row.name: row.per_step for row in data.calls}),

@@ -1,4 +1,4 @@
-"""What a trial leaves to compare: the weights at its end, and the losses that ``fit`` reported."""
+"""What makes the results of trials comparable: the same seeds, the weights at the end, and the losses of ``fit``."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ _SEED = 20
 
 
 def seed() -> None:
-    """Seed Python, NumPy (if loaded) and TensorFlow, without waking its runtime."""
+    """Seed Python, NumPy (if loaded) and TensorFlow, without initialising its runtime. The script's seeds override."""
     random.seed(_SEED)
     numpy = sys.modules.get("numpy")
     if numpy is not None:

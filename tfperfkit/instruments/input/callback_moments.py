@@ -1,4 +1,4 @@
-"""Moments of ``fit``, ``evaluate`` and ``predict``, seen where Keras tells its list of callbacks of them."""
+"""Moments of ``fit``, ``evaluate`` and ``predict``, and of their batches, seen where Keras calls its callbacks."""
 
 from __future__ import annotations
 

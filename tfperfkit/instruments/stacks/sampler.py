@@ -306,7 +306,7 @@ class Sampler:
         return stack
 
 
-#: Line, last line, column, end column; columns in bytes of UTF-8.
+#: First line, last line, first column, end column; columns in bytes of UTF-8.
 Span = tuple[int, int, int, int]
 
 
@@ -335,8 +335,7 @@ def _jumping_to(code: CodeType, offset: int) -> int | None:
 
 
 def span_of(code: CodeType, instruction: int) -> Span | None:
-    """The expression that an instruction belongs to; None where Python did not keep it (before 3.11, or -X
-    no_debug_ranges)."""
+    """The expression of an instruction; None if Python did not keep it (before 3.11, or -X no_debug_ranges)."""
     positions = getattr(code, "co_positions", None)
     if positions is None:
         return None

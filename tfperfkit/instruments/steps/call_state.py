@@ -72,7 +72,7 @@ class Token:
 
 
 class Targets:
-    """Numbers for optimizers, models and functions, in order of appearance. Identities of dead objects are reused."""
+    """Number optimizers, models and functions in order of appearance. Ids of dead objects are reused."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[int, weakref.ref[Any] | None]] = {}

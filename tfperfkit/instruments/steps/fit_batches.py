@@ -1,4 +1,4 @@
-"""The batches of a running ``Model.fit``, from Keras' own callbacks for them."""
+"""The batches of a running ``Model.fit``, from Keras' callbacks for them and from the frame of ``fit``."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class FitBatches:
 
 
 def steps_per_execution(frame: FrameType | None) -> int:
-    """Of the trainer whose ``fit`` is running; 0 if it can't be seen. Reading ``fit``'s locals costs: once per fit."""
+    """Read it from the trainer whose ``fit`` runs; 0 if it can't be seen. Reading locals is slow: done once per fit."""
     frame = _fit(frame)
     value = getattr(local(frame, "self"), "steps_per_execution", 0) if frame is not None else 0
     return value if isinstance(value, int) else 0

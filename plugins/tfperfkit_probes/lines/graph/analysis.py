@@ -1,4 +1,9 @@
-"""Graph lines: join the trace with what was recorded while the graphs were built."""
+"""Graph lines: join the trace with what was recorded while the graphs were built.
+
+This includes the functions of an input pipeline (``Dataset.map``), which run on tf.data's threads beside the step, and
+the call that was under way when the trace ended, which left no event. A trace names operations, not the function that
+they belong to: if several functions have an operation of that name, the one with the most operations seen gets it.
+"""
 
 from __future__ import annotations
 
@@ -236,7 +241,7 @@ def _module_graph(module: str, origins: Origins) -> int | None:
 
 
 def in_pipeline(built: Iterable[BuiltGraphs], segments: Iterable[Segment]) -> list[FunctionTime]:
-    """The person's functions in the pipeline with their busy time, the longest first."""
+    """The user functions in the pipeline with their busy time, the longest first."""
     busy: dict[str, int] = {}
     for segment in segments:
         if not segment.waits and not segment.key.module:
@@ -264,12 +269,12 @@ def in_pipeline(built: Iterable[BuiltGraphs], segments: Iterable[Segment]) -> li
     return sorted(found.values(), key=lambda item: -item.wall)
 
 
-#: Names that are looked up, those that took longest.
+#: How many names are looked up: those that took longest.
 _NAMES = 50
 
 
 def with_unfinished(activity: Activity, span: Span | None, built: Sequence[BuiltGraphs]) -> list[Call]:
-    """The calls, and the unfinished one where a function is known by the larger part of its operations."""
+    """The calls, with the unfinished one if most of its operations identify its function."""
     if span is None:
         return activity.calls
     took: Counter[tuple[str, str]] = Counter()
@@ -291,7 +296,7 @@ def with_unfinished(activity: Activity, span: Span | None, built: Sequence[Built
 
 
 def _built_there(locator: Locator, item: BuiltGraphs, root: int, name: str, kind: str) -> bool:
-    """Whether a function, or what it calls, has the operation: not only one in the same scope."""
+    """Whether a function, or one that it calls, has this operation, not just one in the same scope."""
     chain = locator.find(root, name)
     if chain is None:
         return False

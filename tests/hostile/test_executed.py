@@ -81,6 +81,7 @@ EXECUTING = {
     ("launch/bootstrap/sitecustomize.py", "exec_module"),
     ("commands/__init__.py", "import_module"),  # the modules of that package
     ("launch/preload.py", "import_module"),  # modules of a fixed list
+    ("fixing/lookup.py", "import_module"),  # the fixers of its table
     ("registry.py", "import_module"),  # the package of our own probes
     ("native.py", "import_module"),  # our own C code
     ("trials/command.py", "import_module"),  # the package of our own experiments
@@ -136,6 +137,7 @@ READING = {
     "cli.py",
     "registry.py",  # loads entry points
     "explain/pages.py",  # our own pages
+    "report/output.py",  # what it writes
     "report/html/render.py",  # our own scripts and styles
     "testing/fakes.py",
     "records/rank.py",  # names of folders

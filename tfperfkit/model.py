@@ -95,10 +95,11 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, metaclass=TakesStated):
     code: str
     family: Family
     title: str
-    severity: Severity
+    #: "info": a remark. Else it follows from the gain, if that is a share of the steps or of a work.
+    severity: Severity = "low"
     share_of_step: float
     gain: Gain = Unknown()
-    where: tuple[SourceSpan, ...]
+    where: tuple[SourceSpan, ...] = ()
     evidence: tuple[Measurement, ...]
     advice: str
     remedy: Remedy = Rewrite()  # what the advice asks for; not part of the JSON report

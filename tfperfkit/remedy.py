@@ -61,7 +61,6 @@ class ChangeStage(msgspec.Struct, frozen=True, tag="change_stage"):
 
     to: Literal[
         "keep_up", "prefetch", "parallel", "cache", "batch_first", "order", "shuffle_less", "less_python",
-        "like_lengths",
     ]  # fmt: skip
 
 
@@ -70,7 +69,7 @@ class ReplaceOps(msgspec.Struct, frozen=True, tag="replace_ops"):
 
     by: Literal[
         "fewer", "one_pass", "one_gradient", "all_rows", "looked_up_rows", "kept_results", "order", "top_k", "in_place",
-        "array", "array_in_place", "whole_gradient", "gradient_rows", "tensorflow",
+        "array", "array_in_place", "less_padding", "whole_gradient", "gradient_rows", "tensorflow",
     ] = "fewer"  # fmt: skip
 
 

@@ -18,16 +18,7 @@ class Input(WithChoice):
     name = "input"
     keeps = "ceiling"
     usage = "input=first-batch"
-    remedies = (
-        ChangeStage("keep_up"),
-        ChangeStage("prefetch"),
-        ChangeStage("parallel"),
-        ChangeStage("cache"),
-        ChangeStage("batch_first"),
-        ChangeStage("order"),
-        ChangeStage("shuffle_less"),
-        ChangeStage("less_python"),
-    )
+    remedies = (ChangeStage,)
     headroom = 0.6
     choices = ("first-batch",)
     wanted = "first-batch"

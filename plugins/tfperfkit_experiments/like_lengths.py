@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfperfkit.experiment import Change
-from tfperfkit.remedy import ChangeStage
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import DATASET, Seams
 
@@ -27,7 +27,7 @@ class LikeLengths(Base):
 
     name = "like-lengths"
     keeps = "nothing"
-    remedies = (ChangeStage("like_lengths"),)
+    remedies = (ReplaceOps("less_padding"),)
 
     def apply(self, seams: Seams, change: Change) -> None:
         """Change ``padded_batch`` in user files, and ``fit`` with an array of padded tokens."""

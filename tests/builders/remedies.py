@@ -59,7 +59,7 @@ REMEDIES: dict[str, Remedy] = {
     "GRF009": ReplaceOps("kept_results"),
     "GRF011": ReplaceOps("order"),
     "GRF013": ReplaceOps("top_k"),
-    "GRF018": ChangeStage("like_lengths"),
+    "GRF018": ReplaceOps("less_padding"),
     "GRF019": ReplaceOps("in_place"),
     "INP001": ChangeStage("keep_up"),
     "INP002": Hoist("file"),

@@ -12,6 +12,8 @@ from tfperfkit.model import REPORT_SCHEMA, Finding, OnceFixed, Report
 from tfperfkit.records.stated_gains import Stated, StatedOnce
 from tfperfkit.report.json import FOR_PEOPLE
 
+#: Fields of a finding that a rule may leave out; a report has them always.
+_WRITTEN = ("severity", "where")
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -41,7 +43,8 @@ def _state(record: dict[str, Any], stated: dict[str, Any]) -> None:
     """Replaces the field ``gain`` of a record by the fields that state it in a report."""
     del record["properties"]["gain"]
     record["properties"] |= stated["properties"]
-    record["required"] = [name for name in (*record["required"], *stated["required"]) if name != "gain"]
+    always = {*record["required"], *stated["required"], *_WRITTEN}
+    record["required"] = [name for name in record["properties"] if name in always]
     record["description"] = "\n\n".join(inspect.cleandoc(each["description"]) for each in (record, stated))
 
 

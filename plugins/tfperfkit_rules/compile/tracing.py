@@ -119,7 +119,6 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
         code="CMP002",
         family="compile",
         remedy=Setting("jit_compile", "on"),
-        severity="low",
         share_of_step=share,
         title=f"{100 * share:.0f} % of a step is elementwise operations, slices and sums, one by one",
         gain=gain.from_shares(0.0, upper),

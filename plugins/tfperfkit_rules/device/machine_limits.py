@@ -48,7 +48,6 @@ def throttled(evidence: Evidence) -> Iterator[Finding]:
         severity="high" if share >= MUCH_THROTTLED.value else "medium",
         basis="run",
         share_of_step=share,
-        where=(),
         evidence=(
             Measurement("time it was held back, over all processors", stopped / 1e9, "s", "run"),
             Measurement("quota", float(quota), "processors", "run"),
@@ -78,7 +77,6 @@ def swapping(evidence: Evidence) -> Iterator[Finding]:
         severity="high",
         basis="risk",
         share_of_step=0.0,
-        where=(),
         evidence=(
             Measurement("in swap at the end", float(swapped), "bytes", "run"),
             Measurement("pages read from the disk", float(faults), "count", "run"),

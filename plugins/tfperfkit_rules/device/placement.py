@@ -46,7 +46,6 @@ def unused_gpu(evidence: Evidence) -> Iterator[Finding]:
         severity=severity,
         basis="risk",
         share_of_step=0.0,
-        where=(),
         evidence=(
             Measurement(
                 "GPUs in the machine",

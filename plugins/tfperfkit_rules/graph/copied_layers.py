@@ -45,7 +45,6 @@ def copied_layers(evidence: Evidence) -> Iterator[Finding]:
     finding = Finding(
         code=codes.UNROLLED_LOOP,
         family="graph",
-        severity="low",
         share_of_step=0.0,
         title=f"{which} in the graph once for each time step, {often} times: {operations:,} operations",
         where=places([*(SourceSpan(file, call.lineno) for file, call, _ in wrapped), *largest.callers]),

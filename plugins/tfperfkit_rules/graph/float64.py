@@ -82,7 +82,6 @@ def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
         code=codes.FLOAT64,
         family="precision",
         remedy=Setting("precision", "float32"),
-        severity="low",
         share_of_step=0.0,
         title=f"{name} computes in float64: {ops:,} operations, {100 * share:.0f} % of its FLOPs",
         where=places([*where, definition(function)]),

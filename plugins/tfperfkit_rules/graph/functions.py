@@ -83,7 +83,6 @@ def of_step(
         finding,
         share_of_step=min(share, 1.0),
         gain=gain.from_shares(lower, upper),
-        severity="low",
         evidence=(*finding.evidence, Measurement(name, share, "share", "breakdown")),
         absorbs=absorbs,
     )

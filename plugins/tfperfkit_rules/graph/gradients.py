@@ -45,7 +45,6 @@ def repeated_gradients(evidence: Evidence) -> Iterator[Finding]:
                 code=codes.REPEATED_GRADIENTS,
                 family="graph",
                 remedy=ReplaceOps("one_gradient"),
-                severity="low",
                 share_of_step=upper,
                 title=f"{passes.function} runs the backward pass {passes.times} times to add the results up",
                 gain=gain.from_shares(calibrated.GRADIENTS_SAVED_MIN.value * upper, upper),

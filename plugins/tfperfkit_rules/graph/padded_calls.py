@@ -10,7 +10,7 @@ from tfperfkit_probes.ops.waste.padded import KIND
 from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
-from tfperfkit.remedy import ChangeStage
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
@@ -47,7 +47,7 @@ def _finding(evidence: Evidence, each: Ran, waste: Wasted) -> Iterator[Finding]:
     yield Finding(
         code=codes.PADDING,
         family="graph",
-        remedy=ChangeStage("like_lengths"),
+        remedy=ReplaceOps("less_padding"),
         title=f"{100 * (1 - mean / width):.0f} % of the sequences that {called} computes is padding",
         severity=graph_severity(share),
         share_of_step=share,

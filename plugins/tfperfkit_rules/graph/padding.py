@@ -11,7 +11,7 @@ from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedStep
 from tfperfkit.records.pipelines import Padding
-from tfperfkit.remedy import ChangeStage
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
@@ -85,7 +85,7 @@ def _padded_batches(stage: Stage, filled: float, computed: float) -> Iterator[Fi
     yield Finding(
         code=codes.PADDING,
         family="graph",
-        remedy=ChangeStage("like_lengths"),
+        remedy=ReplaceOps("less_padding"),
         title=f"{100 * (1 - filled):.0f} % of the batches is padding",
         severity=graph_severity(share),
         share_of_step=share,
@@ -126,7 +126,7 @@ def _finding(found: _Sequences, share: float, gained: gain.Range) -> Finding:
     return Finding(
         code=codes.PADDING,
         family="graph",
-        remedy=ChangeStage("like_lengths"),
+        remedy=ReplaceOps("less_padding"),
         title=f"{100 * empty:.0f} % of the sequences {found.words} is padding",
         severity=graph_severity(share),
         share_of_step=share,

@@ -48,7 +48,6 @@ def _finding(evidence: Evidence, function: Brief, loop: Control) -> Finding:
     finding = Finding(
         code=codes.UNROLLED_LOOP,
         family="graph",
-        severity="low",
         share_of_step=0.0,
         title=f"the {_name(loop)} in {loop.function} is unrolled: {known}{loop.copies:,} copies of its body, "
         f"{known}{loop.ops:,} operations",

@@ -35,7 +35,6 @@ def debug_mode(evidence: Evidence) -> Iterator[Finding]:
         code="INP016",
         family="input",
         remedy=Setting("debug_mode", "off"),
-        severity="low",
         title="tf.data runs in debug mode: Python calls each operation of its functions, for each element",
         share_of_step=item.share,
         gain=between(*bounds),

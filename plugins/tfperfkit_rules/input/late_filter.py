@@ -38,7 +38,6 @@ def filtered_late(evidence: Evidence) -> Iterator[Finding]:
         code="INP008",
         family="input",
         remedy=ChangeStage("order"),
-        severity="low",
         title=f"{called(stage)} works on all examples, and a filter behind it drops {100 * dropped:.0f} % of them",
         share_of_step=item.share,
         gain=between(*bounds),

@@ -70,7 +70,6 @@ def opened_again(evidence: Evidence) -> Iterator[Finding]:
         code="INP014",
         family="input",
         remedy=Hoist("reader"),
-        severity="low",
         title=f"{_files(first.loader)} again {_often(first.loader, item)} by {python_words(stage, source)}",
         share_of_step=item.share,
         gain=gain.between(*bounds),

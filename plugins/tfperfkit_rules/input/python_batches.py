@@ -70,7 +70,6 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
         code="INP005",
         family="input",
         remedy=ChangeStage("less_python"),
-        severity="low",
         title=f"Python prepares the batches: {python_words(stage, source)}{_doing(line)}",
         share_of_step=min(item.share + garbage / item.step_ms, 1.0),
         gain=AtLeast(*bounds),
@@ -121,7 +120,6 @@ def python_beside(evidence: Evidence) -> Iterator[Finding]:
         code="INP005",
         family="input",
         remedy=ChangeStage("less_python"),
-        severity="low",
         title=f"Python prepares the batches, beside the step's own: {python_words(stage, source)}",
         share_of_step=0.0,  # what it waits is not measured
         gain=AtLeast(*bounds),

@@ -100,7 +100,6 @@ def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Findin
         code="INP012",
         family="input",
         remedy=Hoist("iterator"),
-        severity="low",
         title="An element is taken by its number for every step, by a new iterator that makes all before it"
         if numbered
         else "A new iterator is made for every step",
@@ -155,7 +154,6 @@ def _again(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Finding | 
         code="INP012",
         family="input",
         remedy=Hoist("iterator"),
-        severity="low",
         share_of_step=share,
         title=f"The data set is built {pipeline.datasets_made} times over",
         gain=gain.from_shares(*gain.interval(share, len(samples))),
@@ -221,7 +219,6 @@ def constant_data(evidence: Evidence) -> Iterator[Finding]:
                 code="INP010",
                 family="input",
                 remedy=Hoist("array"),
-                severity="low",
                 basis="risk",
                 share_of_step=0.0,
                 title="from_tensor_slices copies large arrays into TensorFlow's memory",

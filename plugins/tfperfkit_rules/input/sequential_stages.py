@@ -119,14 +119,12 @@ def _per_example(evidence: Evidence, pipeline: Pipeline, stage: Stage, size: int
         code="INP007",
         family="input",
         remedy=ChangeStage("batch_first"),
-        severity="low",
         title=(
             f"{name} parses one record at a time"
             if parser is not None
             else f"{name} is mapped over single examples, each of little work"
         ),
         share_of_step=0.0,
-        where=(),
         evidence=(
             Measurement("operations in the function", stage.ops, "count", "run"),
             Measurement("examples in a batch", size, "count", "run"),
@@ -194,7 +192,6 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
         code="INP003",
         family="input",
         remedy=ChangeStage("parallel"),
-        severity="low",
         title=f"{name} {kind}"
         if len(maps) == 1
         else f"{name}, which run as one, {kind.replace('prepares', 'prepare')}",

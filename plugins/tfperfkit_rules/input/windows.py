@@ -54,7 +54,6 @@ def windows_one_by_one(evidence: Evidence) -> Iterator[Finding]:
     made = _finding(item.pipeline, flat, window, size, item.share)
     yield msgspec.structs.replace(
         made,
-        severity="low",
         gain=between(*bounds),
         where=places(evidence, place(flat, item.pipeline), place(window, item.pipeline)),
         evidence=(*waiting(item), *made.evidence, *times),
@@ -86,7 +85,6 @@ def _finding(pipeline: Pipeline, flat: Stage, window: Stage, size: int, share: f
         severity="info",
         title="Windows over the series are made one by one, each by a dataset of its own",
         share_of_step=share,
-        where=(),
         evidence=(Measurement("windows in a batch", size, "count", "run"),),
         advice=(
             f"Cut a whole batch of windows at a time: starts = tf.data.Dataset.range(len(series) - size + 1)"

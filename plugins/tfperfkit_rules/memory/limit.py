@@ -52,7 +52,6 @@ def near_limit(evidence: Evidence) -> Iterator[Finding]:
                 basis="risk",
                 title=f"{device.device} comes near its memory limit",
                 share_of_step=0.0,
-                where=(),
                 evidence=(
                     Measurement("highest memory", device.peak_bytes, "bytes", "run"),
                     Measurement("limit", device.limit_bytes, "bytes", "run"),

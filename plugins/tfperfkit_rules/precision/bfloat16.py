@@ -70,7 +70,6 @@ def bfloat16(evidence: Evidence) -> Iterator[Finding]:
         f"{times:.1f}x as fast in 16 bits",
         share_of_step=min(1.0, products / whole),
         gain=range_or_least(*widened((factor(whole, least), factor(whole, most)))),
-        where=(),
         evidence=(
             Measurement("a product in bfloat16, over one in float32", float(times), "ratio", "run"),
             Measurement("products of matrices per step", products, "ms", "breakdown"),

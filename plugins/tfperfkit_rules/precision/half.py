@@ -149,7 +149,6 @@ def unused_half_precision(evidence: Evidence) -> Iterator[Finding]:
         severity="info",
         title="The GPU's 16-bit arithmetic is not used",
         share_of_step=share,
-        where=(),
         evidence=(
             Measurement("share of the FLOPs in 16 bits", half / flops, "share", "run"),
             Measurement("compute capability", float(f"{capability[0]}.{capability[1]}"), "number", "run"),

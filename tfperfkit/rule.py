@@ -84,11 +84,67 @@ def _converted(offer: Offer) -> Any:
 
 
 class Unit(NamedTuple):
-    """What a rule calls the thing that its shares are shares of, in a sentence."""
+    """The words for what the account is of: a step, an iteration of a loop, or a single call.
+
+    A rule writes them into its texts: ``f"{unit.The} waits for its input"``. A single call has no "each".
+    """
 
     a: str  # "a step"
     the: str  # "the step"
     loop: str  # what repeats it: "the training loop"
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it happens once: a call."""
+        return self.a.startswith("the ")
+
+    @property
+    def each(self) -> str:
+        """``each step``; of a single call ``the call``."""
+        return self.the if self.is_single else f"each {self._noun}"
+
+    @property
+    def every(self) -> str:
+        """``every step``; of a single call ``the call``."""
+        return self.the if self.is_single else f"every {self._noun}"
+
+    @property
+    def per(self) -> str:
+        """``per step``; of a single call ``in the call``."""
+        return f"in {self.the}" if self.is_single else f"per {self._noun}"
+
+    @property
+    def per_a(self) -> str:
+        """``a step``, as in "three times a step"; of a single call ``in the call``."""
+        return self.per if self.is_single else self.a
+
+    @property
+    def A(self) -> str:
+        """``A step``, to begin a sentence."""
+        return _capitalize(self.a)
+
+    @property
+    def The(self) -> str:
+        """``The step``, to begin a sentence."""
+        return _capitalize(self.the)
+
+    @property
+    def Each(self) -> str:
+        """``Each step``, to begin a sentence."""
+        return _capitalize(self.each)
+
+    @property
+    def Every(self) -> str:
+        """``Every step``, to begin a sentence."""
+        return _capitalize(self.every)
+
+    @property
+    def _noun(self) -> str:
+        return self.the.removeprefix("the ")
+
+
+def _capitalize(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 class Evidence:

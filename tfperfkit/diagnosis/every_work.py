@@ -14,7 +14,6 @@ from tfperfkit.diagnosis.freeing import freeing_s, shorter_s
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.rules import apply, apply_last
-from tfperfkit.diagnosis.work_words import in_words_of
 from tfperfkit.model import Basis, Elsewhere, Family, Finding
 from tfperfkit.rule import Evidence
 
@@ -36,7 +35,7 @@ def findings(
         name = evidence.work.name
         shares[name, "step"] = shares[name, "turn"] = evidence.work.share_of_run
         more, _ = apply(evidence)  # a rule that failed here failed above
-        of_work = [in_words_of(item, evidence.unit) for item in more if _concerns(item, found)]
+        of_work = [item for item in more if _concerns(item, found)]
         found += [msgspec.structs.replace(item, work=name, work_kind=evidence.work.kind) for item in of_work]
     inside = {evidence.work.name for evidence in work if evidence.work is not None and _between_steps(run, evidence)}
     merged = merge(found, shares, inside)
@@ -47,8 +46,7 @@ def findings(
         if evidence.work is None:
             continue
         more, _ = apply_last(evidence, found)
-        rest = [in_words_of(item, evidence.unit) for item in more]
-        left += [msgspec.structs.replace(item, work=evidence.work.name, work_kind=evidence.work.kind) for item in rest]
+        left += [msgspec.structs.replace(item, work=evidence.work.name, work_kind=evidence.work.kind) for item in more]
     freed_s = freeing_s(run)
     once = _traced_once_s(run) / wall_s if wall_s > 0 else 0.0
     told = []

@@ -10,7 +10,7 @@ from tfperfkit.calibration import Chosen, Cited, Threshold
 from tfperfkit.gain import middle
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.remedy import BatchSize
-from tfperfkit.rule import Evidence
+from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.batch.size import MAX_OTHER, other_share, python_feeds
 from tfperfkit_rules.measures.batch_places import batch_of, size_code, size_places
 from tfperfkit_rules.measures.growth import Growth, growth
@@ -75,7 +75,7 @@ def larger_batch(evidence: Evidence) -> Iterable[Finding]:
         code="BAT002",
         family="batch",
         remedy=BatchSize("training", times),
-        title=_title(found, batch, times),
+        title=_title(found, batch, times, evidence.unit),
         severity="info",
         share_of_step=max(0.0, min(found.fixed_share, 1.0)),
         gain=range_or_least(*found.gain(times)),
@@ -104,17 +104,18 @@ def _times(found: Growth, batch: int) -> int:
     return next(times for times in allowed if found.middle(times) >= NEARLY_ALL.value * upper)
 
 
-def _title(found: Growth, batch: int, times: int) -> str:
+def _title(found: Growth, batch: int, times: int, unit: Unit) -> str:
     updates = found.update_ms / found.step_ms
     title = (
         f"{times * batch} examples to a batch instead of {batch} give {found.middle(times):.1f}x the examples a second"
     )
     if updates >= UPDATE_SHARE.value:
-        title += f"; {100 * updates:.0f} % of a step updates weights, whatever the batch"
+        title += f"; {100 * updates:.0f} % of {unit.a} updates weights, whatever the batch"
     return title
 
 
 def _detail(evidence: Evidence, found: Growth, batch: int) -> str:
+    unit = evidence.unit
     rows = []
     for times in _TIMES:
         lower, upper = found.gain(times)
@@ -122,7 +123,7 @@ def _detail(evidence: Evidence, found: Growth, batch: int) -> str:
     fixed = found.step_ms - sum(found.grows) / 2
     rest = _rest(fixed - found.update_ms - found.gaps_ms - found.around_ms)
     text = (
-        f"Of {found.step_ms:,.2f} ms a step about {fixed:,.2f} ms do not grow with the batch: "
+        f"Of {found.step_ms:,.2f} ms {unit.a} about {fixed:,.2f} ms do not grow with the batch: "
         f"{found.update_ms:,.2f} updating weights, {found.gaps_ms:,.2f} between operations, {found.around_ms:,.2f} "
         f"around the compiled step{rest}. Examples a second by batch: {', '.join(rows)}."
     )

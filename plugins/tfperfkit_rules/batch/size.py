@@ -57,6 +57,7 @@ MAX_OTHER = Threshold(
 
 def small_batch(evidence: Evidence) -> Iterable[Finding]:
     """The finding, for a compiled step whose time hardly depends on its few examples."""
+    unit = evidence.unit
     batch = batch_of(evidence) if evidence.work is None else 0
     if not 0 < batch <= SMALL.value or evidence.steps.count < MIN_STEPS.value:
         return
@@ -86,7 +87,7 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
         code="BAT001",
         family="batch",
         remedy=BatchSize("training", math.ceil(wanted / batch)),
-        title=f"With {batch} {'examples' if batch > 1 else 'example'} to a batch, the step is nearly all overhead",
+        title=f"With {batch} {'examples' if batch > 1 else 'example'} to a batch, {unit.the} is nearly all overhead",
         severity=severity(gained.surely),
         share_of_step=min(fixed, 1.0),
         gain=gained,
@@ -97,12 +98,12 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
             *cost.evidence(),
         ),
         advice=(
-            f"Try {size_code(evidence, places, batch, wanted)}: the step takes about as long, and an epoch has "
+            f"Try {size_code(evidence, places, batch, wanted)}: {unit.the} takes about as long, and an epoch has "
             f"{wanted / batch:,.0f} times fewer of them. Raise the learning rate with it (in proportion, or by the "
             "square root for Adam) and watch the loss."
         ),
         detail=(
-            f"Of {cost.step_ms:,.2f} ms a step, {cost.operations_ms:,.2f} ms is spent in operations, and only "
+            f"Of {cost.step_ms:,.2f} ms {unit.a}, {cost.operations_ms:,.2f} ms is spent in operations, and only "
             f"{cost.work_ms:,.2f} ms is work that grows with the batch. The factor is for examples per second."
         ),
     )

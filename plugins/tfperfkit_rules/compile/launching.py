@@ -35,6 +35,7 @@ HEAVY_SHARE = Threshold(
 def launching(evidence: Evidence) -> Iterable[Finding]:
     """Headroom: ``jit_compile=True``, where products and convolutions are the smaller part: XLA on a processor has no
     oneDNN, so those may get slower."""
+    unit = evidence.unit
     data, found = evidence.offer(ComputedStep), growth(evidence)
     if data is None or found is None or xla_place.compiled_by_xla(evidence) or xla_place.auto_jit(evidence):
         return
@@ -54,14 +55,14 @@ def launching(evidence: Evidence) -> Iterable[Finding]:
         code="CMP006",
         family="compile",
         remedy=Setting("jit_compile", "on"),
-        title=f"Starting {runs:,.0f} small operations takes {100 * starting / found.step_ms:.0f} % of a step",
+        title=f"Starting {runs:,.0f} small operations takes {100 * starting / found.step_ms:.0f} % of {unit.a}",
         severity="info",
         share_of_step=min(starting / found.step_ms, 1.0),
         gain=range_or_least(*widened((factor(whole, lower), factor(whole, upper)))),
         where=(span(evidence, sites[0].file, sites[0].line),) if sites else (),
-        evidence=(Measurement("operations that run in a step", runs, "count", "breakdown"), *found.evidence()),
+        evidence=(Measurement(f"operations that run in {unit.a}", runs, "count", "breakdown"), *found.evidence()),
         advice=(
-            ("compile(..., jit_compile=True)" if fit else "@tf.function(jit_compile=True) on the step")
+            ("compile(..., jit_compile=True)" if fit else f"@tf.function(jit_compile=True) on {unit.the}")
             + " makes few kernels of them. The first step compiles for some seconds, again for each new shape; "
             "results may differ in the last digits."
         ),

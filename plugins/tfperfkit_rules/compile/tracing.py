@@ -10,7 +10,7 @@ from tfperfkit.clock import ms
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import AvoidableTracing, FunctionCosts, RanOperation
 from tfperfkit.remedy import KeepTrace, Setting
-from tfperfkit.rule import Evidence
+from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.compile import xla_place
 from tfperfkit_rules.compile.elementwise import Elementwise, elementwise_lines
 from tfperfkit_rules.measures import graph_time, shared
@@ -91,6 +91,7 @@ SLOW_TYPES = ("Sin", "Cos", "Tan", "Sinh", "Cosh", "Tanh", "TanhGrad", "Erf", "A
 
 def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
     """CMP002: elementwise operations that XLA would fuse, where that was measured to help."""
+    unit = evidence.unit
     functions = [(brief, n) for brief, n in graph_time.called(evidence) if not brief.jit_compile]
     if not functions or xla_place.compiled_by_xla(evidence) or xla_place.auto_jit(evidence):
         return
@@ -120,7 +121,7 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
         family="compile",
         remedy=Setting("jit_compile", "on"),
         share_of_step=share,
-        title=f"{100 * share:.0f} % of a step is elementwise operations, slices and sums, one by one",
+        title=f"{100 * share:.0f} % of {unit.a} is elementwise operations, slices and sums, one by one",
         gain=gain.from_shares(0.0, upper),
         where=tuple(dict.fromkeys((*mostly.lines, *xla_place.function_lines(evidence, function)))),
         evidence=(
@@ -129,7 +130,8 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
             ),
             Measurement("elementwise operations in a call", function.elementwise, "count", "run"),
         ),
-        advice=f"Try {code}: XLA makes one pass over the data of many operations. Keep it only if a step gets shorter.",
+        advice=f"Try {code}: XLA makes one pass over the data of many operations. "
+        f"Keep it only if {unit.a} gets shorter.",
         detail=f"Each operation reads its input from memory and writes its result back.{_size(mostly)}",
     )
 
@@ -184,7 +186,7 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
         evidence=tuple(numbers),
         title=f"{100 * share:.0f} % of the run is tracing and compiling functions"
         + (", of layers that a loop makes side by side" if siblings is not None else ""),
-        advice=_one_layer(siblings)
+        advice=_one_layer(siblings, evidence.unit)
         if siblings is not None
         else (
             "A longer run does not pay it again. What makes graphs long is Python's loops, whose turns are traced one "
@@ -195,11 +197,11 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _one_layer(siblings: Siblings) -> str:
+def _one_layer(siblings: Siblings, unit: Unit) -> str:
     units = "units" if siblings.layer == "Dense" else "filters"
     return (
         f"Line {siblings.place.line} makes a layer in each turn of its loop, all of {siblings.given}: make one of "
         f"them, layers.{siblings.layer} with the {units} of all, called once. What each gave is a part of its last "
-        "axis; one loss and one metric go over all of them. The graph, its tracing and the operations of every step "
+        f"axis; one loss and one metric go over all of them. The graph, its tracing and the operations of {unit.every} "
         "then do not grow with their number."
     )

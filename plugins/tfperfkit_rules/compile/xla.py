@@ -94,6 +94,7 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
 
 def slower_by_xla(evidence: Evidence) -> Iterator[Finding]:
     """CMP003: on a CPU a function runs far more slowly by XLA than its arithmetic and memory need without."""
+    unit = evidence.unit
     data, account = evidence.offer(RanOperations), evidence.account
     compiled, calls = evidence.offer(XlaCompilations), evidence.offer(FunctionCalls)
     jit = xla_place.compiled_by_xla(evidence)
@@ -123,11 +124,11 @@ def slower_by_xla(evidence: Evidence) -> Iterator[Finding]:
         family="compile",
         remedy=Setting("jit_compile", "off"),
         share_of_step=upper,
-        title="XLA makes the step slower on this processor",
+        title=f"XLA makes {unit.the} slower on this processor",
         gain=gain.from_shares(lower, upper),
         where=where,
         evidence=(
-            Measurement("in compiled functions per step", took, "ms", "breakdown"),
+            Measurement(f"in compiled functions {unit.per}", took, "ms", "breakdown"),
             Measurement("GFLOP/s there", flops / took / 1e6, "number", "breakdown"),
             Measurement(
                 "GFLOP/s of a float32 matrix product", evidence.machine_gflops or 0.0, "number", "after the run"
@@ -135,7 +136,7 @@ def slower_by_xla(evidence: Evidence) -> Iterator[Finding]:
         ),
         advice="Take jit_compile=True out and compare: on a CPU TensorFlow's own kernels (oneDNN) are often faster.",
         detail=(
-            "XLA computes convolutions and pooling on a CPU without oneDNN. What the step should take without "
+            f"XLA computes convolutions and pooling on a CPU without oneDNN. What {unit.the} should take without "
             "it is estimated from its FLOPs, the bytes it moves, and this machine's speed."
         ),
         absorbs=("GRF003",),

@@ -11,7 +11,7 @@ from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.gain import Unknown, between
 from tfperfkit.model import Finding, Measurement, Severity
 from tfperfkit.remedy import Every
-from tfperfkit.rule import Evidence
+from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.device import codes
 from tfperfkit_rules.device.placement import places
 from tfperfkit_rules.measures import shared
@@ -45,12 +45,12 @@ def host_syncs(evidence: Evidence) -> Iterator[Finding]:
     cheap = [row for row in own if row not in waiting and not row.through]
     for row in waiting:
         high = (row.share_of_step or 0.0) >= WAIT_HIGH.value
-        yield _finding([row], "high" if high else "medium", accelerated)
+        yield _finding([row], "high" if high else "medium", accelerated, evidence.unit)
     if cheap:
-        yield _finding(cheap, "low" if accelerated else "info", accelerated)
+        yield _finding(cheap, "low" if accelerated else "info", accelerated, evidence.unit)
 
 
-def _finding(rows: list[SyncRow], severity: Severity, accelerated: bool) -> Finding:
+def _finding(rows: list[SyncRow], severity: Severity, accelerated: bool, unit: Unit) -> Finding:
     row = rows[0]
     share = min(sum(row.share_of_step or 0.0 for row in rows), 1.0)
     waits = severity in ("medium", "high")
@@ -80,19 +80,19 @@ def _finding(rows: list[SyncRow], severity: Severity, accelerated: bool) -> Find
         remedy=Every("read"),
         severity=severity,
         share_of_step=share,
-        title=f"{who} reads the values of tensors {_times(count)}{' and waits for them' * waits}",
+        title=f"{who} reads the values of tensors {_times(count, unit)}{' and waits for them' * waits}",
         gain=gained,
         where=places(rows),
         evidence=(
-            Measurement("reads per step", count, "count", "devices"),
-            Measurement("waited per step", sum(row.blocked_ms or 0.0 for row in rows), "ms", "devices"),
+            Measurement(f"reads {unit.per}", count, "count", "devices"),
+            Measurement(f"waited {unit.per}", sum(row.blocked_ms or 0.0 for row in rows), "ms", "devices"),
         ),
         detail=detail,
         advice=advice,
     )
 
 
-def _times(count: float | None) -> str:
+def _times(count: float | None, unit: Unit) -> str:
     if count is None or abs(count - 1) < ONCE_A_STEP.value:
-        return "in every step"
-    return f"{count:.1f} times a step".replace(".0 ", " ")
+        return f"in {unit.every}"
+    return f"{count:.1f} times {unit.per_a}".replace(".0 ", " ")

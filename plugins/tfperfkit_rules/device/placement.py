@@ -10,7 +10,7 @@ from tfperfkit_probes.devices.model import CopyRow, DevicesData, FallbackRow, Sy
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.remedy import Setting
-from tfperfkit.rule import Evidence
+from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.device import codes
 from tfperfkit_rules.measures import shared
 
@@ -101,10 +101,10 @@ def copies(evidence: Evidence) -> Iterator[Finding]:
     between = [row for row in rows if row.kind == "replicas"]
     for group, strategy in ((own, False), (between, True)):
         if group:
-            yield _copy_finding(group, strategy, data.window_steps > 0)
+            yield _copy_finding(group, strategy, data.window_steps > 0, evidence.unit)
 
 
-def _copy_finding(rows: list[CopyRow], strategy: bool, per_step: bool) -> Finding:
+def _copy_finding(rows: list[CopyRow], strategy: bool, per_step: bool, unit: Unit) -> Finding:
     sizes = [row.bytes_per_step if per_step else row.bytes_per_call for row in rows]
     size = sum(item for item in sizes if item)
     accelerated = any("GPU" in name for row in rows for name in (row.source, row.target))
@@ -115,11 +115,11 @@ def _copy_finding(rows: list[CopyRow], strategy: bool, per_step: bool) -> Findin
             severity = "medium" if size >= COPY_BYTES.value or repeated else "low"
         elif size >= COPY_BYTES.value:
             severity = "low"
-    unit = "step" if per_step else "call"
-    evidence = [Measurement(f"bytes copied per {unit}", size, "bytes", "devices" if per_step else "run")]
+    each = "step" if per_step else "call"
+    evidence = [Measurement(f"bytes copied per {each}", size, "bytes", "devices" if per_step else "run")]
     if per_step:
         count = sum(row.copies_per_step or 0 for row in rows)
-        evidence.append(Measurement("copies per step", count, "count", "devices"))
+        evidence.append(Measurement(f"copies {unit.per}", count, "count", "devices"))
     if unknown := sum(row.unknown_sizes for row in rows):
         evidence.append(Measurement("copies of unknown size", unknown, "count", "run"))
     ways = ", ".join(dict.fromkeys(f"{row.source} to {row.target}" for row in rows[:4]))
@@ -128,7 +128,7 @@ def _copy_finding(rows: list[CopyRow], strategy: bool, per_step: bool) -> Findin
         detail.append("Some are in a loop in the graph, counted once here: they happen at each turn.")
     if strategy:
         detail.append("The strategy adds up gradients and values across its replicas: that is what it is for.")
-        advice = "Nothing to do, unless the step is short: larger batches per replica make it rarer per example."
+        advice = f"Nothing to do, unless {unit.the} is short: larger batches per replica make it rarer per example."
     else:
         if not accelerated:
             detail.append("Both are the memory of this computer, so the copies cost little; to a GPU they would not.")
@@ -137,9 +137,9 @@ def _copy_finding(rows: list[CopyRow], strategy: bool, per_step: bool) -> Findin
             "create a variable on the device that uses it."
         )
     title = (
-        "The replicas of the strategy exchange tensors in every step"
+        f"The replicas of the strategy exchange tensors in {unit.every}"
         if strategy
-        else f"Tensors go between devices at each {unit}"
+        else f"Tensors go between devices at each {each}"
     )
     return Finding(
         code=codes.COPIES,

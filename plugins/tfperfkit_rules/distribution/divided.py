@@ -30,6 +30,7 @@ def divided_batch(evidence: Evidence) -> Iterator[Finding]:
     Of the step, what does not grow with the batch (the exchange, updating, starting operations) is modelled from the
     trace; where the profiler is left alone there is no factor.
     """
+    unit = evidence.unit
     function = exchanging(evidence) if evidence.work is None else None
     batch = batch_of(evidence) if function is not None else 0
     if function is None or batch <= 0:
@@ -67,7 +68,7 @@ def divided_batch(evidence: Evidence) -> Iterator[Finding]:
             "another training, so watch the loss."
         ),
         detail=(
-            "The strategy divides a batch among its replicas. What a step takes whatever the batch (exchanging and "
+            f"The strategy divides a batch among its replicas. What {unit.a} takes whatever the batch (exchanging and "
             "updating, starting operations) is then paid for few examples in each. The factor is for examples a second."
         ),
         absorbs=("BAT001", "BAT002"),

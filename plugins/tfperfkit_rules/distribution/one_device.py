@@ -38,6 +38,7 @@ _PAID: tuple[PartName, ...] = ("input", "dispatch", "eager_ops", "host_sync")
 
 def one_device(evidence: Evidence) -> Iterator[Finding]:
     """What a step pays outside of its compiled function is the strategy's for the larger part."""
+    unit = evidence.unit
     kind, account, device = str(evidence.settings.get("strategy", "")), evidence.account, _only_device(evidence)
     if evidence.work is not None or kind not in _OF_ONE_MACHINE or account is None or not account.mean_ms or not device:
         return
@@ -57,7 +58,7 @@ def one_device(evidence: Evidence) -> Iterator[Finding]:
         evidence=(
             Measurement("devices of its kind", 1.0, "count", "run"),
             Measurement("time beside the compiled step: input, Python, single operations", beside, "ms", "breakdown"),
-            Measurement("share of the step", share, "share", "breakdown"),
+            Measurement(f"share of {unit.the}", share, "share", "breakdown"),
         ),
         advice=(
             "Make the strategy only where there are several devices: strategy = tf.distribute.MirroredStrategy() if "

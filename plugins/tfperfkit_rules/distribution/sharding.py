@@ -99,6 +99,7 @@ def _alike(evidence: Evidence, data: InputData, count: int) -> Finding:
 
 def _all_made(evidence: Evidence, row: Divided, count: int) -> Iterator[Finding]:
     """Costs only where the step waits for its input: then at most the part that is made in vain."""
+    unit = evidence.unit
     share = min(evidence.share("input") * (1 - 1 / count), shared.MAX_STEP_SHARE.value)
     if share < MADE_BY_ALL_MIN.value:
         return
@@ -110,7 +111,7 @@ def _all_made(evidence: Evidence, row: Divided, count: int) -> Iterator[Finding]
         f"{_SHARD}; or read from as many files as there are workers or more, which the strategy divides.",
         "The strategy divides by examples at the end of the pipeline, where there are no files to divide: reading, "
         "decoding and mapping are done for all of them on each worker.",
-        Measurement("share of the step in waiting for input", evidence.share("input"), "share", "breakdown"),
+        Measurement(f"share of {unit.the} in waiting for input", evidence.share("input"), "share", "breakdown"),
         share=share,
     )
 

@@ -40,6 +40,7 @@ PACKED_MIN = Threshold(
 def small_exchanges(evidence: Evidence) -> Iterator[Finding]:
     """By the graph: operations of one line that don't need each other's results could go as one. Those that do, the
     statistics of batch normalisation over all replicas say, are needed one by one."""
+    unit = evidence.unit
     function = exchanging(evidence) if evidence.work is None else None
     if function is None:
         return
@@ -56,17 +57,17 @@ def small_exchanges(evidence: Evidence) -> Iterator[Finding]:
     share = min(whole * packed, 1.0)
     lower = PACKED_MIN.value * share
     measured = [
-        Measurement("collective operations in a step", row.ops, "count", "run"),
+        Measurement(f"collective operations in {unit.a}", row.ops, "count", "run"),
         Measurement("bytes in one of them", each, "bytes", "run"),
         Measurement("bytes in all", total, "bytes", "run"),
         Measurement("replicas", float(replicas(rows)), "count", "run"),
     ]
     if share:
-        measured.append(Measurement("share of the step in the exchange", whole, "share", "breakdown"))
+        measured.append(Measurement(f"share of {unit.the} in the exchange", whole, "share", "breakdown"))
     yield Finding(
         code=codes.SMALL_EXCHANGES,
         family="distribution",
-        title=f"Replicas exchange {row.ops:,.0f} tensors of {size(each)} one by one in a step",
+        title=f"Replicas exchange {row.ops:,.0f} tensors of {size(each)} one by one in {unit.a}",
         severity=severity(lower),
         share_of_step=share,
         gain=at_least(lower) if share else Unknown(),

@@ -56,6 +56,7 @@ _ROWS = ("ResourceScatter", "UnsortedSegmentSum", "Unique", "ResourceSparseApply
 
 def gathered_slices(evidence: Evidence) -> Iterator[Finding]:
     """DST001: each replica gets the rows of all, and these are more numbers than the table has."""
+    unit = evidence.unit
     function = exchanging(evidence) if evidence.work is None else None
     if function is None:
         return
@@ -75,13 +76,13 @@ def gathered_slices(evidence: Evidence) -> Iterator[Finding]:
         codes.GATHERED,
         ReplaceOps("whole_gradient"),
         f"Rows of {len(tables)} embedding{'s' * (len(tables) > 1)} are gathered from {count} replicas, "
-        f"{size(rows)} a step, where summing the whole table takes {size(whole)}",
+        f"{size(rows)} {unit.a}, where summing the whole table takes {size(whole)}",
         (share if share > 0 else 0.0, updates),
         gained if share > 0 else Unknown(),
         [*applied(evidence), gathers[0].where, *(table.where for table in tables)],
         (
             Measurement("replicas", float(count), "count", "run"),
-            Measurement("gathered by each replica in a step", float(rows), "bytes", "run"),
+            Measurement(f"gathered by each replica in {unit.a}", float(rows), "bytes", "run"),
             Measurement("the same as a sum of the table", float(whole), "bytes", "run"),
         ),
         "Give the optimizer the whole gradient, which replicas can add up: "
@@ -94,6 +95,7 @@ def gathered_slices(evidence: Evidence) -> Iterator[Finding]:
 
 def made_dense(evidence: Evidence) -> Iterator[Finding]:
     """DST002: the gradient of a lookup, of few rows, is made as large as the table before it is exchanged."""
+    unit = evidence.unit
     function = exchanging(evidence) if evidence.work is None else None
     if function is None or any(is_gather(row) and of_numbers(row) for row in function.marks.exchanged):
         return
@@ -118,14 +120,14 @@ def made_dense(evidence: Evidence) -> Iterator[Finding]:
         evidence,
         codes.MADE_DENSE,
         ReplaceOps("gradient_rows"),
-        f"The gradient of an embedding is exchanged whole, {size(whole)} a step, of which {count} replicas need "
+        f"The gradient of an embedding is exchanged whole, {size(whole)} {unit.a}, of which {count} replicas need "
         f"{size(rows)}",
         (share, updates),
         gained if share > 0 else Unknown(),
         [tables[0].made_dense, *(table.where for table in tables)],
         (
             Measurement("replicas", float(count), "count", "run"),
-            Measurement("exchanged for the tables in a step", float(whole), "bytes", "run"),
+            Measurement(f"exchanged for the tables in {unit.a}", float(whole), "bytes", "run"),
             Measurement("the same as gathered rows", float(rows), "bytes", "run"),
         ),
         "Leave the gradient of the lookup as it is (tf.IndexedSlices): take tf.convert_to_tensor, arithmetic on the "
@@ -166,9 +168,10 @@ def _finding(
     detail: str,
 ) -> Finding:
     """``shares``: of the step in the exchange and in updates by rows together, and in these updates alone."""
+    unit = evidence.unit
     share, updates = min(shares[0], shared.MAX_STEP_SHARE.value), shares[1]
     if share > 0:
-        measured = (*measured, Measurement("share of the step in the exchange", share, "share", "breakdown"))
+        measured = (*measured, Measurement(f"share of {unit.the} in the exchange", share, "share", "breakdown"))
     return Finding(
         code=code,
         family="distribution",

@@ -89,6 +89,7 @@ def model_called(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], models: dict[Place, str]) -> Finding:
+    unit = evidence.unit
     share, count = sum(row.share for row in rows), evidence.samples.count
     names = list(dict.fromkeys(models[row.place] for row in rows))
     apart = loop_of_batch(evidence, held)
@@ -109,7 +110,7 @@ def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], mo
         code="EAG004",
         family="eager",
         remedy=Compile("model"),
-        title=f"{names_of(names)} {'are' if names[1:] else 'is'} called operation by operation inside the training loop"
+        title=f"{names_of(names)} {'are' if names[1:] else 'is'} called operation by operation inside {unit.loop}"
         if apart is None
         else title(names, apart),
         severity=severity(gained.surely),

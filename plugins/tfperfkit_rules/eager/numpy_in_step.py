@@ -26,6 +26,7 @@ NUMPY_LEFT = Threshold(
 
 def numpy_inside(evidence: Evidence) -> Iterable[Finding]:
     """The finding, when the eager step reads tensors and works on with NumPy or Python before its update."""
+    unit = evidence.unit
     place = own_eager_step(evidence)
     if place is None:
         return
@@ -44,17 +45,20 @@ def numpy_inside(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG002",
         family="eager",
-        title="The step leaves TensorFlow for NumPy, so it can't be compiled",
+        title=f"{unit.The} leaves TensorFlow for NumPy, so it can't be compiled",
         severity=severity(gained.surely),
         share_of_step=min(1.0, lost(with_own) + share),
         gain=gained,
         where=tuple(dict.fromkeys((read, *hot, *place.where))),
-        evidence=(Measurement("Python and NumPy inside the step", share, "share", "samples"), *measured(with_own)),
+        evidence=(
+            Measurement(f"Python and NumPy inside {unit.the}", share, "share", "samples"),
+            *measured(with_own, unit),
+        ),
         advice=(
             f"Write what follows {_short(read)} with TensorFlow (tf.reduce_sum, tf.where, tf.argmax, tf.gather on "
-            f"whole tensors), then put @tf.function on {place.functions[0].function or 'the step'}."
+            f"whole tensors), then put @tf.function on {place.functions[0].function or '{unit.the}'}."
             if place.functions
-            else f"Write what follows {_short(read)} with TensorFlow, then move the step into a @tf.function."
+            else f"Write what follows {_short(read)} with TensorFlow, then move {unit.the} into a @tf.function."
         ),
         detail="Between the forward pass and the update the value of a tensor is read and worked on in Python.",
         absorbs=("EAG001",),

@@ -74,7 +74,7 @@ def python_loop(evidence: Evidence) -> Iterable[Finding]:
         evidence=(
             Measurement("iterations of the loop", found.turns, "count", evidence.offered_by(LineCounts)),
             Measurement("forward part of the loop", found.share, "share", "samples"),
-            *measured(estimate),
+            *measured(estimate, evidence.unit),
         ),
         advice=_advice(evidence, found, place),
         detail="Each turn calls its operations anew, and the backward pass repeats them all.",
@@ -83,6 +83,7 @@ def python_loop(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _advice(evidence: Evidence, found: _Found, place: StepPlace) -> str:
+    unit = evidence.unit
     read = _read(evidence, found)
     if read is not None:
         return (
@@ -99,7 +100,7 @@ def _advice(evidence: Evidence, found: _Found, place: StepPlace) -> str:
         )
     names = ", ".join(found.loop.names) or "turn"
     step = next((span.function for span in place.functions if span.function), "")
-    then = f" Then put @tf.function on {step}." if step else " Then put the step into a @tf.function."
+    then = f" Then put @tf.function on {step}." if step else f" Then put {unit.the} into a @tf.function."
     return (
         f"Work on whole tensors instead of one {names} at a time: over examples with operations on the batch "
         f"(axis=1), over time with keras.layers.RNN or LSTM(return_sequences=True), or tf.scan.{then}"

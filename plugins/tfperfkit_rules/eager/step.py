@@ -10,7 +10,7 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import HostReads
 from tfperfkit.records.samples import Frame
 from tfperfkit.remedy import Compile
-from tfperfkit.rule import Evidence
+from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.eager.draws import draws
 from tfperfkit_rules.eager.gain import MIN_OPERATIONS, MIN_SHARE, Compiled, compiled, handed_out
 from tfperfkit_rules.measures.source_text import Function, enclosing
@@ -45,24 +45,24 @@ def eager_step(evidence: Evidence) -> Iterable[Finding]:
         code="EAG001",
         family="eager",
         remedy=Compile("step"),
-        title=_title(estimate, place),
+        title=_title(estimate, place, evidence.unit),
         severity=severity(1 - estimate.upper_ms / estimate.step_ms),
         share_of_step=lost(estimate),
         gain=between(*estimate.range),
         where=place.where,
-        evidence=measured(estimate),
+        evidence=measured(estimate, evidence.unit),
         advice=_advice(evidence, place),
         detail=_detail(estimate),
     )
 
 
-def _title(estimate: Compiled, place: StepPlace) -> str:
+def _title(estimate: Compiled, place: StepPlace, unit: Unit) -> str:
     if place.handed:
         return (
-            f"strategy.run is called outside of a tf.function: the step runs as {estimate.operations:,.0f} separate "
+            f"strategy.run is called outside of a tf.function: {unit.the} runs as {estimate.operations:,.0f} separate "
             "operations, called one by one from Python"
         )
-    return f"The step runs as {estimate.operations:,.0f} separate operations, called one by one from Python"
+    return f"{unit.The} runs as {estimate.operations:,.0f} separate operations, called one by one from Python"
 
 
 def lost(estimate: Compiled) -> float:
@@ -71,10 +71,10 @@ def lost(estimate: Compiled) -> float:
     return min(1.0, max(0.0, estimate.eager_ms - work + estimate.dispatch_ms) / estimate.step_ms)
 
 
-def measured(estimate: Compiled) -> tuple[Measurement, ...]:
+def measured(estimate: Compiled, unit: Unit) -> tuple[Measurement, ...]:
     """What a finding of this family rests on."""
     return (
-        Measurement("operations per step", estimate.operations, "count", estimate.traced_by),
+        Measurement(f"operations {unit.per}", estimate.operations, "count", estimate.traced_by),
         Measurement("time in them", estimate.eager_ms, "ms", "breakdown"),
         Measurement("of it heavy work (convolutions, products)", estimate.heavy_ms, "ms", "breakdown"),
         Measurement("TensorFlow's Python that hands them out", estimate.dispatch_ms, "ms", "breakdown"),
@@ -91,6 +91,7 @@ def _detail(estimate: Compiled) -> str:
 
 
 def _advice(evidence: Evidence, place: StepPlace) -> str:
+    unit = evidence.unit
     names = [span.function for span in place.functions if span.function and span.function != "<module>"]
     if place.handed:
         lines = ", ".join(str(span.line) for span in place.handed[:3])
@@ -105,14 +106,14 @@ def _advice(evidence: Evidence, place: StepPlace) -> str:
             f"{reads(evidence, place)}{others(evidence, place)}"
         )
     if place.functions:
-        what = f"Put @tf.function on {' and '.join(names[:3])}" if names else "Put the step into a @tf.function"
+        what = f"Put @tf.function on {' and '.join(names[:3])}" if names else f"Put {unit.the} into a @tf.function"
     else:
         tapes = {(span.file, span.line) for span in evidence.calls(TAPE)}
         here = place.tape is not None and (place.tape.file, place.tape.line) in tapes
         which = "from the tape to the update" if here else "from the call that leads to the tape to the update"
         what = f"Move the body of the loop, {which}, into a function with @tf.function"
     return (
-        f"{what}, so that TensorFlow compiles the step once and runs it as one graph."
+        f"{what}, so that TensorFlow compiles {unit.the} once and runs it as one graph."
         f"{reads(evidence, place)}{draws(evidence, place)}{others(evidence, place)}"
     )
 
@@ -120,6 +121,7 @@ def _advice(evidence: Evidence, place: StepPlace) -> str:
 def others(evidence: Evidence, place: StepPlace) -> str:
     """What else in the step runs operation by operation, beside the functions that make the update: the choice of an
     action, say. Told where it takes a medium share of the step."""
+    unit = evidence.unit
     if place.loop is None or not place.functions:
         return ""
     named = {(span.file, span.function) for span in place.functions}
@@ -137,7 +139,7 @@ def others(evidence: Evidence, place: StepPlace) -> str:
     share = count / evidence.samples.count if evidence.samples.count else 0.0
     if share < MEDIUM:
         return ""
-    taken = f"{100 * share:.0f} % of the step"
+    taken = f"{100 * share:.0f} % of {unit.the}"
     return f" Beside that {name} runs operation by operation, {taken}: compile what it computes too."
 
 

@@ -29,6 +29,7 @@ _COMPILED = re.compile(r"(one_step_on_(iterator|data)|multi_step_on_iterator|tra
 
 def left_eager(evidence: Evidence) -> Iterable[Finding]:
     """The finding, when the step really runs eagerly and a switch is what makes it."""
+    unit = evidence.unit
     if evidence.work is not None or not runs_eagerly(evidence):  # of other work EAG008 tells
         return
     place = step_place(evidence)
@@ -47,12 +48,12 @@ def left_eager(evidence: Evidence) -> Iterable[Finding]:
         code="EAG003",
         family="eager",
         remedy=Setting("run_eagerly", "off"),
-        title=f"{what} makes the step run as {estimate.operations:,.0f} separate operations",
+        title=f"{what} makes {unit.the} run as {estimate.operations:,.0f} separate operations",
         severity=severity(1 - estimate.upper_ms / estimate.step_ms),
         share_of_step=lost(estimate),
         gain=between(*estimate.range),
         where=tuple(dict.fromkeys((*switch, *place.where))),
-        evidence=measured(estimate),
+        evidence=measured(estimate, evidence.unit),
         advice=_advice(evidence, switch, everywhere, place),
         detail="The switch is meant for debugging: no function is compiled while it is on."
         if everywhere
@@ -62,6 +63,7 @@ def left_eager(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _advice(evidence: Evidence, switch: list[SourceSpan], everywhere: bool, place: StepPlace) -> str:
+    unit = evidence.unit
     text = code(evidence, switch[0].file, switch[0].line) if switch else ""
     if everywhere:
         what = f"Delete {text}" if text else "Call tf.config.run_functions_eagerly(False)"
@@ -70,7 +72,7 @@ def _advice(evidence: Evidence, switch: list[SourceSpan], everywhere: bool, plac
             for span in place.functions
             if (function := enclosing(evidence, span.file, span.line)) is not None
         )
-        rest = "" if compiles or place.by_keras else " Then see that the step is a @tf.function."
+        rest = "" if compiles or place.by_keras else f" Then see that {unit.the} is a @tf.function."
         return f"{what}: your tf.functions and Keras' steps are compiled again.{rest}"
     if not switch:
         return "Something sets run_eagerly on the model: give compile(run_eagerly=False), or set it in no place."
@@ -80,6 +82,7 @@ def _advice(evidence: Evidence, switch: list[SourceSpan], everywhere: bool, plac
 
 def _needs_values(evidence: Evidence) -> str:
     """What in the training step of ``fit`` reads values of tensors, which a compiled one has not: a metric, a loss."""
+    unit = evidence.unit
     data = evidence.offer(HostReads)
     inside = {
         (frame.file, function)
@@ -97,7 +100,7 @@ def _needs_values(evidence: Evidence) -> str:
     if not at:
         return ""
     return (
-        f"First write what reads values of tensors in the step ({', '.join(at[:3])}) with TensorFlow's operations "
+        f"First write what reads values of tensors in {unit.the} ({', '.join(at[:3])}) with TensorFlow's operations "
         "(tf.reduce_sum, tf.cast, tf.where): a compiled step has no values, and .numpy() fails there. Or compute it "
         "once an epoch, of predictions. Then: "
     )

@@ -180,8 +180,9 @@ def _owners(evidence: Evidence, method: str, functions: set[tuple[str, Function 
 
 
 def _each(evidence: Evidence) -> str:
+    unit = evidence.unit
     if evidence.work is None:
-        return "Each step"
+        return f"{unit.Each}"
     return "Each iteration" if evidence.work.iterations is not None else f"The {evidence.work.kind}"
 
 

@@ -10,7 +10,7 @@ from tfperfkit.clock import MS_PER_S
 from tfperfkit.gain import MEDIUM, AtLeast, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import CompiledFunctions, ComputedOperation, ComputedStep, FunctionCalls
-from tfperfkit.rule import Evidence
+from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import counted, definition, largest_first, once, places
@@ -49,6 +49,7 @@ def _outer(loops: list[Control]) -> list[Control]:
 
 
 def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
+    unit = evidence.unit
     step, account = evidence.offer(ComputedStep), evidence.account
     took = lines_ms(evidence, loop.file, loop.line, loop.last)
     if step is None or account is None or step.ms <= 0 or not account.mean_ms or took <= 0:
@@ -82,10 +83,10 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
         evidence=(
             counted("copies of its body", loop.copies),
             counted("operations of the loop", loop.ops),
-            Measurement("operations of it that a step runs, with gradients", runs, "count", "tfprof"),
+            Measurement(f"operations of it that {unit.a} runs, with gradients", runs, "count", "tfprof"),
             Measurement("time in them", took * scale * account.mean_ms, "ms", "tfprof"),
             Measurement("between them", gaps * scale * account.mean_ms, "ms", "tfprof"),
-            Measurement("share of the step", min(share, 1.0), "share", "tfprof"),
+            Measurement(f"share of {unit.the}", min(share, 1.0), "share", "tfprof"),
             Measurement("tracing and first run of the copies", traced_s, "s", "run"),
         ),
         advice=(
@@ -94,7 +95,8 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
             "tf.vectorized_map does it."
         ),
         detail="Each copy does the same to another part of what goes in. The runtime starts every operation of every "
-        f"copy, and its gradient, by itself; that of a part (x[:, i]) is as large as all.{_once(traced_s, of_run)}",
+        "copy, and its gradient, by itself; that of a part (x[:, i]) is as large as all."
+        + _once(traced_s, of_run, unit),
         # Copies that are most of a function are what its tracing takes long for.
         absorbs=("CMP004",) if part >= shared.MOSTLY.value else (),
         # Where tracing is more of the run than the copies are of a step, that is to be told first.
@@ -103,12 +105,12 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
     )
 
 
-def _once(traced_s: float, of_run: float) -> str:
+def _once(traced_s: float, of_run: float, unit: Unit) -> str:
     """What goes beside the step, where it is worth a sentence."""
     if of_run < MEDIUM:
         return ""
     share = f"{100 * of_run:.0f} % of this run"
-    return f" Beside the step, {traced_s:,.0f} s of tracing them and of their first run go, {share}."
+    return f" Beside {unit.the}, {traced_s:,.0f} s of tracing them and of their first run go, {share}."
 
 
 def _name(loop: Control) -> str:

@@ -24,6 +24,7 @@ _MADE_DENSE = ("UnsortedSegmentSum",)
 def dense_updates(evidence: Evidence) -> Iterator[Finding]:
     """GRF006: by operations that make a gather's gradient dense among the updates, and the tables' part of what is
     trained."""
+    unit = evidence.unit
     data, account = evidence.offer(ComputedStep), evidence.account
     if data is None or account is None or evidence.work is not None or data.ms <= 0 or not account.mean_ms:
         return
@@ -48,13 +49,13 @@ def dense_updates(evidence: Evidence) -> Iterator[Finding]:
         code=codes.DENSE_UPDATE,
         family="graph",
         remedy=ReplaceOps("looked_up_rows"),
-        title=f"{100 * share:.0f} % of a step updates all rows of an embedding, of which a batch touches few",
+        title=f"{100 * share:.0f} % of {unit.a} updates all rows of an embedding, of which a batch touches few",
         severity=severity(gained.surely),
         share_of_step=min(share, 1.0),
         gain=gained,
         where=tuple(dict.fromkeys(place)),
         evidence=(
-            Measurement("updates of embeddings per step", took, "ms", "breakdown"),
+            Measurement(f"updates of embeddings {unit.per}", took, "ms", "breakdown"),
             Measurement("tables of embeddings", float(tables), "bytes", "run"),
             Measurement("all that is trained", float(trained), "bytes", "run"),
         ),
@@ -66,7 +67,7 @@ def dense_updates(evidence: Evidence) -> Iterator[Finding]:
         ),
         detail=(
             "Keras' Adam, RMSprop and Adagrad make the gradient of a gather as large as the table, and go over the "
-            "table, its moments and that gradient some twelve times in every step."
+            f"table, its moments and that gradient some twelve times in {unit.every}."
         ),
     )
 

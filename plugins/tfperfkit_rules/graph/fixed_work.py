@@ -100,6 +100,7 @@ def _finding(
     share: float,
     step: ComputedStep,
 ) -> Finding:
+    unit = evidence.unit
     low, high = share * (1 - calibrated.FIXED_LEFT_MAX.value), share
     name = _layers(rows, step)
     kept = _kept(evidence, function, pipeline, step.batch)
@@ -113,8 +114,8 @@ def _finding(
         gain=gain.from_shares(low, high),
         where=_where(evidence, rows),
         evidence=(
-            Measurement("share of the step", share, "share", WINDOW),
-            Measurement("time per step", share * (evidence.step_ms or 0.0), "ms", WINDOW),
+            Measurement(f"share of {unit.the}", share, "share", WINDOW),
+            Measurement(f"time {unit.per}", share * (evidence.step_ms or 0.0), "ms", WINDOW),
             Measurement("operations in it", float(len(rows)), "count", WINDOW),
             *([Measurement("its results for all examples", kept, "bytes", "run")] if kept else []),
         ),

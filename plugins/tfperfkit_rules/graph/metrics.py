@@ -43,6 +43,7 @@ def metrics(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _of(evidence: Evidence, function: GraphFunction, step_ms: float) -> Iterator[Finding]:
+    unit = evidence.unit
     total = sum(row.ms for row in function.beside)
     share = total / step_ms
     if share < calibrated.MIN_METRICS.value:
@@ -55,14 +56,14 @@ def _of(evidence: Evidence, function: GraphFunction, step_ms: float) -> Iterator
         code=codes.METRICS,
         family="graph",
         remedy=Remove("metrics"),
-        title=f"{words.capitalize()} take {100 * share:.0f} % of every step",
+        title=f"{words.capitalize()} take {100 * share:.0f} % of {unit.every}",
         severity=graph_severity(share),
         share_of_step=share,
         gain=Range(factor, factor, factor),
         where=_places(evidence, named) or definition(function),
         evidence=(
-            Measurement("metrics and summaries per step", total, "ms", WINDOW),
-            Measurement("share of the step", share, "share", WINDOW),
+            Measurement(f"metrics and summaries {unit.per}", total, "ms", WINDOW),
+            Measurement(f"share of {unit.the}", share, "share", WINDOW),
         ),
         advice=" ".join(_ADVICE[kind] for kind in kinds),
     )

@@ -12,7 +12,7 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedStep
 from tfperfkit.records.pipelines import Padding
 from tfperfkit.remedy import ReplaceOps
-from tfperfkit.rule import Evidence
+from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.traced_step import WINDOW, graph_severity
@@ -41,12 +41,12 @@ def padding(evidence: Evidence) -> Iterator[Finding]:
             calibrated.PADDING_SAVED_MIN.value * saved, calibrated.PADDING_SAVED_MAX.value * saved
         )
         if gained.surely >= calibrated.PADDING_MIN.value:
-            yield _finding(found, share, gained)
+            yield _finding(found, share, gained, evidence.unit)
         return
     stages = (stage for pipeline in data.pipelines if pipeline.in_training for stage in pipeline.stages)
     stage = next((stage for stage in stages if stage.filled is not None), None)
     if stage is not None and stage.filled is not None:
-        yield from _padded_batches(stage, stage.filled, computed)
+        yield from _padded_batches(stage, stage.filled, computed, evidence.unit)
 
 
 class _Sequences(NamedTuple):
@@ -74,7 +74,7 @@ def _sliced(pipeline: Pipeline) -> _Sequences | None:
     return _Sequences(source.padding, place, "that the dataset is made of", size)
 
 
-def _padded_batches(stage: Stage, filled: float, computed: float) -> Iterator[Finding]:
+def _padded_batches(stage: Stage, filled: float, computed: float, unit: Unit) -> Iterator[Finding]:
     """By the bytes that went into the stage and those that came out."""
     left = calibrated.PADDING_LEFT_MIN.value * filled, calibrated.PADDING_LEFT_MAX.value * filled
     lower = calibrated.PADDING_SAVED_MIN.value * computed * max(1 - left[1], 0.0)
@@ -93,7 +93,7 @@ def _padded_batches(stage: Stage, filled: float, computed: float) -> Iterator[Fi
         where=(SourceSpan(stage.file, stage.line, stage.function),) if stage.file else (),
         evidence=(
             Measurement("bytes that came into the padded batches, of those that came out", filled, "share", "run"),
-            Measurement("share of the step that computes for padding", share, "share", WINDOW),
+            Measurement(f"share of {unit.the} that computes for padding", share, "share", WINDOW),
         ),
         advice=(
             "Make batches of sequences of like length: dataset.bucket_by_sequence_length(lambda x, y: tf.shape(x)[0], "
@@ -113,7 +113,7 @@ def _looks_up(step: ComputedStep) -> bool:
     return any(item.type in _LOOKUP and item.stage == "forward" and item.layer for item in step.operations)
 
 
-def _finding(found: _Sequences, share: float, gained: gain.Range) -> Finding:
+def _finding(found: _Sequences, share: float, gained: gain.Range, unit: Unit) -> Finding:
     padded = found.padding
     empty = 1 - padded.mean / padded.width
     short = ""
@@ -138,7 +138,7 @@ def _finding(found: _Sequences, share: float, gained: gain.Range) -> Finding:
             Measurement("the longest", float(padded.longest), "count", "run"),
             Measurement("in batches of like lengths", padded.alike, "count", "run"),
             Measurement("sequences that were looked at", float(padded.rows), "count", "run"),
-            Measurement("share of the step that computes for padding", share, "share", WINDOW),
+            Measurement(f"share of {unit.the} that computes for padding", share, "share", WINDOW),
         ),
         advice=(
             f"{short}Make batches of sequences of like length, each padded to its own longest: from the sequences as "

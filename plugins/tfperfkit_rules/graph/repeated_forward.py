@@ -9,7 +9,7 @@ from tfperfkit_probes.lines.graph.data import GraphFunction
 from tfperfkit.gain import Range, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.remedy import ReplaceOps
-from tfperfkit.rule import Evidence
+from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.traced_step import WINDOW, definition, graph_severity, traced_functions
@@ -18,10 +18,10 @@ from tfperfkit_rules.graph.traced_step import WINDOW, definition, graph_severity
 def repeated_forward(evidence: Evidence) -> Iterator[Finding]:
     """GRF001: calls of a model of which one could serve for all, in each compiled function."""
     for function, step_ms in traced_functions(evidence):
-        yield from _of(function, step_ms)
+        yield from _of(function, step_ms, evidence.unit)
 
 
-def _of(function: GraphFunction, step_ms: float) -> Iterator[Finding]:
+def _of(function: GraphFunction, step_ms: float, unit: Unit) -> Iterator[Finding]:
     saved = sum(row.forward_ms * (row.calls - 1) / row.calls for row in function.repeated)
     share = saved / step_ms
     if share < calibrated.MIN_REPEATED.value:
@@ -36,14 +36,14 @@ def _of(function: GraphFunction, step_ms: float) -> Iterator[Finding]:
         code=codes.REPEATED_FORWARD,
         family="graph",
         remedy=ReplaceOps("one_pass"),
-        title=f"The forward pass of {words} runs {_often(function)} in a step",
+        title=f"The forward pass of {words} runs {_often(function)} in {unit.a}",
         severity=graph_severity(share),
         share_of_step=share,
         gain=Range(speedup(lower), speedup(share), speedup(upper)),
         where=tuple(dict.fromkeys(places)) or definition(function),
         evidence=(
             Measurement("repeated forward pass", saved, "ms", WINDOW),
-            Measurement("share of the step", share, "share", WINDOW),
+            Measurement(f"share of {unit.the}", share, "share", WINDOW),
             Measurement("all of these forward passes", sum(row.forward_ms for row in function.repeated), "ms", WINDOW),
         ),
         advice=_advice(words, all(row.same_input for row in function.repeated)),

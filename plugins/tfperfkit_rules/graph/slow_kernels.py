@@ -15,7 +15,7 @@ from tfperfkit_rules.measures.step_shares import span
 
 _EIGEN = (
     "Ask for the values alone where the vectors are not used ({values}). For the largest value alone one or two power "
-    "iterations a step do: products, whose vector a variable keeps from step to step. Of a matrix with few columns "
+    "iterations are enough: products, whose vector a variable keeps from step to step. Of a matrix with few columns "
     "tf.linalg.eigh of the small product x^T x gives the same."
 )
 _INVERSE = "Solve instead of inverting (tf.linalg.solve, cholesky_solve), for all right sides in one call."
@@ -54,21 +54,22 @@ def slow_kernels(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _finding(evidence: Evidence, kind: str, rows: list[ComputedOperation], share: float, upper: float) -> Finding:
+    unit = evidence.unit
     runs = sum(row.runs for row in rows)
     costly = sorted((row for row in rows if row.file), key=lambda row: -row.ms)
     places: list[SourceSpan] = [span(evidence, row.file, row.line) for row in costly]
     return Finding(
         code=codes.SLOW_KERNEL,
         family="graph",
-        title=f"{100 * share:.0f} % of a step is {kind}, which no processor is fast at",
+        title=f"{100 * share:.0f} % of {unit.a} is {kind}, which no processor is fast at",
         severity=severity(share),
         share_of_step=share,
         gain=up_to(upper),
         where=tuple(dict.fromkeys(places)),
         evidence=(
-            Measurement("share of the step", share, "share", "breakdown"),
+            Measurement(f"share of {unit.the}", share, "share", "breakdown"),
             Measurement("ms of one run", sum(row.ms for row in rows) / max(runs, 1.0), "ms", "tfprof"),
-            Measurement("runs in a step", runs, "count", "tfprof"),
+            Measurement(f"runs in {unit.a}", runs, "count", "tfprof"),
         ),
         advice=f"{SLOW[kind]} Or do it in every n-th step only, or on fewer rows.",
         detail="Such an operation goes through its matrix many times, one pass after the other, on one thread.",

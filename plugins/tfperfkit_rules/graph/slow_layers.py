@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tfperfkit_probes.lines.graph.data import GraphFunction
 
 from tfperfkit.model import Finding, Measurement, SourceSpan
-from tfperfkit.rule import Evidence
+from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.traced_step import WINDOW, traced_functions
@@ -17,10 +17,10 @@ from tfperfkit_rules.graph.traced_step import WINDOW, traced_functions
 def slow_layers(evidence: Evidence) -> Iterator[Finding]:
     """GRF003, in each compiled function."""
     for function, step_ms in traced_functions(evidence):
-        yield from _of(function, step_ms)
+        yield from _of(function, step_ms, evidence.unit)
 
 
-def _of(function: GraphFunction, step_ms: float) -> Iterator[Finding]:
+def _of(function: GraphFunction, step_ms: float, unit: Unit) -> Iterator[Finding]:
     rated = [row for row in function.layers if row.gflop_per_s and (row.gflop or 0.0) >= calibrated.MIN_GFLOP.value]
     for row in rated:
         others = [item.gflop_per_s or 0.0 for item in rated if item.kind == row.kind and item is not row]
@@ -42,7 +42,7 @@ def _of(function: GraphFunction, step_ms: float) -> Iterator[Finding]:
             evidence=(
                 Measurement("GFLOP/s of the layer", row.gflop_per_s, "number", WINDOW),
                 Measurement(f"GFLOP/s of the other {row.kind} layers (median)", usual, "number", WINDOW),
-                Measurement("share of the step", share, "share", WINDOW),
+                Measurement(f"share of {unit.the}", share, "share", WINDOW),
             ),
             advice=(
                 "Look at its shapes and its number format: few channels, a dilation or groups, a stride over a large "

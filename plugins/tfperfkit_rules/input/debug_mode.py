@@ -39,7 +39,7 @@ def debug_mode(evidence: Evidence) -> Iterator[Finding]:
         share_of_step=item.share,
         gain=between(*bounds),
         where=places(evidence, *switch[:1], stage.mapped, place(stage, item.pipeline)),
-        evidence=(*waiting(item), *held.measured, *own_time(stage)),
+        evidence=(*waiting(item, evidence.unit), *held.measured, *own_time(stage)),
         advice="Delete tf.data.experimental.enable_debug_mode(): the functions of map, filter and others are compiled "
         "again, and num_parallel_calls and prefetch work again.",
         detail="The switch is meant for debugging: no function of a pipeline is compiled while it is on, and nothing "

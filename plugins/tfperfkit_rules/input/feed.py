@@ -14,7 +14,7 @@ from tfperfkit.clock import MS_PER_S
 from tfperfkit.model import Measurement, SourceSpan
 from tfperfkit.offers import RanOperations, StepBreakdown
 from tfperfkit.records.epoch_starts import Late, epoch_starts
-from tfperfkit.rule import Evidence
+from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.input import evaluated
 from tfperfkit_rules.input.bounds import MIN_WAIT
 from tfperfkit_rules.input.evaluated import evaluated_wait
@@ -363,11 +363,11 @@ def places(evidence: Evidence, *spans: SourceSpan | None) -> tuple[SourceSpan, .
     return own or tuple(by_line.values())
 
 
-def waiting(item: Feed) -> list[Measurement]:
+def waiting(item: Feed, unit: Unit) -> list[Measurement]:
     """The measured wait, for the evidence of a finding."""
     rows = [
-        Measurement("waiting for input, of the step", item.share, "share", "breakdown"),
-        Measurement("waiting for input per step", item.wait_ms, "ms", "breakdown"),
+        Measurement(f"waiting for input, of {unit.the}", item.share, "share", "breakdown"),
+        Measurement(f"waiting for input {unit.per}", item.wait_ms, "ms", "breakdown"),
     ]
     if item.epoch_ms > 0:
         rows.append(Measurement("of it at the beginning of epochs", item.epoch_ms, "ms", "breakdown"))

@@ -73,6 +73,7 @@ class Lock(msgspec.Struct, frozen=True):
 
 def lock(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> Lock:
     """What a stage that runs Python takes from the training thread."""
+    unit = evidence.unit
     step_ms, python, worked = evidence.step_ms, evidence.part(_PYTHON), work(pipeline, stage)
     if not step_ms or python < max(LOCK_MIN_PYTHON.value * step_ms, LOCK_MIN_MS.value):
         return Lock()
@@ -80,8 +81,8 @@ def lock(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> Lock:
         return Lock()
     lower, upper = (share * min(worked / step_ms, 1.0) * min(python, step_ms) for share in WAITING)
     measured = (
-        Measurement("TensorFlow's Python on the training thread, a step", python, "ms", "breakdown"),
-        Measurement("in the pipeline's Python, a step, waiting included", worked, "ms", "run"),
+        Measurement(f"TensorFlow's Python on the training thread, {unit.a}", python, "ms", "breakdown"),
+        Measurement(f"in the pipeline's Python, {unit.a}, waiting included", worked, "ms", "run"),
     )
     return Lock(python, lower, upper, min(worked / (evidence.cpus * step_ms), 1.0), measured)
 

@@ -43,7 +43,7 @@ def filtered_late(evidence: Evidence) -> Iterator[Finding]:
         gain=between(*bounds),
         where=places(evidence, place(late, item.pipeline), place(stage, item.pipeline), stage.mapped),
         evidence=(
-            *waiting(item),
+            *waiting(item, evidence.unit),
             *own_time(stage),
             Measurement("examples into the filter, for a batch", stage.elements, "number", "run"),
             Measurement("examples out of it, for a batch", late.elements, "number", "run"),

@@ -75,7 +75,7 @@ def opened_again(evidence: Evidence) -> Iterator[Finding]:
         gain=gain.between(*bounds),
         where=places(evidence, *(span for load, _ in taken for span in load.where), *_lines(taken), stage.mapped),
         evidence=(
-            *waiting(item),
+            *waiting(item, evidence.unit),
             Measurement("loading, of the Python that prepares batches", share, "share", "samples"),
             Measurement("times opened", float(sum(load.loader.opens for load, _ in taken)), "count", "run"),
             Measurement("size of the file", first.loader.bytes_per_step / first.loader.opens_per_step, "bytes", "run"),

@@ -10,7 +10,7 @@ from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.gain import AtLeast
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.remedy import ChangeStage
-from tfperfkit.rule import Evidence
+from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.batch_lines import READING, BatchLine, batch_line, called_line
 from tfperfkit_rules.input.bounds import MIN_PART
@@ -75,8 +75,8 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
         gain=AtLeast(*bounds),
         where=_where(line, _places(evidence, item.pipeline, stage, source)),
         evidence=(
-            *waiting(item),
-            *_garbage(garbage),
+            *waiting(item, evidence.unit),
+            *_garbage(garbage, evidence.unit),
             *held.measured,
             *own_time(stage),
             *_sampled(line),
@@ -96,12 +96,15 @@ def _without(item: Feed, factor: float, garbage_ms: float) -> float:
     return max(item.step_ms / left, 1.0) if garbage_ms else factor
 
 
-def _garbage(took_ms: float) -> tuple[Measurement, ...]:
-    return (Measurement("collecting garbage on its threads, per step", took_ms, "ms", "baseline"),) if took_ms else ()
+def _garbage(took_ms: float, unit: Unit) -> tuple[Measurement, ...]:
+    return (
+        (Measurement(f"collecting garbage on its threads, {unit.per}", took_ms, "ms", "baseline"),) if took_ms else ()
+    )
 
 
 def python_beside(evidence: Evidence) -> Iterator[Finding]:
     """INP005: the pipeline keeps up, but its Python slows the training thread's."""
+    unit = evidence.unit
     data, step_ms = evidence.offer(InputData), evidence.step_ms
     if data is None or not step_ms or feed(evidence) is not None:
         return  # it waits for batches: the rules about that know more
@@ -120,14 +123,14 @@ def python_beside(evidence: Evidence) -> Iterator[Finding]:
         code="INP005",
         family="input",
         remedy=ChangeStage("less_python"),
-        title=f"Python prepares the batches, beside the step's own: {python_words(stage, source)}",
+        title=f"Python prepares the batches, beside {unit.the}'s own: {python_words(stage, source)}",
         share_of_step=0.0,  # what it waits is not measured
         gain=AtLeast(*bounds),
         where=_places(evidence, pipeline, stage, source),
         evidence=(*held.measured, *own_time(stage), *_setup(source)),
         advice=_advice(stage, source),
         detail=(
-            "Only one thread at a time runs Python. The step hardly waits for batches, but each of its calls waits "
+            f"Only one thread at a time runs Python. {unit.The} hardly waits for batches, but each of its calls waits "
             "until the pipeline's Python gives the interpreter's lock up."
         ),
         absorbs=("INP001", "INP003", "INP004", "OPS004", *_SAME_WAITING),

@@ -75,6 +75,7 @@ def _iterators(evidence: Evidence, pipeline: Pipeline) -> float:
 
 
 def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Finding | None:
+    unit = evidence.unit
     line = SourceSpan(pipeline.file, pipeline.line, pipeline.function)
     sampled = evidence.samples.share((line.file, line.line))
     low, high = gain.interval(sampled, evidence.samples.count)
@@ -86,9 +87,9 @@ def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Findin
     goes = 1 - ITERATOR_STAYS.value
     shuffle = next((stage for stage in pipeline.stages if stage.kind == "Shuffle"), None)
     rows = [
-        Measurement("iterators per step", _iterators(evidence, pipeline), "count", "run"),
-        Measurement("share of step", share, "share", window),
-        Measurement("time per step", step_ms * share, "ms", window),
+        Measurement(f"iterators {unit.per}", _iterators(evidence, pipeline), "count", "run"),
+        Measurement(f"share of {unit.the}", share, "share", window),
+        Measurement(f"time {unit.per}", step_ms * share, "ms", window),
     ]
     detail = "Making an iterator starts its threads and its buffers anew, and each begins with the first elements."
     if shuffle is not None and isinstance(shuffle.parameters.get("buffer_size"), int):
@@ -100,9 +101,9 @@ def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Findin
         code="INP012",
         family="input",
         remedy=Hoist("iterator"),
-        title="An element is taken by its number for every step, by a new iterator that makes all before it"
+        title=f"An element is taken by its number for {unit.every}, by a new iterator that makes all before it"
         if numbered
-        else "A new iterator is made for every step",
+        else f"A new iterator is made for {unit.every}",
         share_of_step=share,
         gain=gain.from_shares(goes * min(low, share), min(max(high, share), shared.MAX_STEP_SHARE.value)),
         where=places(evidence, line, place(shuffle or _end(pipeline), pipeline)),
@@ -110,8 +111,8 @@ def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Findin
         advice=_ARRAY
         if numbered
         else (
-            "Make it once, before the loop: batches = iter(dataset.repeat()), and in the step: batch = next(batches); "
-            "or loop over it: for batch in dataset.repeat().take(steps)."
+            f"Make it once, before the loop: batches = iter(dataset.repeat()), and in {unit.the}: "
+            "batch = next(batches); or loop over it: for batch in dataset.repeat().take(steps)."
         ),
         detail=detail,
         absorbs=("INP001", "INP004", "INP009", "RET012"),

@@ -180,32 +180,33 @@ def _read_in_c(evidence: Evidence, samples: Samples, place: Place) -> int:
 
 
 def _reload(evidence: Evidence, step_ms: float, rows: list[_Row]) -> Finding:
+    unit = evidence.unit
     first, where, doing = max(rows, key=lambda row: sum(row[2].values()))
     share, (low, high) = share_of(evidence, doing), interval(evidence, doing)
     name = os.path.basename(first.path)
     files = sum(row[0].paths for row in rows)
     evidence_rows = [
-        Measurement("opens per step", sum(row[0].opens_per_step for row in rows), "count", "run"),
-        Measurement("share of step", share, "share", window(evidence)),
-        Measurement("time per step", step_ms * share, "ms", window(evidence)),
-        Measurement("size of the files per step", max(row[0].bytes_per_step for row in rows), "bytes", "run"),
+        Measurement(f"opens {unit.per}", sum(row[0].opens_per_step for row in rows), "count", "run"),
+        Measurement(f"share of {unit.the}", share, "share", window(evidence)),
+        Measurement(f"time {unit.per}", step_ms * share, "ms", window(evidence)),
+        Measurement(f"size of the files {unit.per}", max(row[0].bytes_per_step for row in rows), "bytes", "run"),
     ]
     if files > 1:
         evidence_rows.append(Measurement("files opened there", float(files), "count", "run"))
     line = evidence.line(where[0].file, where[0].line)
     if files <= 2:
-        title = f"{name} is loaded again at every step"
+        title = f"{name} is loaded again at {unit.every}"
         if evidence.work is not None:
             title = f"{name} is loaded {sum(row[0].opens for row in rows):,} times in {evidence.unit.loop}"
         advice = f"Load {name} once, before {evidence.unit.loop}, and keep the result"
         if _is_known(evidence, first, where[0]):
-            advice += f": move {_quoted(line)} out of the step, which then only picks its batch."
+            advice += f": move {_quoted(line)} out of {unit.the}, which then only picks its batch."
         else:
             advice += f"; what {name_at(evidence, where[0])} calls should only pick its batch."
     else:
         title = f"Files like {name} are read by {evidence.unit.the} itself"
         advice = (
-            "Read them ahead of the step, in a tf.data pipeline that ends with .prefetch(tf.data.AUTOTUNE), or once "
+            f"Read them ahead of {unit.the}, in a tf.data pipeline that ends with .prefetch(tf.data.AUTOTUNE), or once "
             "before the loop when all of them fit into memory."
         )
     return Finding(
@@ -237,6 +238,7 @@ def _quoted(line: str) -> str:
 
 def constant_values(evidence: Evidence) -> Iterator[Finding]:
     """INP011: a function gives the same value at every step."""
+    unit = evidence.unit
     data, samples, step_ms = evidence.offer(InputData), evidence.samples, evidence.step_ms
     if data is None or step_ms is None or samples.count < MIN:
         return
@@ -257,17 +259,17 @@ def constant_values(evidence: Evidence) -> Iterator[Finding]:
             code="INP011",
             family="input",
             remedy=Hoist("value"),
-            title=f"{row.function} gives the same value at every step",
+            title=f"{row.function} gives the same value at {unit.every}",
             share_of_step=share,
             gain=gain.from_shares(*interval(evidence, doing)),
             where=(*where, *_inside(samples, where)),
             evidence=(
-                Measurement("share of step", share, "share", window(evidence)),
-                Measurement("time per step", step_ms * share, "ms", window(evidence)),
+                Measurement(f"share of {unit.the}", share, "share", window(evidence)),
+                Measurement(f"time {unit.per}", step_ms * share, "ms", window(evidence)),
                 Measurement("calls with an equal value", row.calls, "count", "run"),
                 Measurement("size of the value", row.size, "bytes", "run"),
             ),
-            advice=f"Call it once, before the training loop, and use the result: move {_quoted(line)} there.",
+            advice=f"Call it once, before {unit.loop}, and use the result: move {_quoted(line)} there.",
             detail=f"Each watched call returned the same {row.returns}.",
             absorbs_here=("LIN001",),
             absorbs=("INP001",),

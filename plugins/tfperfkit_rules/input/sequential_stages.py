@@ -88,7 +88,12 @@ def per_example(evidence: Evidence) -> Iterator[Finding]:
         share_of_step=item.share,
         gain=between(*bounds),
         where=places(evidence, place(stage, item.pipeline), stage.mapped),
-        evidence=(*waiting(item), Measurement(each, each_us / 1000, "ms", "run"), *made.evidence, *own_time(stage)),
+        evidence=(
+            *waiting(item, evidence.unit),
+            Measurement(each, each_us / 1000, "ms", "run"),
+            *made.evidence,
+            *own_time(stage),
+        ),
     )
 
 
@@ -171,6 +176,7 @@ def _batch(pipeline: Pipeline, stage: Stage) -> int:
 @also_validated
 def sequential(evidence: Evidence) -> Iterator[Finding]:
     """INP003: the stage that sets the pace works on one element after the other."""
+    unit = evidence.unit
     item = feed(evidence)
     stage = item.bound if item is not None else None
     if item is None or stage is None or item.cpus < 2 or stage.is_python:
@@ -204,14 +210,14 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
             *(one.mapped for one in maps),
         ),
         evidence=(
-            *waiting(item),
+            *waiting(item, evidence.unit),
             *own_time(stage),
             Measurement("processors", item.cpus, "count", "run"),
             *_part(item, stage),
         ),
         advice=_parallel_advice((around,) if around is not None else maps, name),
         detail=(
-            f"At most {item.cpus} times as fast, on {item.cpus} processors, and only as far as the step's own graph "
+            f"At most {item.cpus} times as fast, on {item.cpus} processors, and only as far as {unit.the}'s own graph "
             "leaves them free."
         ),
         absorbs=("INP001", "INP004"),

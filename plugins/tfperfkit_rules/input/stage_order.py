@@ -71,7 +71,7 @@ def repeated(evidence: Evidence) -> Iterator[Finding]:
     rest = item.section_ms - worked
     bounds = item.relieved(rest + CACHED_LEFT[0] * worked, rest + CACHED_LEFT[1] * worked)
     stage = stages[last]
-    rows = (*waiting(item), *own_time(stage), Measurement("all elements, kept", needed, "bytes", "run"))
+    rows = (*waiting(item, evidence.unit), *own_time(stage), Measurement("all elements, kept", needed, "bytes", "run"))
     name = called(stage)
     where = places(evidence, place(stage, item.pipeline), stage.mapped)
     if early is not None:
@@ -258,6 +258,7 @@ def _wrong(own: list[Stage]) -> Iterator[tuple[Stage, Stage, str, str]]:
 
 def late_prefetch(evidence: Evidence) -> Iterator[Finding]:
     """INP008: prefetch() is followed by the work that the step waits for."""
+    unit = evidence.unit
     item = feed(evidence)
     if item is None or item.overlaps or item.bound is None:
         return
@@ -268,11 +269,11 @@ def late_prefetch(evidence: Evidence) -> Iterator[Finding]:
         code="INP008",
         family="input",
         remedy=ChangeStage("order"),
-        title=f"{called(item.bound)} stands behind prefetch(), so it runs only when the step asks",
+        title=f"{called(item.bound)} stands behind prefetch(), so it runs only when {unit.the} asks",
         share_of_step=item.share,
         gain=between(*item.after(item.wait_ms, item.wait_ms)),
         where=places(evidence, place(late, item.pipeline), place(item.bound, item.pipeline)),
-        evidence=(*waiting(item), *own_time(item.bound)),
+        evidence=(*waiting(item, evidence.unit), *own_time(item.bound)),
         advice="Make prefetch(tf.data.AUTOTUNE) the last stage.",
         absorbs=("INP001", "INP004"),
     )

@@ -49,6 +49,7 @@ def no_prefetch(evidence: Evidence) -> Iterator[Finding]:
     TensorFlow puts a prefetch at the end of most pipelines by itself (its "inject_prefetch"). Adding one there gained
     0.83 to 1.15 (median 1.0) in five pairs, so it is reported only where neither the model nor the trace shows any.
     """
+    unit = evidence.unit
     item = feed(evidence)
     if item is None or item.overlaps or any(stage.kind == "Prefetch" for stage in item.pipeline.stages):
         return
@@ -60,23 +61,24 @@ def no_prefetch(evidence: Evidence) -> Iterator[Finding]:
         code="INP004",
         family="input",
         remedy=ChangeStage("prefetch"),
-        title="No batch is prepared while the step computes",
+        title=f"No batch is prepared while {unit.the} computes",
         share_of_step=item.share,
         gain=gain.between(*item.after(item.wait_ms, item.wait_ms)),
         where=places(evidence, end, SourceSpan(item.pipeline.file, item.pipeline.line, item.pipeline.function)),
         evidence=(
-            *waiting(item),
-            Measurement("the rest of the step", item.other_ms, "ms", "breakdown"),
+            *waiting(item, evidence.unit),
+            Measurement(f"the rest of {unit.the}", item.other_ms, "ms", "breakdown"),
             Measurement("processors", item.cpus, "count", "run"),
         ),
         advice=f"End the dataset with .prefetch(tf.data.AUTOTUNE) at {name_at(evidence, end)}.",
-        detail="Then the step takes as long as the slower of the two, as far as the processors suffice for both.",
+        detail=f"Then {unit.the} takes as long as the slower of the two, as far as the processors suffice for both.",
         absorbs=("INP001",),
     )
 
 
 def waits(evidence: Evidence) -> Iterator[Finding]:
     """INP001: the step waits; whatever explains it better absorbs this."""
+    unit = evidence.unit
     item = feed(evidence)
     if item is None:
         yield from _unknown(evidence)
@@ -96,16 +98,20 @@ def waits(evidence: Evidence) -> Iterator[Finding]:
         family="input",
         remedy=ChangeStage("keep_up"),
         severity="info" if plain else "low",
-        title=f"The step waits for its input{slow}",
+        title=f"{unit.The} waits for its input{slow}",
         share_of_step=item.share,
         gain=gained,
         where=where,
-        evidence=(*waiting(item), *(own_time(stage) if stage is not None else ()), *_measured_by(evidence)),
+        evidence=(
+            *waiting(item, evidence.unit),
+            *(own_time(stage) if stage is not None else ()),
+            *_measured_by(evidence),
+        ),
         advice=_LIBRARY if library else _advice(item),
         detail=(
             "Batches are prepared ahead, and preparing them is still the slower side."
             if item.overlaps
-            else "A batch is prepared only when the step asks for it."
+            else f"A batch is prepared only when {unit.the} asks for it."
         ),
     )
 
@@ -117,6 +123,7 @@ def _of_library(evidence: Evidence, stage: Stage) -> bool:
 
 def _unknown(evidence: Evidence) -> Iterator[Finding]:
     """The trace shows a wait, but no pipeline is known: made by a library, or in a way that can't be followed."""
+    unit = evidence.unit
     step_ms, share, waited = evidence.step_ms, evidence.share("input"), evidence.part("input")
     data = evidence.offer(InputData)
     known = data is not None and bool(feeding(evidence, data))
@@ -133,18 +140,18 @@ def _unknown(evidence: Evidence) -> Iterator[Finding]:
         code="INP001",
         family="input",
         remedy=ChangeStage("keep_up"),
-        title="The step waits for its input",
+        title=f"{unit.The} waits for its input",
         share_of_step=share,
         gain=gain.from_shares(0.0, share),
         where=tuple(fetches[:2]),
         evidence=(
-            Measurement("waiting for input, of the step", share, "share", "breakdown"),
-            Measurement("waiting for input per step", waited, "ms", "breakdown"),
+            Measurement(f"waiting for input, of {unit.the}", share, "share", "breakdown"),
+            Measurement(f"waiting for input {unit.per}", waited, "ms", "breakdown"),
             *_measured_by(evidence),
         ),
         advice=(
-            "Prepare batches while the step computes: a dataset that ends with .prefetch(tf.data.AUTOTUNE), or, for a "
-            "loader of your own, a thread that fills a queue."
+            f"Prepare batches while {unit.the} computes: a dataset that ends with .prefetch(tf.data.AUTOTUNE), or, "
+            "for a loader of your own, a thread that fills a queue."
         ),
     )
 

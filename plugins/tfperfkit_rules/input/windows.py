@@ -56,7 +56,7 @@ def windows_one_by_one(evidence: Evidence) -> Iterator[Finding]:
         made,
         gain=between(*bounds),
         where=places(evidence, place(flat, item.pipeline), place(window, item.pipeline)),
-        evidence=(*waiting(item), *made.evidence, *times),
+        evidence=(*waiting(item, evidence.unit), *made.evidence, *times),
     )
 
 

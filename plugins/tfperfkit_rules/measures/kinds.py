@@ -99,7 +99,7 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "network",
         "waiting for the network or a database",
-        "It waits for another machine: fetch ahead of the step (a thread with a queue, or tf.data with prefetch), "
+        "It waits for another machine: fetch ahead (a thread with a queue, or tf.data with prefetch), "
         "over one connection that stays open, and many rows with one request",
         r"^(requests|urllib|urllib3|http|socket|ssl|ftplib|smtplib|paramiko|boto3|botocore|s3fs|gcsfs|redis|sqlite3|"
         r"psycopg2?|pymysql|mysql|pymongo|sqlalchemy|aiohttp|httpx|websockets?|grpc|kafka|pika|google\.cloud|azure)\.",
@@ -268,8 +268,8 @@ KINDS: tuple[Kind, ...] = (
 NUMPY = _kind(
     "numpy",
     "NumPy",
-    "Do what is the same for each step once, before the loop; put the rest into tf.data with prefetch, so that it runs "
-    "while the step computes",
+    "Do what is the same each time once, before the loop; put the rest into tf.data with prefetch, so that it runs "
+    "while the model computes",
     r"^(numpy|scipy)\.",
 )
 PYTHON = _kind(

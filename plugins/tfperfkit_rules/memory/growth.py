@@ -9,7 +9,7 @@ from tfperfkit_probes.memory.model import Grower, MemoryData
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.remedy import Remove
-from tfperfkit.rule import Evidence
+from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.new_models import new_models
 
@@ -78,9 +78,9 @@ def kept(evidence: Evidence) -> Iterator[Finding]:
     elif _sure(data) and not any(row.kind == "graphs" for row in data.growers):
         models = new_models(evidence)
         if models:
-            yield _of_models(data, data.growth_bytes_per_step, models)
+            yield _of_models(data, data.growth_bytes_per_step, models, evidence.unit)
         else:
-            yield _unexplained(data, data.growth_bytes_per_step, evidence.steps.count)
+            yield _unexplained(data, data.growth_bytes_per_step, evidence.steps.count, evidence.unit)
 
 
 def _sure(data: MemoryData) -> bool:
@@ -95,6 +95,7 @@ def _grown(row: Grower) -> float:
 
 
 def _kept(evidence: Evidence, data: MemoryData, row: Grower, per_step: float) -> Finding:
+    unit = evidence.unit
     where = SourceSpan(row.file, row.line, row.function)
     name = row.name
     return Finding(
@@ -103,12 +104,12 @@ def _kept(evidence: Evidence, data: MemoryData, row: Grower, per_step: float) ->
         remedy=Remove(),
         severity=_severity(evidence, data, per_step),
         basis="risk",
-        title=f"{name} grows with every step",
+        title=f"{name} grows with {unit.every}",
         share_of_step=0.0,
         where=(where,),
         evidence=(
-            Measurement("growth per step", per_step, "bytes", "run"),
-            Measurement("elements per step", row.per_step, "number", "run"),
+            Measurement(f"growth {unit.per}", per_step, "bytes", "run"),
+            Measurement(f"elements {unit.per}", row.per_step, "number", "run"),
             Measurement("elements at the last look", row.last, "count", "run"),
             *_limits(data, per_step),
         ),
@@ -133,7 +134,7 @@ def _advice(row: Grower) -> str:
     return f"Keep the newest only: {name} = collections.deque(maxlen=100); or keep a mean, or write to a file."
 
 
-def _unexplained(data: MemoryData, per_step: float, steps: int) -> Finding:
+def _unexplained(data: MemoryData, per_step: float, steps: int, unit: Unit) -> Finding:
     tops = [row for row in data.functions if row.mean_increase_bytes and row.mean_increase_bytes > 0 and row.file]
     tops.sort(key=lambda row: -(row.mean_increase_bytes or 0.0))
     lasting = steps >= LONG_STEPS.value and steps * per_step >= LARGE_BYTES.value
@@ -142,12 +143,12 @@ def _unexplained(data: MemoryData, per_step: float, steps: int) -> Finding:
         family="memory",
         remedy=Remove(),
         basis="risk",
-        title="Memory grows with every step",
+        title=f"Memory grows with {unit.every}",
         severity="low" if lasting else "info",
         share_of_step=0.0,
         # All of a script grows where a part of it does.
         where=tuple(SourceSpan(row.file, row.line, row.function) for row in tops[:1] if row.function != "<module>"),
-        evidence=(Measurement("growth per step", per_step, "bytes", "run"), *_limits(data, per_step)),
+        evidence=(Measurement(f"growth {unit.per}", per_step, "bytes", "run"), *_limits(data, per_step)),
         advice=(
             "No container of the script's grows: look for what a library keeps (callbacks, loggers, caches), or let "
             "tracemalloc compare two snapshots a few hundred steps apart."
@@ -155,7 +156,7 @@ def _unexplained(data: MemoryData, per_step: float, steps: int) -> Finding:
     )
 
 
-def _of_models(data: MemoryData, per_step: float, models: list[SourceSpan]) -> Finding:
+def _of_models(data: MemoryData, per_step: float, models: list[SourceSpan], unit: Unit) -> Finding:
     """A remark: that nothing frees the models follows from their number, not from the steps'."""
     return Finding(
         code="MEM001",
@@ -166,7 +167,7 @@ def _of_models(data: MemoryData, per_step: float, models: list[SourceSpan]) -> F
         severity="info",
         share_of_step=0.0,
         where=tuple(models[:1]),
-        evidence=(Measurement("growth per step", per_step, "bytes", "run"), *_limits(data, per_step)),
+        evidence=(Measurement(f"growth {unit.per}", per_step, "bytes", "run"), *_limits(data, per_step)),
         advice=(
             "Let each go before the next one is made: keep numbers of its history, not the model or the History "
             "object, then del model, keras.backend.clear_session() and gc.collect(). Or give each a process of its own."
@@ -207,6 +208,7 @@ def _severity(evidence: Evidence, data: MemoryData, per_step: float) -> Severity
 
 def graphs_grow(evidence: Evidence) -> Iterator[Finding]:
     """MEM002: each step leaves graphs, or operations in the default graph, behind."""
+    unit = evidence.unit
     data = evidence.offer(MemoryData)
     for row in data.growers if data is not None else ():
         if row.kind != "graphs" or row.last - row.first < MIN_GRAPHS.value:
@@ -219,13 +221,15 @@ def graphs_grow(evidence: Evidence) -> Iterator[Finding]:
             remedy=Remove(),
             severity="medium",
             basis="risk",
-            title="Every step adds operations to the default graph"
+            title=f"{unit.Every} adds operations to the default graph"
             if default
             else f"Every trace of {row.function or 'a function'} is kept",
             share_of_step=0.0,
             where=(where,) if row.file else (),
             evidence=(
-                Measurement("operations per step" if default else "graphs per step", row.per_step, "number", "run"),
+                Measurement(
+                    f"operations {unit.per}" if default else f"graphs {unit.per}", row.per_step, "number", "run"
+                ),
                 Measurement("alive at the last look", row.last, "count", "run"),
                 *([Measurement("operations in them", row.operations, "count", "run")] if row.operations else []),
             ),

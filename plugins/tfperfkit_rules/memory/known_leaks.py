@@ -45,6 +45,7 @@ GENERATORS = Leak(
 
 def known_leaks(evidence: Evidence) -> Iterator[Finding]:
     """Above a remark only where memory was seen to grow."""
+    unit = evidence.unit
     data, memory = evidence.offer(InputData), evidence.offer(MemoryData)
     version = _version(evidence.run.versions.get("tensorflow", ""))
     if (
@@ -75,7 +76,7 @@ def known_leaks(evidence: Evidence) -> Iterator[Finding]:
         evidence=(
             Measurement("datasets that were made", float(pipeline.datasets_made), "count", "run"),
             *(
-                [Measurement("growth per step", memory.growth_bytes_per_step or 0.0, "bytes", "run")]
+                [Measurement(f"growth {unit.per}", memory.growth_bytes_per_step or 0.0, "bytes", "run")]
                 if memory is not None and grows
                 else []
             ),

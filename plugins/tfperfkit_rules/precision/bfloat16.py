@@ -42,6 +42,7 @@ _FORMAT = "bfloat16"
 def bfloat16(evidence: Evidence) -> Iterator[Finding]:
     """Headroom: ``mixed_bfloat16``, where a product was measured to be faster in it and little else is computed: other
     operations and some convolutions get slower. Silent where the processor has no such instructions."""
+    unit = evidence.unit
     times = evidence.run.machine.get("bfloat16_times")
     data, account = evidence.offer(ComputedStep), evidence.account
     if not isinstance(times, (int, float)) or times < BFLOAT16_TIMES.value or evidence.accelerated:
@@ -66,14 +67,14 @@ def bfloat16(evidence: Evidence) -> Iterator[Finding]:
         family="precision",
         remedy=Setting("precision", "mixed_bfloat16"),
         severity="info",
-        title=f"Products of matrices take {100 * products / whole:.0f} % of a step; this processor has them "
+        title=f"Products of matrices take {100 * products / whole:.0f} % of {unit.a}; this processor has them "
         f"{times:.1f}x as fast in 16 bits",
         share_of_step=min(1.0, products / whole),
         gain=range_or_least(*widened((factor(whole, least), factor(whole, most)))),
         evidence=(
             Measurement("a product in bfloat16, over one in float32", float(times), "ratio", "run"),
-            Measurement("products of matrices per step", products, "ms", "breakdown"),
-            Measurement("other operations, without the update, per step", others + small, "ms", "breakdown"),
+            Measurement(f"products of matrices {unit.per}", products, "ms", "breakdown"),
+            Measurement(f"other operations, without the update, {unit.per}", others + small, "ms", "breakdown"),
         ),
         advice=(
             'Try keras.mixed_precision.set_global_policy("mixed_bfloat16") before the model is made, with the last '

@@ -52,7 +52,7 @@ def detail(
     worth = ""
     if median:
         steps = lost_ns(trace) / median
-        worth = f", worth {steps:.0f} steps" if steps >= 1.5 else ", worth a step" if steps >= 0.5 else ""
+        worth = f", worth {steps:.0f} steps" if steps >= 1.5 else ", worth 1 step" if steps >= 0.5 else ""
     step = f" at step {trace.step}" if trace.step else ""
     place = _place(function.function, function.file, function.line)
     lines = [f"{head} #{trace.number} of {place}{step} · {_time(lost_ns(trace))}{worth}"]

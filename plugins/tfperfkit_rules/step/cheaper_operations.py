@@ -81,11 +81,11 @@ _INSTEAD: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (
         ("Decode", "Parse", "String", "Regex", "StaticRegex", "Lookup", "UnicodeDecode"),
-        "Do it in the input pipeline (Dataset.map with num_parallel_calls), where it runs beside the step.",
+        "Do it in the input pipeline (Dataset.map with num_parallel_calls), where it runs in parallel.",
     ),
     (
         ("Resize", "CropAndResize", "ExtractImagePatches", "ImageProjectiveTransform", "ExtractVolumePatches"),
-        "Do it in the input pipeline, beside the step, or keep the result: cache() before what is random.",
+        "Do it in the input pipeline, or keep the result: cache() before what is random.",
     ),
     (
         ("Tile", "BroadcastTo", "ConcatV2", "Pack", "Pad", "MirrorPad", "SplitV", "Split", "StridedSlice", "Slice"),

@@ -19,6 +19,7 @@ from tfperfkit_rules.step.uncollected import as_broken_down, shares, without_col
 
 def collects(evidence: Evidence) -> Iterable[Finding]:
     """The finding, for ``gc.collect()`` in its several forms."""
+    unit = evidence.unit
     seen = {found.kind: found for found in beside(evidence, partial(kind_in, evidence, "collect"))}
     if not seen or (evidence.work is not None and evidence.work.kind == "call"):
         return
@@ -48,7 +49,7 @@ def collects(evidence: Evidence) -> Iterable[Finding]:
         where=tuple(dict.fromkeys((*(span(evidence, *place) for place in lines), *callers(evidence, lines[0])))),
         evidence=(
             Measurement("share of the time", share, "share", "baseline" if by_time else "samples"),
-            Measurement("time per step", share * step_ms, "ms", "baseline" if by_time else "samples"),
+            Measurement(f"time {unit.per}", share * step_ms, "ms", "baseline" if by_time else "samples"),
             *([Measurement("collections that were seen", float(timed.times), "count", "baseline")] * bool(timed.times)),
             Measurement("samples in it", float(found.samples), "count", "baseline"),
         ),

@@ -26,6 +26,7 @@ _ADVICE = next(kind.advice for kind in KINDS if kind.word == "collect")
 
 def collected_in_input(evidence: Evidence) -> Iterable[Finding]:
     """The finding, where nearly each step has a collection and one of these functions asks for it."""
+    unit = evidence.unit
     share, clean = evidence.share("gc"), evidence.steps.clean
     if evidence.work is not None or share < MEDIUM or not clean or collected_by_hand(evidence).times:
         return
@@ -41,14 +42,14 @@ def collected_in_input(evidence: Evidence) -> Iterable[Finding]:
         code="STP005",
         family="step",
         remedy=Every("collect"),
-        title=f"{100 * share:.0f} % of a step is collecting garbage by hand, in what prepares the batches",
+        title=f"{100 * share:.0f} % of {unit.a} is collecting garbage by hand, in what prepares the batches",
         severity=severity(gained.saved),
         share_of_step=share,
         gain=gained,
         where=tuple(asked[:3]),
         evidence=(
             Measurement("share of the time", share, "share", "breakdown"),
-            Measurement("collections in each step", times / steps, "count", "baseline"),
+            Measurement(f"collections in {unit.each}", times / steps, "count", "baseline"),
         ),
         advice=f"{_ADVICE}.",
         detail="A collection holds the interpreter's lock: no other thread's Python runs meanwhile.",

@@ -39,6 +39,7 @@ CALLS_LEFT = Threshold(
 
 def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
     """The finding, for ``fit`` with one step per execution and tiny compiled steps."""
+    unit = evidence.unit
     found = costly_calls(evidence)
     if found is None:
         return
@@ -52,7 +53,7 @@ def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
         code="STP002",
         family="step",
         remedy=Setting("steps_per_execution", int(TOGETHER.value)),
-        title="Each step of fit costs more to call than to compute",
+        title=f"{unit.Each} of fit costs more to call than to compute",
         severity=severity(gained.surely),
         share_of_step=found.share,
         gain=gained,

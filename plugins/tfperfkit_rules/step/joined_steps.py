@@ -38,6 +38,7 @@ GAPS_GONE = Threshold(
 
 def several_steps(evidence: Evidence) -> Iterable[Finding]:
     """Headroom: ``steps_per_execution`` of ``fit``; a loop of steps inside one ``tf.function`` otherwise."""
+    unit = evidence.unit
     clean = evidence.steps.clean
     if not clean or any(step.count > 1 for step in clean) or evidence.steps.count < HEADROOM_STEPS.value:
         return
@@ -59,7 +60,7 @@ def several_steps(evidence: Evidence) -> Iterable[Finding]:
         code="STP009",
         family="step",
         remedy=Setting("steps_per_execution", int(TOGETHER.value)),
-        title=f"Calling the compiled step takes {100 * around / found.step_ms:.0f} % of a step",
+        title=f"Calling the compiled step takes {100 * around / found.step_ms:.0f} % of {unit.a}",
         severity="info",
         share_of_step=min(around / found.step_ms, shared.MAX_STEP_SHARE.value),
         gain=gained,
@@ -82,10 +83,11 @@ def _fit_advice(evidence: Evidence, fit: SourceSpan) -> str:
 
 def _loop_advice(evidence: Evidence) -> str:
     """By what feeds the steps: a dataset, or arrays that the script makes itself."""
+    unit = evidence.unit
     there = evidence.offer(Pipelines)
-    taken = f"`for batch in dataset.take({TOGETHER.value}):` around the step"
+    taken = f"`for batch in dataset.take({TOGETHER.value}):` around {unit.the}"
     if there is None or not (there.feeds_steps or there.iterated):
-        taken = f"stack them, and loop over the first axis (`for i in tf.range({TOGETHER.value}):`) around the step"
+        taken = f"stack them, and loop over the first axis (`for i in tf.range({TOGETHER.value}):`) around {unit.the}"
     return (
         f"Take {TOGETHER.value} batches in one call: {taken} inside a function with @tf.function. "
         "Values for logging then come once for all of them."

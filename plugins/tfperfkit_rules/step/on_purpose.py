@@ -51,6 +51,7 @@ def kind_in(evidence: Evidence, role: str, stack: Stack) -> str:
 
 
 def _wait(evidence: Evidence, found: Beside) -> Finding:
+    unit = evidence.unit
     kind = BY_WORD[found.kind]
     low, high = interval(found.share, len(found.turns.found))
     left = _LEFT.get(kind.word)
@@ -86,7 +87,7 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
         ),
         evidence=(
             Measurement("share of the time", found.share, "share", "samples"),
-            Measurement("time per step", found.share * found.turns.turn_ms, "ms", "samples"),
+            Measurement(f"time {unit.per}", found.share * found.turns.turn_ms, "ms", "samples"),
             *([Measurement("samples of that thread", float(other.samples), "count", "samples")] if other else []),
             *(_seen(limited) if limited is not None else ()),
             Measurement("samples in it", float(found.samples), "count", "baseline"),

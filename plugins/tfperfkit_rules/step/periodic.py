@@ -31,6 +31,7 @@ _REPORTED = (
 
 def every_nth(evidence: Evidence) -> Iterator[Finding]:
     """The finding, where samples say which line it is."""
+    unit = evidence.unit
     account, clean = evidence.account, evidence.steps.clean
     if account is None or not account.steps:
         return
@@ -63,7 +64,7 @@ def every_nth(evidence: Evidence) -> Iterator[Finding]:
         gain=gained,
         where=(span(evidence, *place),),
         evidence=(
-            Measurement("such a step", each, "ms", "baseline"),
+            Measurement(f"such {unit.a}", each, "ms", "baseline"),
             Measurement("an ordinary step", account.ordinary_ms, "ms", "baseline"),
             Measurement("of the mean step", share, "share", "baseline"),
             Measurement("such steps", float(len(numbers)), "count", "baseline"),

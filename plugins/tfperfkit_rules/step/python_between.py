@@ -92,6 +92,7 @@ def _within(frame: Frame, function: Function | None) -> bool:
 
 
 def _finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
+    unit = evidence.unit
     share = min(sum(own.samples) / turns.whole, shared.MAX_STEP_SHARE.value)
     low, high = interval(share, len(turns.found))
     gained = AtLeast(*speedups(low * (1 - LEFT[1]), min(high, shared.MAX_STEP_SHARE.value) * (1 - LEFT[0])))
@@ -114,7 +115,7 @@ def _finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
         code="LIN001",
         family="step",
         remedy=Rewrite("python"),
-        title=f"{100 * share:.0f} % of the training loop is {words}{name}, between the steps",
+        title=f"{100 * share:.0f} % of {unit.loop} is {words}{name}, between the steps",
         severity=severity(gained.saved),
         basis=basis(evidence, turns.turn_ms),
         share_of_step=share,
@@ -122,7 +123,7 @@ def _finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
         where=tuple(dict.fromkeys((*first, *(span(evidence, *row.place) for row in rows[:3]), *above))),
         evidence=(
             Measurement("share of the loop", share, "share", "samples"),
-            Measurement("time for each step", share * turns.turn_ms, "ms", "samples"),
+            Measurement(f"time for {unit.each}", share * turns.turn_ms, "ms", "samples"),
             Measurement("samples in it", float(len(own.samples)), "count", "baseline"),
             Measurement("samples", float(len(turns.found)), "count", "baseline"),
         ),

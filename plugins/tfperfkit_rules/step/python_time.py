@@ -194,6 +194,7 @@ def _is_part(evidence: Evidence, rows: list[LineShare], own: list[LineShare]) ->
 
 
 def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
+    unit = evidence.unit
     share = min(shared.MAX_STEP_SHARE.value, sum(row.share for row in own))
     count = sum(row.samples for row in own)
     hottest, name = _hottest(evidence, own)
@@ -231,8 +232,8 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
         gain=gained,
         where=tuple(dict.fromkeys((place, *lines, *called, *callers(evidence, hottest.place)))),
         evidence=(
-            Measurement("share of step", share, "share", measured_in),
-            Measurement("time per step", share * step_ms, "ms", measured_in),
+            Measurement(f"share of {unit.the}", share, "share", measured_in),
+            Measurement(f"time {unit.per}", share * step_ms, "ms", measured_in),
             Measurement("samples in it", float(count), "count", "baseline"),
             Measurement("samples", float(total), "count", "baseline"),
         ),

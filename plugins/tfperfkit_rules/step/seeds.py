@@ -48,6 +48,7 @@ _SEEDS = (
 
 def seeded_each_step(evidence: Evidence) -> Iterable[Finding]:
     """A compiled step whose loop sets the seed: what lies between its operations is the making of their kernels."""
+    unit = evidence.unit
     lines, found = _in_the_loop(evidence), growth(evidence)
     if not lines or found is None:
         return
@@ -63,7 +64,7 @@ def seeded_each_step(evidence: Evidence) -> Iterable[Finding]:
         code="STP012",
         family="step",
         remedy=Remove(),
-        title=f"The seed is set at each step, so all kernels are made anew: {100 * share:.0f} % of a step",
+        title=f"The seed is set at {unit.each}, so all kernels are made anew: {100 * share:.0f} % of {unit.a}",
         severity=severity(gained.surely),
         share_of_step=share,
         gain=gained,
@@ -75,7 +76,7 @@ def seeded_each_step(evidence: Evidence) -> Iterable[Finding]:
             Measurement("steps", float(evidence.steps.count), "count", "run"),
         ),
         advice=(
-            "Set it once, before the loop. Where each step needs random numbers of its own that can be repeated: "
+            f"Set it once, before the loop. Where {unit.each} needs random numbers of its own that can be repeated: "
             "tf.random.stateless_normal(shape, seed=[run, step]), or a tf.random.Generator that is made once."
         ),
         detail=(

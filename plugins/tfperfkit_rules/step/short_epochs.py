@@ -95,6 +95,7 @@ def _long(lengths: list[int]) -> int:
 
 
 def _finding(evidence: Evidence, found: _Epochs, share: float, between_ns: float, own: Counter[Place]) -> Finding:
+    unit = evidence.unit
     times = max(math.ceil(LONG_EPOCH.value / found.steps), JOINED_MIN.value)
     low, high = interval(share, own.total())
     each_ms = between_ns / 1e6 / len(found.gaps)
@@ -112,7 +113,7 @@ def _finding(evidence: Evidence, found: _Epochs, share: float, between_ns: float
         evidence=(
             Measurement("share of the run", share, "share", "run"),
             Measurement("for each epoch", each_ms, "ms", "samples"),
-            *([Measurement("a step", evidence.step_ms, "ms", "baseline")] if evidence.step_ms else []),
+            *([Measurement(f"{unit.a}", evidence.step_ms, "ms", "baseline")] if evidence.step_ms else []),
             Measurement("long pauses between steps", float(len(found.gaps)), "count", "run"),
             Measurement("samples", float(own.total()), "count", "samples"),
             Measurement("epochs to join", float(times), "count", "advice"),

@@ -126,7 +126,7 @@ _WRITES: tuple[PartName, ...] = ("python", "saving", "host_sync")
 _KINDS = {
     "saving": _Kind(
         "Saving",
-        "Save once an epoch or every few minutes ({example}), not at each step{last}. A crash then loses up to {lost}",
+        "Save once an epoch or every few minutes ({example}), not each time{last}. A crash then loses up to {lost}",
         ("saving", "dispatch"),
     ),
     "loading": _Kind(
@@ -245,6 +245,7 @@ def _again(evidence: Evidence, stack: Stack) -> bool:
 
 
 def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
+    unit = evidence.unit
     kind, share, turns = found.kind, found.share, found.turns
     low, high = interval(share, len(turns.found))
     if kind == "metrics":  # Python that hands out operations: samples see too little of it
@@ -288,7 +289,7 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
         evidence=(
             Measurement("share of the loop's time", share, "share", "samples"),
             Measurement(
-                "time per step" if evidence.work is None else f"time in {evidence.unit.a}",
+                f"time {unit.per}" if evidence.work is None else f"time in {evidence.unit.a}",
                 share * turns.turn_ms,
                 "ms",
                 "samples",

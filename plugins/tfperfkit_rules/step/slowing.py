@@ -169,13 +169,14 @@ def _finding(evidence: Evidence, found: Trend, cause: _Cause) -> Finding:
     if grower is not None and grower.file:
         where.append(SourceSpan(grower.file, grower.line, grower.function))
     shares = zip(("first", "last"), cause.shares or (), strict=False)
-    unit = "Steps" if evidence.work is None else "Iterations"
+    unit = evidence.unit
+    steps = "Steps" if evidence.work is None else "Iterations"
     part = "steps that were kept" if _in_gaps(evidence) else "third"
     return Finding(
         code="STP007",
         family="step",
         remedy=Remove(),
-        title=f"{unit} get longer and longer: {found.first_ms:,.3g} ms at first, {found.last_ms:,.3g} ms at the end",
+        title=f"{steps} get longer and longer: {found.first_ms:,.3g} ms at first, {found.last_ms:,.3g} ms at the end",
         severity=severity(gained.saved),
         share_of_step=found.extra,
         gain=gained,
@@ -185,7 +186,11 @@ def _finding(evidence: Evidence, found: Trend, cause: _Cause) -> Finding:
             Measurement("at the end, by the trend", found.last_ms, "ms", "baseline"),
             Measurement("order of the groups of steps (1: each longer)", found.order, "number", "baseline"),
             *(Measurement(f"of the {word} {part}, at the line", share, "share", "samples") for word, share in shares),
-            *([Measurement("elements more per step", grower.per_step, "number", "run")] if grower is not None else []),
+            *(
+                [Measurement(f"elements more {unit.per}", grower.per_step, "number", "run")]
+                if grower is not None
+                else []
+            ),
         ),
         advice=_advice(evidence, cause),
         detail=f"The longer the run, the more it costs. What takes more and more: {text_of(evidence, cause.lines[0])}",

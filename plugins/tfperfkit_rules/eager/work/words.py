@@ -65,6 +65,7 @@ def advice(evidence: Evidence, place: Place | None) -> str:
 
 def of_callback(evidence: Evidence, part: EagerPart) -> str:
     """Of operations that a callback of Keras' calls around each batch: what to change. "" for others."""
+    unit = evidence.unit
     method = called_by_batch(part.stacks) if evidence.work is None else ""
     if not method:
         return ""
@@ -72,7 +73,7 @@ def of_callback(evidence: Evidence, part: EagerPart) -> str:
         "resource_variable_ops:assign" in call for stack in part.stacks for call in stack.frames[-1].calls or ()
     )
     average = (
-        " What follows the weights slowly, as an average of them, the optimizer itself keeps within the step: "
+        f" What follows the weights slowly, as an average of them, the optimizer itself keeps within {unit.the}: "
         "use_ema=True, ema_momentum=..."
     )
     return (

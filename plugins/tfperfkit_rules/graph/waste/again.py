@@ -90,6 +90,7 @@ def stacked(evidence: Evidence) -> Iterator[Finding]:
 
 def unrolled(evidence: Evidence) -> Iterator[Finding]:
     """GRF023, of a loop that tracing unrolled; where the trace shows that nothing took the repetitions together."""
+    unit = evidence.unit
     step = evidence.offer(ComputedStep)
     if step is None:
         return
@@ -103,14 +104,14 @@ def unrolled(evidence: Evidence) -> Iterator[Finding]:
             evidence,
             part,
             codes.SAME_ARGUMENT,
-            f"What is computed {round(times):,} times in a step is the same each time",
+            f"What is computed {round(times):,} times in {unit.a} is the same each time",
             "Of what is computed at this line, do once, before the Python loop whose turns all call it, what no turn "
             "changes (a layer called on the same tensor: keys = self.project(values)), and hand its result to the "
             "turns; what changes with the turn stays where it is.",
             "The very same tensors and weights go in, no random numbers are drawn and no variable changes between, so "
             "the results are equal. Each reads the weights anew, so TensorFlow does not take them together. Gradients "
             "go through what is computed once as well: those of the turns are added up first.",
-            count("times in a step", times),
+            count(f"times in {unit.a}", times),
         )
         yield msgspec.structs.replace(made, absorbs_here=(*made.absorbs_here, codes.REPEATED_FORWARD))
 

@@ -14,6 +14,7 @@ from tfperfkit_rules.measures.source_calls import given, is_true
 
 def averages(evidence: Evidence) -> Iterator[Finding]:
     """GRF030, by variables that get a mixture of themselves and of another variable."""
+    unit = evidence.unit
     by_keras = given(evidence, "use_ema", is_true)
     for part in found(evidence, "average"):
         figures = part.waste.figures
@@ -27,12 +28,12 @@ def averages(evidence: Evidence) -> Iterator[Finding]:
             evidence,
             part,
             codes.WEIGHT_AVERAGE,
-            f"Averages of {often(figures['numbers'])} weights are brought up to date in every step",
+            f"Averages of {often(figures['numbers'])} weights are brought up to date in {unit.every}",
             f"{first} is called every {each} steps, with momentum ** {each} in the momentum's place: "
             f"average.assign(momentum * average + (1 - momentum) * weight). An average that looks "
             "back over a hundred steps and more hardly changes."
             + (" Keras' ema_overwrite_frequency saves nothing of it." if by_keras else ""),
-            "All weights and all averages are read, and all averages written, in each step.",
+            f"All weights and all averages are read, and all averages written, in {unit.each}.",
             count("variables that are averaged", figures["variables"]),
             count("numbers in them", figures["numbers"]),
         )

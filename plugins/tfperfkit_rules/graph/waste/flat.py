@@ -30,6 +30,7 @@ def flat(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _finding(evidence: Evidence, data: ComputedStep, function: Brief, waste: Wasted) -> Finding | None:
+    unit = evidence.unit
     figures, names = waste.figures, set(waste.operations)
     weights = figures["numbers"] * figures["units"]
     axes = round(figures.get("axes", 2))
@@ -46,7 +47,8 @@ def _finding(evidence: Evidence, data: ComputedStep, function: Brief, waste: Was
     return Finding(
         code=codes.FLATTENED,
         family="graph",
-        title=f"{100 * share:.0f} % of a step is a dense layer on {often(figures['numbers'])} numbers of each example",
+        title=f"{100 * share:.0f} % of {unit.a}"
+        f" is a dense layer on {often(figures['numbers'])} numbers of each example",
         severity=severity(share),
         share_of_step=share,
         gain=at_least(calibrated.WASTE_SAVED_MIN.value * share * (1 - 1 / figures["places"])),
@@ -54,8 +56,8 @@ def _finding(evidence: Evidence, data: ComputedStep, function: Brief, waste: Was
         evidence=(
             count("weights of the layer", weights),
             Measurement("of all weights", min(of_all, 1.0), "share", "run"),
-            Measurement("share of the step, forward and backward", own, "share", "breakdown"),
-            Measurement("share of the step, updating its weights", updates, "share", "breakdown"),
+            Measurement(f"share of {unit.the}, forward and backward", own, "share", "breakdown"),
+            Measurement(f"share of {unit.the}, updating its weights", updates, "share", "breakdown"),
         ),
         advice=(
             f"layers.GlobalAveragePooling{axes}D() in place of layers.Flatten() gives the layer "

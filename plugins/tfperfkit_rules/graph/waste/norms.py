@@ -16,6 +16,7 @@ _BY_KERAS = ("global_clipnorm", "clipnorm")
 
 def norms(evidence: Evidence) -> Iterator[Finding]:
     """GRF029, by gradients that are scaled by a number which comes from a sum over their own squares."""
+    unit = evidence.unit
     by_keras = [each for word in _BY_KERAS for each in given(evidence, word, is_not_false)]
     for part in found(evidence, "norm"):
         gradients, together = round(part.waste.figures["gradients"]), round(part.waste.figures["together"])
@@ -24,7 +25,7 @@ def norms(evidence: Evidence) -> Iterator[Finding]:
             evidence,
             part,
             codes.CLIPPED_NORM,
-            f"Clipping {gradients} gradients by {norm} takes {100 * part.share:.0f} % of a step",
+            f"Clipping {gradients} gradients by {norm} takes {100 * part.share:.0f} % of {unit.a}",
             "See whether it ever clips: print the norm once in a hundred steps (tf.linalg.global_norm(gradients)). "
             "Where it stays below the limit, take the clipping out: that is what the factor is for. Where it doesn't, "
             "clip only what needs it (a recurrent layer's gradients), or keep it and let each variable's update be one "

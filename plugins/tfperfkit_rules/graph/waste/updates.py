@@ -18,6 +18,7 @@ from tfperfkit_rules.measures.source_calls import methods
 
 def updates(evidence: Evidence) -> Iterator[Finding]:
     """GRF032, by variables of few numbers whose updates take several operations each, and by the time of these."""
+    unit = evidence.unit
     for part in found(evidence, "update"):
         if part.upper * (evidence.step_ms or 0.0) < shared.FUNCTION_CALL_MAX_MS.value:
             continue  # a call of the step may take as long: that is what to save then
@@ -28,7 +29,7 @@ def updates(evidence: Evidence) -> Iterator[Finding]:
             part,
             codes.SMALL_UPDATES,
             f"{variables:,} small variables are brought up to date one by one, with {each} operations each: "
-            f"{100 * part.share:.0f} % of a step",
+            f"{100 * part.share:.0f} % of {unit.a}",
             _advice(part),
             f"Half of them have no more than {round(figures['numbers']):,} numbers, so that each operation takes as "
             "long to start as to run, whatever the batch.",
@@ -60,11 +61,12 @@ def _advice(part: Part[Wasted]) -> str:
 
 def _measured(evidence: Evidence) -> Iterator[Measurement]:
     """All updates of a step: how many operations, what they take, and what memory alone would."""
+    unit = evidence.unit
     step = evidence.offer(ComputedStep)
     rows = [row for row in step.operations if row.stage == "update"] if step is not None else []
     if rows:
-        yield Measurement("operations of updates per step", sum(row.runs for row in rows), "count", "tfprof")
-        yield Measurement("updates per step", sum(row.ms for row in rows), "ms", "tfprof")
+        yield Measurement(f"operations of updates {unit.per}", sum(row.runs for row in rows), "count", "tfprof")
+        yield Measurement(f"updates {unit.per}", sum(row.ms for row in rows), "ms", "tfprof")
         moved = sum(row.bytes or 0.0 for row in rows) / shared.MEMORY_MIN_BYTES.value
         yield Measurement("of it moving their bytes, at most", moved, "ms", "tfprof")
 

@@ -121,9 +121,9 @@ READING = {
     "config.py",
     "recording/source_copies.py",
     "storage/reserved_space.py",
+    "storage/descriptors.py",  # the process's own descriptors
     "storage/stream_writer.py",
     "clock.py",
-    "recording/pressure.py",  # the kernel's figures
     "storage/run_directory.py",  # makes the manifest
     "doctor/trial.py",
     "viewing/tensorboard.py",  # its own log

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+import libcst as cst
+
 from tfperfkit.fixing.edit import Edit, NoFix
 from tfperfkit.fixing.module import Module
 from tfperfkit.model import Finding, Keeps, SourceSpan
@@ -48,6 +50,14 @@ class Case:
             yield module, span
         if not some:
             raise reason
+
+    def lone_calls(self) -> Iterator[tuple[Module, cst.SimpleStatementLine, cst.Call]]:
+        """Yield the statements at these places that are just a call: (module, statement, call)."""
+        for module, span in self.places():
+            for node in module.lines_at(span.line):
+                call = node.body[0].value if len(node.body) == 1 and isinstance(node.body[0], cst.Expr) else None
+                if isinstance(call, cst.Call):
+                    yield module, node, call
 
 
 @dataclass(frozen=True)

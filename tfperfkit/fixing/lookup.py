@@ -39,41 +39,41 @@ def _names(remedy: Remedy) -> tuple[str, ...]:
     """The modules of ``fixers``, with the name in it where there are several."""
     match remedy:
         case Compile("step"):
-            return "compile_step", "step_from_loop"
+            return "compiled.STEP", "step_from_loop"
         case Compile("function"):
-            return ("compile_function",)
+            return ("compiled.FUNCTION",)
         case Compile("jacobian"):
-            return ("compile_jacobian",)
+            return ("compiled.JACOBIAN",)
         case Compile("model") | CallDirectly("predict") | BatchSize("predict"):
             return ("predict_to_call",)
         case Setting("run_eagerly" | "debug_mode" | "check_numerics") | Every("print"):
-            return ("debug_switch",)
+            return ("switches.DEBUGGING",)
         case Setting("precision", "float32"):
-            return ("precision_switch.FLOAT32",)
+            return ("switches.FLOAT32",)
         case Setting("precision", "float16 on GPUs"):
-            return ("precision_switch.WHERE_GPU",)
+            return ("switches.WHERE_GPU",)
         case Setting("steps_per_execution"):
-            return ("steps_per_execution",)
+            return ("options.STEPS_PER_EXECUTION",)
         case ChangeStage("keep_up" | "parallel"):
-            return ("parallel_map",)
+            return ("stages.PARALLEL_MAP",)
         case ChangeStage("prefetch"):
-            return ("prefetch",)
+            return ("stages.PREFETCH",)
         case ChangeStage("cache"):
-            return ("keep_results",)
+            return ("stages.CACHE",)
         case ChangeStage("batch_first"):
-            return ("batch_first",)
+            return ("stages.BATCH_FIRST",)
         case Hoist("file" | "value"):
             return ("hoist",)
         case KeepTrace("number"):
             return ("tensor_arguments",)
         case KeepTrace("batch"):
-            return "reduce_retracing", "drop_remainder"
+            return "options.REDUCE_RETRACING", "stages.DROP_REMAINDER"
         case KeepTrace("length"):
-            return ("reduce_retracing",)
+            return ("options.REDUCE_RETRACING",)
         case KeepTrace("shape"):
-            return ("drop_remainder",)
+            return ("stages.DROP_REMAINDER",)
         case Every("save"):
-            return "save_seldom.BY_EPOCH", "save_seldom.BY_COUNTER", "binary_arrays"
+            return "saving.BY_EPOCH", "saving.BY_COUNTER", "saving.BINARY_ARRAYS"
         case Every("collect"):
-            return ("collections",)
+            return ("switches.COLLECTIONS",)
     return ()

@@ -1,4 +1,4 @@
-"""``@tf.function`` on a function whose operations are called one by one outside of training."""
+"""``@tf.function`` on the step function, on a function of operations outside of training, or around a jacobian."""
 
 from __future__ import annotations
 
@@ -9,16 +9,55 @@ import libcst as cst
 
 from tfperfkit.fixing.case import Case, Fixer
 from tfperfkit.fixing.edit import Edit, NoFix
-from tfperfkit.fixing.fixers.compile_step import compiled
 from tfperfkit.fixing.module import Module, dotted, walk
+from tfperfkit.fixing.traceable import obstacle
 
-#: What a loop may go over that gives Python's own values: TensorFlow would trace it turn by turn.
+
+def _compile_step(case: Case) -> list[Edit]:
+    """Compile the step function; its other decorators get the compiled function."""
+    module, span = next(iter(case.places()))
+    function = module.function_at(span.line, span.function)
+    if function is None:
+        raise NoFix("the step is no function of its own: make one of the loop's body first")
+    return _compile(module, function)
+
+
+def _compile(module: Module, function: cst.FunctionDef) -> list[Edit]:
+    """Add the decorator. Raises NoFix if the function is compiled already, or can't be."""
+    if any("function" in (module.imported(_without_call(item)) or "").split(".") for item in function.decorators):
+        raise NoFix(f"{function.name.value} is a tf.function already")
+    reason = obstacle(module, function)
+    if reason:
+        raise NoFix(reason)
+    decorator = cst.Decorator(module.spelled("tensorflow.function", function))
+
+    def change(node: cst.FunctionDef) -> cst.FunctionDef:
+        if any(module.imported(_without_call(item)) == "tensorflow.function" for item in node.decorators):
+            return node
+        return node.with_changes(decorators=(*node.decorators, decorator))
+
+    return [Edit(module.file, function, change)]
+
+
+def _without_call(item: cst.Decorator) -> cst.CSTNode:
+    return item.decorator.func if isinstance(item.decorator, cst.Call) else item.decorator
+
+
+STEP = Fixer(
+    "compiles the step",
+    _compile_step,
+    "Python in the step runs once for each trace; random numbers and rounding may differ",
+    keeps="mathematics",
+)
+
+
+#: Iterables of Python values: TensorFlow would unroll a loop over them.
 _PYTHON = frozenset({"range", "enumerate", "zip", "reversed", "sorted"})
 _NUMBERS = frozenset({"int", "float", "len", "round"})
 
 
-def fix(case: Case) -> list[Edit]:
-    """Of the first place, where it is a function."""
+def _compile_function(case: Case) -> list[Edit]:
+    """Compile the function at the first place, unless a loop in it would be unrolled or a number would retrace it."""
     module, span = next(iter(case.places()))
     function = module.function_at(span.line, span.function)
     if function is None:
@@ -37,12 +76,11 @@ def fix(case: Case) -> list[Edit]:
                     f"line {module.line(call)} gives it {number}, which may be another Python number at each call, "
                     "and each would be traced: give it a tensor first"
                 )
-    return compiled(module, function)
+    return _compile(module, function)
 
 
 def _is_pythons(loop: cst.For | cst.While) -> bool:
-    """Whether a loop would be unrolled: over Python's own values, or while a name or comparison holds, which may be a
-    tensor's or not."""
+    """Whether a loop may be unrolled: over Python values, or any ``while``, whose condition may be no tensor."""
     if isinstance(loop, cst.While):
         return True
     return isinstance(loop.iter, (cst.List, cst.Tuple)) or (
@@ -51,8 +89,8 @@ def _is_pythons(loop: cst.For | cst.While) -> bool:
 
 
 def _numbers(module: Module, call: cst.Call, given: cst.BaseExpression) -> Iterator[str]:
-    """What in an argument is a number of Python's that varies: a name that a loop around the call counts, or that is
-    set to a number as it is written and set again, or a conversion."""
+    """Find Python numbers that vary in an argument: a counter of a loop around the call, a name that is set to a number
+    and set again, or a conversion."""
     counted = {*_counted(module, call), *_set_again(module, call)}
     for node in walk(given):
         if isinstance(node, cst.Name) and node.value in counted:
@@ -76,8 +114,8 @@ def _counted(module: Module, call: cst.Call) -> Iterator[str]:
 
 
 def _set_again(module: Module, call: cst.Call) -> Iterator[str]:
-    """The names of the function around the call that begin as a number and become something else: ``t, h = 0.0, 0.1``,
-    then ``t = t + h``."""
+    """The names that begin as a number and change in the function around the call: ``t, h = 0.0, 0.1``, then
+    ``t = t + h``."""
     scope = next((node for node in module.around(call) if isinstance(node, cst.FunctionDef)), module.tree)
     bound = [pair for node in walk(scope) if isinstance(node, (cst.Assign, cst.AugAssign)) for pair in _pairs(node)]
     times = Counter(name for name, _ in bound)
@@ -88,7 +126,7 @@ def _set_again(module: Module, call: cst.Call) -> Iterator[str]:
 
 
 def _pairs(node: cst.Assign | cst.AugAssign) -> Iterator[tuple[str, cst.BaseExpression]]:
-    """Each name that a statement sets, with what it is set to."""
+    """Yield each name that a statement sets, with its value."""
     targets = [node.target] if isinstance(node, cst.AugAssign) else [item.target for item in node.targets]
     for target in targets:
         if isinstance(target, cst.Name):
@@ -100,10 +138,29 @@ def _pairs(node: cst.Assign | cst.AugAssign) -> Iterator[tuple[str, cst.BaseExpr
                     yield item.value.value, values[at].value if at < len(values) else node.value
 
 
-FIXER = Fixer(
+FUNCTION = Fixer(
     "compiles the function",
-    fix,
+    _compile_function,
     "Python in it runs once for each trace; random numbers and rounding may differ. One batch of all turns, where that "
     "can be, gains more",
+    keeps="mathematics",
+)
+
+
+def _compile_jacobian(case: Case) -> list[Edit]:
+    """Compile the innermost function around the jacobian, which otherwise is traced in each call."""
+    for module, span in case.places():
+        for call in module.methods_at(span.line, "jacobian", "batch_jacobian"):
+            function = next((item for item in module.around(call) if isinstance(item, cst.FunctionDef)), None)
+            if function is None:
+                raise NoFix("the jacobian stands in no function: make one of it first")
+            return _compile(module, function)
+    raise NoFix("no jacobian stands at its places")
+
+
+JACOBIAN = Fixer(
+    "compiles the function of the jacobian",
+    _compile_jacobian,
+    "Python in it runs once for each trace; give it tensors of the same shape",
     keeps="mathematics",
 )

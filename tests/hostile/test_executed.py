@@ -132,7 +132,6 @@ READING = {
     "export/command.py",  # what it writes
     "xplane/reader.py",  # maps the file that safe_reader.open_file gave
     "lines/choose.py",
-    "tfprof/record.py",
     "recording/window_phases.py",  # recording
     "cli.py",
     "registry.py",  # loads entry points
@@ -142,7 +141,6 @@ READING = {
     "testing/fakes.py",
     "records/rank.py",  # names of folders
     "ranks/parts.py",  # names of folders
-    "user_code.py",  # which packages stand beside the script
     "watch.py",  # the text of a worker's report, which it writes
     "ranks/alone.py",  # names of folders; the summaries by safe_reader
     "runs/listing.py",  # names of folders; the summaries by safe_reader

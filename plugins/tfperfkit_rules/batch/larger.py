@@ -25,29 +25,29 @@ DOUBLINGS = Threshold(
 MAX_EXAMPLES = Threshold(
     1024,
     "examples",
-    "of a batch, for the largest that is offered",
+    "largest batch that is offered",
     Cited(
-        "Keskar et al. 2017, arXiv 1609.04836: from some thousand examples on networks generalise less; up to 1,000 "
-        "is common in tutorials"
+        "Keskar et al. 2017, arXiv 1609.04836: networks generalise less with batches of some thousand examples; up to "
+        "1,000 is common in tutorials"
     ),
 )
 NEARLY_ALL = Threshold(
     0.8,
     "share",
-    "of what the largest batch gains, for a smaller one to be offered in its place",
-    Chosen("the change of the training is the price: the smallest batch that does nearly as well"),
+    "share of the largest batch's gain at which a smaller batch is offered",
+    Chosen("a larger batch changes the training, so the smallest batch that does nearly as well is offered"),
 )
 UPDATE_SHARE = Threshold(
     0.2,
     "share",
-    "of the step in updates of weights, from which they are reported",
+    "minimum share of the step in weight updates for them to be reported",
     Cited("XProf: a high share of a step"),
 )
 
 SEEN_MS = Threshold(
     0.02,
     "ms",
-    "from which a rest is named beside figures of a hundredth of a millisecond",
+    "minimum rest that is named next to figures of a hundredth of a millisecond",
     Chosen("twice the last digit"),
 )
 

@@ -22,36 +22,40 @@ from tfperfkit_rules.measures.step_place import sites
 TINY = Threshold(
     4,
     "examples",
-    "up to so many a larger batch is the first thing to try, whatever else helps",
+    "largest batch for which a larger one is the first thing to try",
     Chosen("an eighth of the batch to try: no other change of a step's overhead gains as much"),
 )
-UP_TO = Threshold(64, "examples", "the batch that the range's upper end stands for", Chosen("twice the one to try"))
+UP_TO = Threshold(64, "examples", "batch that the upper end of the range stands for", Chosen("twice the batch to try"))
 AT_LEAST_TIMES = Threshold(
     4,
     "number",
-    "the range's lower end stands for so many times the batch",
-    Chosen("what also the largest tiny one gains"),
+    "times the batch that the lower end of the range stands for",
+    Chosen("the largest tiny batch gains as much too"),
 )
 GROWS_MIN = Threshold(
     0.3,
     "share",
-    "of the work of operations on so little, what grows with the batch at best: vector units and threads are idle",
+    "minimum share of the work of operations on little data that grows with the batch: vector units and threads "
+    "are idle",
     Measured(
-        "0.04 to 0.63, median 0.23; it was 0.3 from pairs of runs (2 to 64 examples gained 26 to 37 times, 1 to 32 "
-        "gained 28 to 30 times) and stays, since the measure has it near its middle",
+        "0.04 to 0.63, median 0.23. It was 0.3 from pairs of runs (2 to 64 examples gained 26 to 37 times, 1 to 32 "
+        "gained 28 to 30 times) and stays, since the measured values lie around it",
         MEASURED_ON,
         38,
         "batch_growth",
     ),
 )
 MIN_FIXED = Threshold(
-    0.6, "share", "of the step, what does not depend on the batch", Chosen("clearly more than half of it is overhead")
+    0.6,
+    "share",
+    "minimum share of the step that does not depend on the batch",
+    Chosen("clearly more than half of the step is overhead"),
 )
 MAX_OTHER = Threshold(
     0.3,
     "share",
-    "of the step in things that are no business of the batch's size: with more, those come first",
-    Chosen("half of what must be overhead, MIN_FIXED"),
+    "maximum share of the step in things that the batch size does not change: with more, those come first",
+    Chosen("half of MIN_FIXED"),
 )
 
 

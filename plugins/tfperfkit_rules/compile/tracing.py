@@ -18,15 +18,15 @@ from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.sibling_layers import Siblings, sibling_layers
 
 ELEMENTWISE = Threshold(
-    0.5, "share", "of the step in operations that XLA fuses", Chosen("the larger half of the step, or it is another's")
+    0.5, "share", "minimum share of the step in operations that XLA fuses", Chosen("the larger half of the step")
 )
 FUSED = Threshold(
     0.8,
     "share",
-    "of elementwise operations, what XLA saves at most on a CPU",
+    "maximum share of elementwise operations that XLA saves on a CPU",
     Measured(
-        "chains of products, sums, exponentials and softplus over 10 to 1,000,000 numbers ran 0.9 to 5.2 times as fast "
-        "(saved up to 0.81), called in turn with the same function without; whole steps 1.25, 2.9 and 3.9 times",
+        "chains of products, sums, exponentials and softplus over 10 to 1,000,000 numbers ran 0.9 to 5.2 times as "
+        "fast (saved up to 0.81), in alternating calls with and without XLA; whole steps 1.25, 2.9 and 3.9 times",
         TWO_BUSY_CORES,
         None,
         "xla_elementwise",
@@ -35,19 +35,19 @@ FUSED = Threshold(
 PROPER = Threshold(
     ELEMENTWISE.value / 2,
     "share",
-    "of the step in elementwise operations themselves: slices and sums around them are fused too",
+    "minimum share of the step in elementwise operations proper, without the slices and sums that are fused with them",
     Derived("half of ELEMENTWISE: fusing needs something to fuse with"),
 )
 LONG_MS = Threshold(
     0.05,
     "ms",
-    "of one operation: shorter ones are about handing them over, not about memory",
-    Chosen("ten times GRAPH_OP_MAX_MS and more, so at most a tenth of it is handing over"),
+    "minimum time of an operation: shorter ones are limited by dispatch, not by memory",
+    Chosen("more than ten times GRAPH_OP_MAX_MS, so at most a tenth of it is dispatch"),
 )
 SLOW_SHARE = Threshold(
     calibration.SEVERITY_LOW.value,
     "share",
-    "of the step in sines and the like: with more nothing is said",
+    "maximum share of the step in sines and the like for XLA to be offered",
     Measured(
         "XLA's sines took up to 5 times as long on a CPU, its tanh 0.13 to 2.1 times; a step with cosines 2.2 to 4.4 "
         "times at a load of 13 and more, 0.5 to 1.3 times at a load of 6",
@@ -58,30 +58,30 @@ SLOW_SHARE = Threshold(
 PRODUCT_LOST = Threshold(
     0.5,
     "share",
-    "of products, what XLA adds on a CPU",
-    Measured("they took 0.8 to 2.1 times as long", TWO_BUSY_CORES, None, "xla_product"),
+    "share of the time of matmuls that XLA adds on a CPU",
+    Measured("matmuls took 0.8 to 2.1 times as long", TWO_BUSY_CORES, None, "xla_product"),
 )
 CONVOLUTIONS = Threshold(
     calibration.SEVERITY_MEDIUM.value,
     "share",
-    "of the step in convolutions: with more nothing is said about XLA on a CPU",
+    "maximum share of the step in convolutions for XLA to be offered on a CPU",
     Measured("XLA's convolutions took 1.1 to 4.4 times as long", TWO_BUSY_CORES, None),
 )
 MANY_OPERATIONS = Threshold(
-    5000, "operations", "XLA is not advised for larger graphs", Chosen("it compiles them for minutes")
+    5000, "operations", "largest graph for which XLA is advised", Chosen("XLA compiles larger graphs for minutes")
 )
 RUN_SHARE = Threshold(
     2 * calibration.SEVERITY_HIGH.value,
     "share",
-    "of the run in tracing and compiling",
-    Derived("twice a high share: every run pays some of it, and a longer run less"),
+    "minimum share of the run in tracing and compiling",
+    Derived("twice a high share: every run spends some of its time there, and a longer run less"),
 )
-RUN_S = Threshold(10.0, "s", "in tracing and compiling", Chosen("shorter waits are not worth a change"))
-RUN_SEVERE = Threshold(0.6, "share", "of the run, for severity medium", Chosen("three times a high share"))
+RUN_S = Threshold(10.0, "s", "minimum time in tracing and compiling", Chosen("a shorter wait is not worth a change"))
+RUN_SEVERE = Threshold(0.6, "share", "share of the run for severity medium", Chosen("three times a high share"))
 SIBLINGS_HEAVY = Threshold(
     48,
     "operations",
-    "products and convolutions of a graph, from which on a loop that makes layers side by side is named",
+    "minimum number of matmuls and convolutions of a graph for a loop that makes layers side by side to be named",
     Chosen("three, with the gradients, for each of sixteen layers"),
 )
 

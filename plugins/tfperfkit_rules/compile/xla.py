@@ -18,29 +18,30 @@ from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 TRACING = Threshold(
     calibration.SEVERITY_LOW.value,
     "share",
-    "of the step in tracing: with more the compilations belong to retraces, which are reported with their cause",
-    Derived("the least share that a finding is made for"),
+    "maximum share of the step in tracing: with more, the compilations belong to retraces, which are reported "
+    "with their cause",
+    Derived("the least share that is reported"),
 )
 INTENSITY = Threshold(
     2.0,
     "FLOPs/byte",
-    "from it on arithmetic decides; below, which of XLA and TensorFlow is faster changed with the load",
-    Measured("a convolutional step has 10, elementwise ones 0.1", TWO_BUSY_CORES, 2),
+    "arithmetic per byte above which arithmetic decides; below, the load decided whether XLA or TensorFlow was faster",
+    Measured("a convolutional step has 10, elementwise steps 0.1", TWO_BUSY_CORES, 2),
 )
 OUTLIERS = Threshold(
-    3, "count", "outliers in compiled functions make a pattern", Chosen("the fewest that are not a pair by chance")
+    3, "count", "minimum number of outliers in compiled functions that make a pattern", Chosen("two may be chance")
 )
 OUTLIERS_HALF = Threshold(
     0.5,
     "share",
-    "of the compilations in the traced steps, what comes back at least where outliers don't tell",
-    Chosen("the larger half might have been the window's"),
+    "minimum share of the compilations in the traced steps that a fix saves, if there are no outliers",
+    Chosen("the profiler may have caused the larger half"),
 )
 CERTAIN = Threshold(
     0.10,
     "share",
-    "of the step: XLA is blamed when it costs this at the very least",
-    Cited("XProf warns of eager execution from 10 % on; the estimate here is as rough as that"),
+    "minimum share of the step that XLA costs for certain, for it to be blamed",
+    Cited("XProf warns of eager execution from 10 %; the estimate here is as rough"),
 )
 
 

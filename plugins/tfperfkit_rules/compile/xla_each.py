@@ -11,15 +11,15 @@ from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.trace_window import traced
 
 EACH_STEPS = Threshold(
-    5, "steps", "of which the fastest compiles too, for compiling in each", Chosen("fewer show no pattern")
+    5, "steps", "minimum number of steps of which even the fastest compiles", Chosen("fewer show no pattern")
 )
 WITHOUT_XLA = Threshold(
     5.0,
     "number",
-    "what a compiled step takes without XLA, over the own time of its operations with it, at most",
+    "maximum ratio of a compiled step without XLA to the own time of its operations with XLA",
     Measured(
-        "convolutions over sequences of 60 to 400 frames: operations of 4.6 ms by XLA, 9.8 ms a call without; steps of "
-        "a recurrent network see PRODUCT_LOST and FUSED",
+        "convolutions over sequences of 60 to 400 frames: operations of 4.6 ms with XLA, 9.8 ms a call without; steps "
+        "of a recurrent network see PRODUCT_LOST and FUSED",
         TWO_BUSY_CORES,
         1,
     ),

@@ -9,7 +9,10 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures.source_calls import given, is_true, methods, strings
 
 NEAR_LINES = Threshold(
-    6, "lines", "a jit_compile=True this far below the head of a function is its own", Chosen("a decorator over lines")
+    6,
+    "lines",
+    "maximum distance of jit_compile=True below the head of a function to which it belongs",
+    Chosen("a decorator over several lines"),
 )
 
 SET_JIT = "tensorflow.config.optimizer.set_jit"

@@ -19,17 +19,20 @@ from tfperfkit_rules.measures import shared
 WAIT_MEDIUM = Threshold(
     calibration.SEVERITY_LOW.value,
     "share",
-    "of the step, waiting for a value: from here on more than a remark",
-    Derived("the least share that a finding is made for"),
+    "share of the step spent waiting for a value, for severity medium",
+    Derived("the least share that is reported"),
 )
 WAIT_HIGH = Threshold(
     calibration.SEVERITY_HIGH.value,
     "share",
-    "of the step, waiting for a value: severity high",
+    "share of the step spent waiting for a value, for severity high",
     Derived("a high share, as XProf has it for one part of a step"),
 )
 ONCE_A_STEP = Threshold(
-    0.05, "number", "reads a step that differ from 1 by less are one in every step", Chosen("a step more or less of 20")
+    0.05,
+    "number",
+    "maximum difference from one read per step that counts as one read in every step",
+    Chosen("one step more or less in 20"),
 )
 
 

@@ -11,22 +11,22 @@ from tfperfkit.rule import Evidence
 MIN_THROTTLED = Threshold(
     0.05,
     "share",
-    "of the processors' time in which a quota held the script back, from which on it is reported",
-    Chosen("a twentieth is what a quota costs that is met now and then"),
+    "minimum share of CPU time in which a quota held the script back",
+    Chosen("a quota that is reached now and then costs a twentieth"),
 )
 MUCH_THROTTLED = Threshold(
-    0.2, "share", "the same, from which on it is grave", Chosen("a fifth of the run is a high share of anything")
+    0.2, "share", "the same share, for severity high", Chosen("a fifth of the run is a high share of anything")
 )
 MIN_SWAPPED = Threshold(
     64 << 20,
     "bytes",
-    "of a process in swap, from which on it may be short of memory",
-    Chosen("less is what any process leaves there that does not run"),
+    "minimum size of a process in swap, for it to be short of memory",
+    Chosen("any process leaves as much in swap that it does not use"),
 )
 SWAP_FAULTS = Threshold(
     20.0,
     "1/s",
-    "pages read from a disk over the whole run, from which on a process in swap waits for them",
+    "minimum rate of pages read from disk over the whole run, for a process in swap to wait for them",
     Derived("a page takes 0.1 ms from a fast disk to 10 ms from a slow one: a fifth of the time at worst"),
 )
 

@@ -17,8 +17,8 @@ from tfperfkit_rules.measures import shared
 COPY_BYTES = Threshold(
     1_000_000,
     "bytes",
-    "copied a step between devices: less is a remark only",
-    Chosen("0.1 ms over PCI Express 3 with 16 lanes (some 12 GB/s), what a call of a compiled function takes"),
+    "minimum size of copies between devices in a step, for more than a remark",
+    Chosen("0.1 ms over PCI Express 3 with 16 lanes (some 12 GB/s), as long as a call of a compiled function"),
 )
 
 

@@ -16,21 +16,21 @@ from tfperfkit_rules.measures.source_calls import strings
 MANY_THREADS = Threshold(
     4,
     "number",
-    "threads for each processor, from which on a remark is made",
-    Measured("with 8 for each nothing lost that stood out of the noise", TWO_BUSY_CORES, None),
+    "threads per CPU core from which a remark is made",
+    Measured("with 8 threads per core no loss stood out of the noise", TWO_BUSY_CORES, None),
 )
 SCALES_MIN = Threshold(
     0.3,
     "share",
-    "of an even division of the work, what more processors save at worst",
-    Chosen("two processors rarely gain less than a third of what dividing by two promises"),
+    "minimum share that more cores save, of what dividing the work evenly would save",
+    Chosen("two cores rarely gain less than a third of what dividing by two promises"),
 )
 ONEDNN_MIN = Threshold(
     0.15,
     "share",
-    "of convolutions, products and pooling without oneDNN, what oneDNN saves at least",
+    "minimum share of convolutions, matmuls and pooling that oneDNN saves",
     Measured(
-        "convolutions took 1.4 to 3.2 times as long without it, products 1.1 to 3.2 times, a step of fit 1.7 and 2.4 "
+        "convolutions took 1.4 to 3.2 times as long without it, matmuls 1.1 to 3.2 times, a step of fit 1.7 and 2.4 "
         "times in two pairs: 0.09 to 0.69 saved",
         TWO_BUSY_CORES,
         None,
@@ -40,7 +40,7 @@ ONEDNN_MIN = Threshold(
 ONEDNN_MAX = Threshold(
     0.9,
     "share",
-    "of convolutions, products and pooling without oneDNN, what oneDNN saves at most",
+    "maximum share of convolutions, matmuls and pooling that oneDNN saves",
     Measured(
         "see ONEDNN_MIN; layouts and fused operations save more than a kernel alone", TWO_BUSY_CORES, None, "onednn"
     ),

@@ -19,8 +19,8 @@ from tfperfkit_rules.measures.written_sizes import batch_sizes
 DIVIDED_MIN_GAIN = Threshold(
     1.3,
     "number",
-    "the factor for examples a second, at least, from which on a batch that replicas divide is reported",
-    Chosen("a larger batch is another training: less is no fault, and stands as headroom"),
+    "minimum gain in examples per second for a batch that replicas divide to be reported",
+    Chosen("a larger batch changes the training: a smaller gain is no fault and is listed as headroom"),
 )
 
 

@@ -20,10 +20,17 @@ _STRATEGY = Measured(
     TWO_BUSY_CORES,
     4,
 )
-STRATEGY_SAVED_MIN = Threshold(0.4, "share", "of what such a step pays beside its compiled part, saved", _STRATEGY)
-STRATEGY_SAVED_MAX = Threshold(0.8, "share", "of what such a step pays beside its compiled part, saved", _STRATEGY)
+STRATEGY_SAVED_MIN = Threshold(
+    0.4, "share", "minimum share saved, of what such a step spends outside of its compiled part", _STRATEGY
+)
+STRATEGY_SAVED_MAX = Threshold(
+    0.8, "share", "maximum share saved, of what such a step spends outside of its compiled part", _STRATEGY
+)
 STRATEGY_MIN_SHARE = Threshold(
-    0.05, "share", "of the step that its absence saves at least, for more than a remark", Chosen("what repeats show")
+    0.05,
+    "share",
+    "minimum share of the step that is saved without the strategy, for more than a remark",
+    Chosen("repeated runs show as much"),
 )
 
 #: As TensorFlow's own gauge names them. Strategies of several workers have replicas elsewhere.

@@ -17,8 +17,8 @@ from tfperfkit_rules.measures import shared
 UNEVEN_SERVERS = Threshold(
     1.5,
     "ratio",
-    "bytes of variables on the parameter server with most over the mean, from which on it is reported",
-    Chosen("with two servers three quarters on one of them; variables of ordinary sizes come out more even by turns"),
+    "minimum ratio of the bytes on the fullest parameter server to the mean",
+    Chosen("with two servers one holds three quarters; variables of ordinary sizes are placed more evenly"),
 )
 
 _STRATEGIES = (

@@ -17,14 +17,14 @@ from tfperfkit_rules.measures import shared
 MADE_BY_ALL_MIN = Threshold(
     0.05,
     "share",
-    "of a step that waits for examples which other workers drop, from which on it is reported",
-    Chosen("what repeats show"),
+    "minimum share of a step that waits for examples which other workers drop",
+    Chosen("repeated runs show as much"),
 )
 MADE_BY_ALL_SAVED = Threshold(
     0.5,
     "share",
-    "of the waiting for examples which other workers drop, what is taken for saved in the severity",
-    Chosen("the middle between nothing and all of it: dividing also takes work off the other stages"),
+    "share saved, of the waiting for examples which other workers drop, that decides the severity",
+    Chosen("the middle between nothing and all: dividing also takes work off the other stages"),
 )
 
 _GIVEN = (

@@ -16,21 +16,22 @@ from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 MANY_EXCHANGES = Threshold(
     8,
     "number",
-    "collective operations that don't need each other, from which on they are reported",
-    Chosen("a handful of values, a loss and metrics, is what a step exchanges by the way"),
+    "minimum number of independent collective operations",
+    Chosen("a step exchanges a handful of values anyway: a loss and metrics"),
 )
 SMALL_EXCHANGE = Threshold(
     1 << 20,
     "bytes",
-    "in a collective operation: what is larger takes its time for the bytes",
-    Derived("0.1 ms at 10 GB/s, some times what starting an exchange takes"),
+    "largest collective operation that is limited by starting it, not by its bytes",
+    Derived("0.1 ms at 10 GB/s, a few times what starting an exchange takes"),
 )
 PACKED_MIN = Threshold(
     0.5,
     "share",
-    "of small collective operations, what packing them saves at least",
+    "minimum share of small collective operations that packing them saves",
     Measured(
-        "a step with a share of 0.13 went from 208 to 61 ms: more than all of it, for operations wait where they stand",
+        "a step with a share of 0.13 went from 208 to 61 ms: more than all of it, since operations also wait for the "
+        "exchange",
         TWO_BUSY_CORES,
         1,
     ),

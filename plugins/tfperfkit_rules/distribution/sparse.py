@@ -21,34 +21,34 @@ from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 GATHERED_TIMES = Threshold(
     2.0,
     "ratio",
-    "bytes of gathered rows over those of the summed table, from which on gathering is reported",
-    Chosen("at twice the bytes the sum is worth it though making it dense takes a pass over the table"),
+    "minimum ratio of the bytes of gathered rows to those of the summed table, for gathering to be reported",
+    Chosen("at twice the bytes the sum is cheaper, though making it dense takes a pass over the table"),
 )
 GATHER_SAVED_MIN = Threshold(
     0.5,
     "share",
-    "of gathering rows and updating by them, what a sum that is that much smaller saves at least",
+    "minimum share of gathering rows and updating by them that a sum saves, if it is that much smaller",
     Measured("a step with a share of 0.42 went from 65.1 to 40.6 ms: 0.9 of it went", TWO_BUSY_CORES, 1),
 )
 ALL_TRAINED = Threshold(
     0.99,
     "share",
-    "of all that is trained, in the sums of a step: then the tables are among it",
+    "share of everything trained that is in the sums of a step, for the tables to be among it",
     Derived("all of it, but for rounding"),
 )
 DENSE_TIMES = Threshold(
     4.0,
     "ratio",
-    "bytes of the summed table over those of gathered rows, from which on the sum is reported",
-    Chosen("rows come with indices, their number first, and repeat; at four times that does not matter"),
+    "minimum ratio of the bytes of the summed table to those of gathered rows, for the sum to be reported",
+    Chosen("rows come with indices and their count, and repeat; at four times that does not matter"),
 )
 DENSE_EXCHANGE_MIN = Threshold(
     0.5,
     "share",
-    "of exchanging and updating whole tables, what rows save at least",
+    "minimum share of exchanging and updating whole tables that rows save",
     Measured("a step with a share of 0.39 went from 159 to 79 ms: 1.3 of it went", TWO_BUSY_CORES, 1),
 )
-INDEX_BYTES = Threshold(8, "bytes", "of the number of a row, as it is gathered", Derived("a 64-bit integer"))
+INDEX_BYTES = Threshold(8, "bytes", "size of the index of a gathered row", Derived("a 64-bit integer"))
 
 #: Operations by which an update puts rows into a table, or adds them up first.
 _ROWS = ("ResourceScatter", "UnsortedSegmentSum", "Unique", "ResourceSparseApply")

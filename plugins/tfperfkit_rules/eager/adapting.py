@@ -21,30 +21,36 @@ from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.turns import where
 
 ADAPT_BATCH = Threshold(
-    1024, "examples", "in a batch, as the advice makes it", Chosen("small in memory, rarely called")
+    1024, "examples", "batch of the data for adapt, as advised", Chosen("it needs little memory and few calls")
 )
 ADAPT_BATCH_MAX = Threshold(
     64,
     "examples",
-    "in a batch of an adapt, up to which each is mostly its operations' calls",
-    Chosen("a sixteenth of it"),
+    "largest batch of an adapt that is mostly the calls of its operations",
+    Chosen("a sixteenth of ADAPT_BATCH"),
 )
 ADAPT_LEFT_MIN = Threshold(
     0.01,
     "share",
-    "of an adapt over batches of one, what is left at least with large ones",
+    "minimum share of an adapt over batches of one that remains with large batches",
     Measured(
-        "6,000 rows of 8 numbers in batches of one 6.7 to 20.5 s, of 1024 0.03 to 0.06; 6,000 texts 62 to 108 s and "
-        "0.16 to 0.36; batches of 32 left 0.14 to 0.31 of what they took",
+        "6,000 rows of 8 numbers in batches of one 6.7 to 20.5 s, of 1024 0.03 to 0.06 s; 6,000 texts 62 to 108 s and "
+        "0.16 to 0.36 s; batches of 32 left 0.14 to 0.31 of their time",
         TWO_BUSY_CORES,
         3,
     ),
 )
 ADAPT_LEFT_MAX = Threshold(
-    0.2, "share", "of it, what is left at most", Chosen("what the pipeline itself takes for each example is not known")
+    0.2,
+    "share",
+    "maximum share of an adapt over batches of one that remains with large batches",
+    Chosen("what the pipeline itself takes for each example is unknown"),
 )
 ADAPT_PASSES = Threshold(
-    3, "count", "passes over the data by adapt: fewer are two layers", Chosen("a pattern that grows with the columns")
+    3,
+    "count",
+    "minimum number of passes over the data by adapt",
+    Chosen("two passes are two layers; more grow with the columns"),
 )
 
 _BATCHES = ("Batch", "ParallelBatch", "PaddedBatch", "RaggedBatch")

@@ -21,7 +21,7 @@ from tfperfkit_rules.measures.turns import basis, stretch, where
 BY_BATCH_SAVED_MIN = Threshold(
     0.6,
     "share",
-    "of what train_on_batch takes around its compiled step, what a tf.function of one's own saves at worst",
+    "minimum share saved by a tf.function of one's own, of the time of train_on_batch outside of its compiled step",
     Measured(
         "0.68 to 1.25, median 0.98; with the loss read back in each step 0.43 to 1.02, median 0.84", TWO_BUSY_CORES, 7
     ),
@@ -29,8 +29,8 @@ BY_BATCH_SAVED_MIN = Threshold(
 BY_BATCH_SAVED_MAX = Threshold(
     1.0,
     "share",
-    "of what train_on_batch takes around its compiled step, what a tf.function of one's own saves at best",
-    Measured("see BY_BATCH_SAVED_MIN: handing over to an iterator, inside the graph, goes too", TWO_BUSY_CORES, 7),
+    "maximum share saved by a tf.function of one's own, of the time of train_on_batch outside of its compiled step",
+    Measured("see BY_BATCH_SAVED_MIN: the iterator inside the graph goes too", TWO_BUSY_CORES, 7),
 )
 
 _AROUND: tuple[PartName, ...] = ("dispatch", "eager_ops", "host_sync")

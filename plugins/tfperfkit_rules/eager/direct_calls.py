@@ -27,15 +27,15 @@ from tfperfkit_rules.measures.turns import where
 MIN_CALL = Threshold(
     2 * calibration.SEVERITY_MEDIUM.value,
     "share",
-    "of the step in an eager call of a model beside a compiled update",
-    Derived("XProf warns of eager execution from 10 % on"),
+    "minimum share of the step in an eager call of a model next to a compiled update",
+    Derived("XProf warns of eager execution from 10 %"),
 )
 CALL_LEFT_MIN = Threshold(
     0.05,
     "share",
-    "of an eager call of a model, what a compiled call leaves at best",
+    "minimum share of an eager model call that remains in a compiled call",
     Measured(
-        "0.02 to 0.25 but for points that waited for a processor, median 0.15; 0.03 to 0.11 in another run",
+        "0.02 to 0.25 without the points that waited for a CPU, median 0.15; 0.03 to 0.11 in another run",
         MEASURED_ON,
         15,
         "model_call",
@@ -44,7 +44,7 @@ CALL_LEFT_MIN = Threshold(
 CALL_LEFT_MAX = Threshold(
     0.4,
     "share",
-    "of an eager call of a model, what a compiled call leaves at worst",
+    "maximum share of an eager model call that remains in a compiled call",
     Measured("see CALL_LEFT_MIN", MEASURED_ON, 15, "model_call"),
 )
 

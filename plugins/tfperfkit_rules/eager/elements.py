@@ -24,17 +24,19 @@ from tfperfkit_rules.measures.trace_window import reached
 ELEMENTS_LEFT_MIN = Threshold(
     0.0005,
     "share",
-    "of taking elements out of a tensor one by one, what one read of the whole leaves at best",
-    Measured("float(x[i, j]) 0.30 ms, of the array that .numpy() gave 0.0002 ms: 0.0002 to 0.0014", TWO_BUSY_CORES, 7),
+    "minimum share that remains if the whole tensor is read once, of taking elements one by one",
+    Measured(
+        "float(x[i, j]) 0.30 ms, with the array that .numpy() returned 0.0002 ms: 0.0002 to 0.0014", TWO_BUSY_CORES, 7
+    ),
 )
 ELEMENTS_LEFT_MAX = Threshold(
     0.02,
     "share",
-    "of taking elements or rows out of a tensor one by one, what one read of the whole leaves at worst",
-    Measured("rows with a sum of each, by NumPy: 0.0005 to 0.014", TWO_BUSY_CORES, 7),
+    "maximum share that remains if the whole tensor is read once, of taking elements or rows one by one",
+    Measured("rows with a sum of each, with NumPy: 0.0005 to 0.014", TWO_BUSY_CORES, 7),
 )
 MAX_NAME = Threshold(
-    30, "characters", "of an expression that a title quotes", Chosen("a third of a line; decides nothing")
+    30, "characters", "longest expression that a title quotes", Chosen("a third of a line; decides nothing")
 )
 
 _REMEDY = {

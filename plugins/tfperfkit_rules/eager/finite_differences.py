@@ -24,7 +24,7 @@ from tfperfkit_rules.measures.step_shares import span
 GRADIENT_MIN = Threshold(
     2.0,
     "number",
-    "evaluations of a function that its value with the gradient from a tape cost, usually, at best",
+    "usual cost of a value with its gradient from a tape, in evaluations of the function, at best",
     Cited(
         "Baydin et al. 2018, Automatic Differentiation in Machine Learning: a Survey, JMLR 18(153): typically 2 to 3"
     ),
@@ -32,8 +32,11 @@ GRADIENT_MIN = Threshold(
 GRADIENT_MAX = Threshold(
     6.0,
     "number",
-    "evaluations of a function that its value with the gradient from a tape cost, at worst",
-    Cited("the same, of Griewank and Walther, Evaluating Derivatives, 2008: less than 6 by the count of operations"),
+    "cost of a value with its gradient from a tape, in evaluations of the function, at worst",
+    Cited(
+        "Griewank and Walther, Evaluating Derivatives, 2008, as cited by Baydin et al. 2018: less than 6 by the count "
+        "of operations"
+    ),
 )
 
 _MINIMIZE = Api(("scipy.optimize._minimize",), frozenset({"minimize"}), frozenset({"minimize"}), ("scipy.",))

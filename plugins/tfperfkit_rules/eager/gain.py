@@ -29,76 +29,82 @@ from tfperfkit_rules.measures.source_text import enclosing
 from tfperfkit_rules.measures.step_place import StepPlace
 
 MIN_SHARE = Threshold(
-    0.10, "share", "of the step in eager operations and Python that hands them out", Cited("XProf warns from 10 % on")
+    0.10,
+    "share",
+    "minimum share of the step in eager operations and the Python that dispatches them",
+    Cited("XProf warns from 10 %"),
 )
 MIN_OPERATIONS = Threshold(
     30,
     "operations",
-    "of a step: with fewer there is little to compile",
-    Chosen("at 10 to 40 us each they take what a call of a compiled function takes, up to 1 ms"),
+    "minimum number of operations of a step, for it to be worth compiling",
+    Chosen("at 10 to 40 us each they take as long as one call of a compiled function, up to 1 ms"),
 )
 MIN_NUMPY = Threshold(
     calibration.SEVERITY_MEDIUM.value,
     "share",
-    "of the step in NumPy and Python inside it, from which on they have a finding of their own",
+    "minimum share of the step in NumPy and its Python, for a finding of their own",
     Derived("XProf's moderate share of one part of a step"),
 )
 AGAIN = Threshold(
     1.1,
     "number",
-    "times by which the step once compiled differs from one run to the next, beside what the model does not know",
-    Chosen("runs of one script differ by as much on a shared machine, as of headroom's MIN"),
+    "factor by which a compiled step differs between runs, in addition to what the model does not know",
+    Chosen("runs of one script differ by as much on a shared machine, see MIN_HEADROOM"),
 )
 MAX_WAITED = Threshold(
     0.9,
     "share",
-    "of its time that a thread waits for a processor, beyond which no more is reckoned with",
-    Chosen("ten times as long as alone: what was measured on such a machine says next to nothing"),
+    "maximum share of its time that a thread is assumed to wait for a CPU",
+    Chosen("beyond it a thread takes more than ten times as long as alone, and measurements say nothing"),
 )
 LIGHT_SIDE_BY_SIDE = Threshold(
     0.5,
     "share",
-    "of elementwise work in the kernels of eager operations, what is left at best in a graph: beside other work",
-    Derived("two threads run side by side what one ran in turn; without XLA next to nothing is fused"),
+    "minimum share of elementwise work in eager kernels that remains in a graph, where it runs next to other work",
+    Derived("two threads run side by side what one ran in sequence; without XLA hardly anything is fused"),
 )
 PYTHON_LEFT = Threshold(
     0.03,
     "share",
-    "of the Python that hands operations out, what is left at worst (Keras' callbacks and metrics)",
-    Chosen("one call in place of 30 (MIN_OPERATIONS) and more"),
+    "maximum share of the dispatching Python that remains (Keras' callbacks and metrics)",
+    Chosen("one call instead of 30 (MIN_OPERATIONS) or more"),
 )
 SHORT_MS = Threshold(
     1.0,
     "ms",
     "heavy operations that are shorter spend much of their time on waking threads",
-    Chosen("ten times what is divided at all, DIVIDED_MS"),
+    Chosen("ten times DIVIDED_MS, the shortest operation that is divided"),
 )
 SHORT_LEFT = Threshold(
-    0.5, "share", "of such short operations, what is left in a graph at best", Chosen("work and waking are alike then")
+    0.5,
+    "share",
+    "minimum share of such short operations that remains in a graph",
+    Chosen("work and waking take equally long then"),
 )
 OVERLAP_ONE = Threshold(
     1.15,
     "number",
-    "heavy operations of one chain in a graph, at most so many times as fast by running beside others",
-    Chosen("only what is beside the chain, the gradients of weights, can: of three products one, partly"),
+    "maximum speed-up of heavy operations of one chain in a graph, from running next to others",
+    Chosen("only the gradients of weights can: one of three matmuls, in part"),
 )
 OVERLAP_MANY = Threshold(
     1.6,
     "number",
-    "those of two networks' updates, at most so many times as fast where there are processors",
+    "maximum speed-up of the updates of two networks, if there are cores for both",
     Measured("1.2 to 1.7 for two independent chains of convolutions", MEASURED_ON, 5, "overlap"),
 )
 HEAVY_LEFT = Threshold(
     0.3,
     "share",
-    "of heavy work, what is left at least after pruning",
-    Chosen("the forward pass, one of three products of the same size, is always needed"),
+    "minimum share of heavy work that remains after pruning",
+    Chosen("the forward pass, one of three matmuls of the same size, is always needed"),
 )
 FIRST_INPUT = Threshold(
     0.5,
     "share",
-    "of the backward work, what the gradient of a network's input makes up at most",
-    Chosen("one of two products of the same size"),
+    "maximum share of the backward work that is the gradient of a network's input",
+    Chosen("one of two matmuls of the same size"),
 )
 
 #: What a compiled step still computes, whatever is fused or reordered around it.

@@ -22,20 +22,22 @@ from tfperfkit_rules.measures.turns import basis, in_fit, stretch, where
 FEW_BATCHES = Threshold(
     8,
     "batches",
-    "a fit of so many and more pays for its own setting up",
-    Chosen("setting up is spread over them: see the measure fit"),
+    "minimum number of batches for which a call of fit is worth its own set-up",
+    Chosen("the set-up is spread over them, see the measure fit"),
 )
-MIN_FITS = Threshold(5, "count", "calls of fit make a loop", Chosen("fewer are phases: pre-training, fine-tuning"))
+MIN_FITS = Threshold(
+    5, "count", "minimum number of calls of fit that make a loop", Chosen("fewer are phases: pre-training, fine-tuning")
+)
 FIT_LEFT_MIN = Threshold(
     0.01,
     "share",
-    "of what fit takes around its batches, what train_on_batch leaves at best",
+    "minimum share that train_on_batch leaves, of the time of fit outside of its batches",
     Measured("0.010 to 0.071, median 0.024; by hand 0.004 and 0.011", MEASURED_ON, 10, "fit"),
 )
 FIT_LEFT_MAX = Threshold(
     0.1,
     "share",
-    "of what fit takes around its batches, what train_on_batch leaves at worst",
+    "maximum share that train_on_batch leaves, of the time of fit outside of its batches",
     Measured("see FIT_LEFT_MIN: larger networks leave more", MEASURED_ON, 10, "fit"),
 )
 

@@ -31,13 +31,13 @@ from tfperfkit_rules.measures.turns import Stretch, basis, in_fit, stretch, wher
 OFTEN = Threshold(
     0.2,
     "share",
-    "of the steps with a predict: from it on it is in the loop",
+    "minimum share of steps that call predict, for predict to be in the loop",
     Chosen("more often than every fifth step"),
 )
 PREDICT_LEFT_MIN = Threshold(
     0.005,
     "share",
-    "of the time in predict, what calling the model leaves at best",
+    "minimum share of the time of predict that calling the model leaves",
     Measured(
         "0.001 to 0.09, median 0.01, of networks of two and four layers; by hand 0.001 (compiled) and 0.005 of 244 ms",
         MEASURED_ON,
@@ -48,19 +48,19 @@ PREDICT_LEFT_MIN = Threshold(
 PREDICT_LEFT_MAX = Threshold(
     0.1,
     "share",
-    "of the time in predict, what calling the model leaves at worst",
+    "maximum share of the time of predict that calling the model leaves",
     Measured("see PREDICT_LEFT_MIN: the 90th percentile is 0.09", MEASURED_ON, 20, "predict"),
 )
 PREDICT_TRACED_MIN = Threshold(
     0.2,
     "number",
-    "calls of predict on little data that tracing the model once, with its first run, takes, at least",
+    "minimum time to trace and first run the model, in calls of predict on little data",
     Measured("0.2 to 2.0, median 0.9: four small networks, of 2 to 13 layers, twice each", TWO_BUSY_CORES, 8),
 )
 PREDICT_TRACED_MAX = Threshold(
     2.0,
     "number",
-    "calls of predict on little data that tracing the model once, with its first run, takes, at most",
+    "maximum time to trace and first run the model, in calls of predict on little data",
     Measured("see PREDICT_TRACED_MIN", TWO_BUSY_CORES, 8),
 )
 

@@ -19,7 +19,7 @@ from tfperfkit_rules.measures.value_reads import first_read
 NUMPY_LEFT = Threshold(
     0.5,
     "share",
-    "of NumPy in the step, what replaces it takes at worst",
+    "maximum share of the NumPy in the step that its replacement takes",
     Chosen("half: no measurement bounds what a script's NumPy does"),
 )
 

@@ -21,7 +21,10 @@ from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.measures.step_shares import span
 
 MIN_TURNS_AGAIN = Threshold(
-    3, "turns", "of a loop in which the same is computed again", Chosen("two may be before and after something")
+    3,
+    "turns",
+    "minimum number of iterations in which the same is computed",
+    Chosen("two may be before and after something"),
 )
 
 _SYMPTOMS = ("EAG004", "EAG008", "EAG013", "LIN001", "STP003", "INP001", "INP012", "INP013", "SYN001")

@@ -25,16 +25,16 @@ from tfperfkit_rules.measures.turns import where
 LIST_MS = Threshold(
     0.2,
     "ms",
-    "for a tensor: of a list it takes more, of an array of up to 200,000 numbers less",
+    "minimum time to make a tensor that tells a list from an array of up to 200,000 numbers",
     Measured("arrays of 256 to 200,000 numbers 0.01 to 0.09 ms", TWO_BUSY_CORES, 3),
 )
 LIST_LEFT_MIN = Threshold(
     0.003,
     "share",
-    "of making a tensor of a list, what is left at least",
+    "minimum share of making a tensor from a list that remains with an array",
     Measured(
-        "lists of 16 to 200 rows of 100 to 3,000 numbers: an array in their place 0.001 to 0.003, 0.08 of a tensor of "
-        "3,200 numbers; stacked arrays 0.003 and 0.004, and 0.2 there",
+        "lists of 16 to 200 rows of 100 to 3,000 numbers: an array instead 0.001 to 0.003, 0.08 for a tensor of 3,200 "
+        "numbers; stacked arrays 0.003 and 0.004, and 0.2 there",
         TWO_BUSY_CORES,
         12,
     ),
@@ -42,7 +42,7 @@ LIST_LEFT_MIN = Threshold(
 LIST_LEFT_MAX = Threshold(
     0.1,
     "share",
-    "of it, what is left at most",
+    "maximum share of making a tensor from a list that remains with an array",
     Measured("see LIST_LEFT_MIN; tf.constant of the same lists 0.005 to 0.016, 0.1 there", TWO_BUSY_CORES, 12),
 )
 

@@ -26,18 +26,16 @@ from tfperfkit_rules.measures.value_reads import first_read
 MIN_LOOP = Threshold(
     calibration.SEVERITY_MEDIUM.value,
     "share",
-    "of the step in the forward part of a loop",
+    "minimum share of the step in the forward part of a loop",
     Derived("XProf's moderate share of one part of a step"),
 )
 BACKWARD_SAVED = Threshold(
     0.6,
     "share",
-    "of the backward work of a loop's turns, what becomes one turn with the forward work, at least",
+    "minimum share of a loop's backward work that becomes one iteration together with the forward work",
     Chosen("the rest is the update and what the tape does once"),
 )
-MIN_FORWARD = Threshold(
-    0.01, "share", "the forward part of a step is taken for this at least", Chosen("it is divided by")
-)
+MIN_FORWARD = Threshold(0.01, "share", "lower bound for the forward share of a step", Chosen("it is a divisor"))
 
 
 #: Where turns can't be joined, a part of the gain is had all the same.

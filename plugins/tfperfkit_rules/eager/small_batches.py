@@ -20,13 +20,13 @@ from tfperfkit_rules.measures.turns import where
 PREDICT_BATCH_MS = Threshold(
     2.0,
     "ms",
-    "a batch of predict costs around its computing, at most",
+    "maximum time of a batch of predict outside of its computation",
     Measured("1.6 ms in 400 batches of one row, 1.3 ms in 200 batches of 32 rows", TWO_BUSY_CORES, 5),
 )
 BATCHES_LEFT_MAX = Threshold(
     0.5,
     "share",
-    "of what predict takes around its computing, what larger batches leave at worst",
+    "maximum share of the time of predict outside of its computation that larger batches leave",
     Measured(
         "400 rows in batches of 1 and of 400: 703 and 64 ms; 6,400 rows in batches of 32 and of 1,024: 392 and 149 ms",
         TWO_BUSY_CORES,

@@ -31,23 +31,26 @@ from tfperfkit_rules.measures.step_shares import span
 SEVERAL_CALLS = Threshold(
     2,
     "count",
-    "calls in a training step, from which on they could be one",
-    Chosen("the fewest that can be joined; one a step may need the step before"),
+    "minimum number of calls in a training step that could be one",
+    Chosen("fewer can't be joined: a call per step may need the step before"),
 )
 SESSION_RUN_MS = Threshold(
     0.2,
     "ms",
-    "a call of session.run costs beside what it computes, at least",
+    "minimum cost of a call of session.run in addition to its computation",
     Measured("0.33 ms for one row of 20 numbers, 0.7 ms for 2,500 of them at once", TWO_BUSY_CORES, 7),
 )
 MARKED_MIN = Threshold(
     0.9,
     "share",
-    "of a call of a compiled function, what is timed of it, at least",
+    "minimum share of a call of a compiled function that its timing covers",
     Measured("0.93 to 0.99 of calls on eight numbers, median 0.98", TWO_BUSY_CORES, 20),
 )
 PAUSE_TURNS = Threshold(
-    20.0, "number", "times the usual time from call to call: beyond it something else ran", Chosen("as for RARE_SITE")
+    20.0,
+    "number",
+    "maximum time between calls, in usual times between calls: beyond it something else ran",
+    Chosen("as RARE_SITE"),
 )
 
 

@@ -23,16 +23,16 @@ from tfperfkit_rules.measures.step_shares import LineShare, callers, innermost, 
 WEIGHTS_LEFT_MIN = Threshold(
     0.05,
     "share",
-    "of weights copied through NumPy, what assigning in a compiled function leaves at best",
+    "minimum share of copying weights through NumPy that an assignment in a compiled function takes",
     Measured("0.06 at the 10th percentile, median 0.22", MEASURED_ON, 15, "weights"),
 )
 WEIGHTS_LEFT_MAX = Threshold(
     0.4,
     "share",
-    "of weights copied through NumPy, what assigning in a compiled function leaves at worst",
+    "maximum share of copying weights through NumPy that an assignment in a compiled function takes",
     Measured(
-        "most points below 0.44, some waited for a processor; by hand 34.7 ms a step became 20.7 ms, of which these "
-        "lines had had 45 to 61 %",
+        "most points below 0.44, some waited for a CPU; by hand 34.7 ms a step became 20.7 ms, of which these lines "
+        "had taken 45 to 61 %",
         MEASURED_ON,
         15,
         "weights",

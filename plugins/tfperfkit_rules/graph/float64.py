@@ -23,7 +23,7 @@ from tfperfkit_rules.measures.ran_functions import as_called, computed_share
 FLOAT64_WIDTH = Threshold(
     2.0,
     "number",
-    "times the time of float32, that what grows with the numbers takes in float64",
+    "ratio of the time in float64 to that in float32, of work that grows with the numbers",
     Derived("twice the bytes"),
 )
 

@@ -8,24 +8,24 @@ from tfperfkit.calibration import Chosen, Derived, Threshold
 MIN_WAIT = Threshold(
     calibration.SEVERITY_MEDIUM.value,
     "share",
-    "of the step in waiting for input",
+    "minimum share of the step spent waiting for input",
     Derived("XProf: an input share of 5 % is moderate"),
 )
 MIN_PART = Threshold(
     0.3,
     "share",
-    "of the slowest section, what a stage or what is cached must have",
-    Chosen("the wait has other causes"),
+    "minimum share of the slowest section in a stage, or in what could be cached",
+    Chosen("with less the wait has other causes"),
 )
 PER_STEP = Threshold(
     0.5,
     "number",
-    "iterators a step: more are made in the step itself, not once an epoch",
+    "iterators per step above which they are made in the step itself, not once per epoch",
     Chosen("in every other step"),
 )
 SMALL_BYTES = Threshold(
     16_384,
     "bytes",
-    "an example up to this size is little work itself",
-    Chosen("1 us at 16 GB/s, the middle of MEMORY_*"),
+    "largest example that is little work itself",
+    Chosen("1 us at 16 GB/s, between MEMORY_MIN_BYTES and MEMORY_MAX_BYTES"),
 )

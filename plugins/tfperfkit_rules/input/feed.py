@@ -26,22 +26,25 @@ from tfperfkit_rules.measures.source_text import loop_at
 KEEPS_UP = Threshold(
     0.5,
     "share",
-    "of the step: a pipeline whose slowest section takes less keeps up, and the wait is jitter",
+    "maximum share of the step in the slowest section of a pipeline that keeps up, so that the wait is jitter",
     Chosen("the pipeline could be twice as fast as the step"),
 )
 LOST_SHARE = Threshold(
     0.3,
     "share",
-    "of the step: a longer wait is no jitter",
-    Chosen("the account's own line for an outlier, beyond jitter"),
+    "minimum share of the step in a wait that is more than jitter",
+    Chosen("the same share makes a step an outlier"),
 )
 FILLING = Threshold(
-    0.5, "share", "of the wait at beginnings of epochs, for 'the buffers fill anew'", Chosen("the larger half")
+    0.5,
+    "share",
+    "minimum share of the wait at the beginning of epochs, for buffers that fill again",
+    Chosen("the larger half"),
 )
 CONTENDED = Threshold(
     0.3,
     "share",
-    "what work beside a busy step costs it at most, beyond a processor's part",
+    "maximum cost of work next to a busy step, beyond its part of the cores",
     Measured("a prefetch added to a pipeline without one left 0.5 to 0.8 of the wait", TWO_BUSY_CORES, None),
 )
 MIN_MS = shared.FETCH_MS.value

@@ -16,11 +16,14 @@ from tfperfkit.rule import Evidence
 LARGE_FREED = Threshold(
     0.5,
     "share",
-    "of a run, in which one or two iterators were freed, from which on it is no remark",
+    "minimum share of a run in which one or two iterators were destroyed, for more than a remark",
     Chosen("nothing else takes as much"),
 )
 OFTEN_FREED = Threshold(
-    3, "number", "waits for an iterator that is freed, from which on they are no single race", Chosen("twice is chance")
+    3,
+    "number",
+    "minimum number of waits for an iterator that is destroyed, for more than a single race",
+    Chosen("two may be chance"),
 )
 
 _SWITCH = (

@@ -15,34 +15,34 @@ from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 LOCK_MIN_PYTHON = Threshold(
     0.3,
     "share",
-    "of the step in TensorFlow's Python on the training thread, for a wait for the interpreter's lock",
+    "minimum share of the step in TensorFlow's Python on the training thread, for a wait for the GIL",
     Chosen("clearly more than the Python of a call (LOCK_MIN_MS)"),
 )
 LOCK_MIN_MS = Threshold(
     2 * shared.FUNCTION_CALL_MAX_MS.value,
     "ms",
-    "of that Python a step",
-    Derived("twice what a call of a compiled function takes at most"),
+    "minimum time of that Python in a step",
+    Derived("twice the longest call of a compiled function"),
 )
 LOCK_MAX_EAGER = Threshold(
     0.1,
     "share",
-    "of the step in eager operations: with more that Python is long by itself",
-    Cited("XProf warns of eager execution from 10 % on"),
+    "maximum share of the step in eager operations: with more, their Python is long by itself",
+    Cited("XProf warns of eager execution from 10 %"),
 )
 LOCK_MIN_WORK = Threshold(
     0.5,
     "share",
-    "of the step in which the pipeline's Python is at work",
+    "minimum share of the step in which the pipeline's Python runs",
     Chosen("two threads meet more often than not"),
 )
 LOCK_WAITING_MAX = Threshold(
     0.9,
     "share",
-    "of the training thread's Python, what is waiting for the lock at most",
+    "maximum share of the training thread's Python that waits for the GIL",
     Measured(
-        "a map of numpy_function beside a fit, written anew with TensorFlow operations: 7.4 and 7.8 ms a step became "
-        "2.3 and 2.0. Threads that take turns give a half; one that gives the lock up at each call gets less",
+        "a map of numpy_function next to a fit, rewritten with TensorFlow operations: 7.4 and 7.8 ms a step became "
+        "2.3 and 2.0. Threads that alternate each get a half; one that releases the lock at each call gets less",
         TWO_BUSY_CORES,
         2,
     ),

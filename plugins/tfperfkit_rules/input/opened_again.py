@@ -29,10 +29,13 @@ from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_text import enclosing, yielding_loops
 
 MIN_AGAIN = Threshold(
-    3.0, "number", "opens of a file, in all or in each pass over many, for 'again and again'", Chosen("twice is chance")
+    3.0, "number", "minimum number of opens of a file, in all or per pass over many files", Chosen("two may be chance")
 )
 FEW_FILES = Threshold(
-    2, "count", "files of one line, of which each pass may keep what it loaded", Chosen("examples, and their labels")
+    2,
+    "count",
+    "maximum number of files of one line that each pass may keep loaded",
+    Chosen("examples and their labels"),
 )
 
 

@@ -23,7 +23,7 @@ from tfperfkit_rules.measures.source_calls import files
 PYTHON_LEFT = Threshold(
     0.5,
     "share",
-    "of Python that prepares batches, what is left at worst, written for whole batches",
+    "maximum share of batch-preparing Python that remains if it is written for whole batches",
     Chosen("half: no measurement bounds what a script's Python does"),
 )
 

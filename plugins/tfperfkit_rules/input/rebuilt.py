@@ -17,23 +17,33 @@ from tfperfkit_rules.input.bounds import PER_STEP
 from tfperfkit_rules.input.feed import feeding, place, places
 from tfperfkit_rules.measures import shared
 
-MIN_MADE = Threshold(4, "count", "data sets of one line, and steps, for a loop", Chosen("training, validation, test"))
+MIN_MADE = Threshold(
+    4,
+    "count",
+    "minimum number of datasets of one line, and of steps, that make a loop",
+    Chosen("training, validation and test are fewer"),
+)
 ITERATOR_STAYS = Threshold(
     0.1,
     "share",
-    "of the time at the line that makes an iterator, what stays: fetching one batch",
-    Chosen("FETCH_MS of a ms and more that making an iterator takes"),
+    "share that remains of the time at the line that makes an iterator: fetching one batch",
+    Chosen("FETCH_MS, where making an iterator takes a millisecond and more"),
 )
 IN_GRAPH_BYTES = Threshold(
     10_000_000,
     "bytes",
-    "of a data set that is a constant of a graph, copied with each trace",
-    Chosen("0.07 s a trace and more by CONSTANT_MB_MS; 2 GB is the limit of a serialised graph"),
+    "minimum size of a dataset that is a constant of a graph, copied with each trace",
+    Chosen("0.07 s and more a trace by CONSTANT_MB_MS; 2 GB is the limit of a serialised graph"),
 )
 COPIED_BYTES = Threshold(
-    500_000_000, "bytes", "of arrays copied into TensorFlow's memory", Chosen("a quarter of what 2 GB of memory hold")
+    500_000_000,
+    "bytes",
+    "minimum size of arrays copied into TensorFlow's memory",
+    Chosen("a quarter of 2 GB of memory"),
 )
-COPIED_SHARE = Threshold(0.1, "share", "of the memory limit in such copies", Chosen("a tenth of it, twice"))
+COPIED_SHARE = Threshold(
+    0.1, "share", "minimum share of the memory limit in such copies", Chosen("the arrays are in memory twice")
+)
 
 FLOOR = gain.LOW
 #: A distribution strategy makes a small pipeline for each device in each epoch, whatever the script does.

@@ -23,12 +23,15 @@ from tfperfkit_rules.measures.kinds import kind_of
 from tfperfkit_rules.measures.step_shares import interval, share_of, window
 
 RELOAD_RATE = Threshold(
-    shared.NEARLY_ALWAYS.value, "number", "opens of a file a step, for 'at every step'", Derived("see NEARLY_ALWAYS")
+    shared.NEARLY_ALWAYS.value,
+    "number",
+    "minimum number of opens of a file per step, for 'in every step'",
+    Derived("see NEARLY_ALWAYS"),
 )
 ONLY_LOADS = Threshold(
     shared.NEARLY_ALWAYS.value,
     "share",
-    "of a call's samples on the lines that load, for a call that is only that",
+    "minimum share of a call's samples on lines that load, for a call that only loads",
     Derived("see NEARLY_ALWAYS"),
 )
 

@@ -24,9 +24,9 @@ from tfperfkit_rules.measures.machines import MEASURED_ON, TWO_BUSY_CORES
 MAP_CALL_US = Threshold(
     60.0,
     "us",
-    "an example in a mapped function: up to so much is mostly the call",
+    "maximum time of an example in a mapped function that is mostly the call",
     Measured(
-        "22 to 67 us, median 38, whatever the number of operations; 18 to 38 by hand. Below twice that calling is "
+        "22 to 67 us, median 38, whatever the number of operations; 18 to 38 by hand. Up to twice that, calling is "
         "the larger half",
         MEASURED_ON,
         15,
@@ -36,16 +36,16 @@ MAP_CALL_US = Threshold(
 MAP_OPERATION_US = Threshold(
     1000 * shared.GRAPH_OP_MIN_MS.value,
     "us",
-    "on top for each operation of the function",
+    "additional time for each operation of the function",
     Measured("see GRAPH_OP_MIN_MS", TWO_BUSY_CORES, 2, "graph_op"),
 )
 PARSE_US = Threshold(
     400.0,
     "us",
-    "a record in a map that parses single strings: up to so much a batch takes a small part of",
+    "maximum time of a record in a map that parses single strings and would take far less for a batch",
     Measured(
         "47 to 320 us at a load of 6: tf.train.Example of 4 to 120 features, lines of 5 and 30 numbers, raw bytes; "
-        "parsed in batches of 256 0.02 to 0.23 of it was left (0.69 once, beside other work)",
+        "parsed in batches of 256, 0.02 to 0.23 of it remained (0.69 once, next to other work)",
         TWO_BUSY_CORES,
         22,
     ),
@@ -53,14 +53,14 @@ PARSE_US = Threshold(
 MAP_MIN_BATCH = Threshold(
     8,
     "examples",
-    "in a batch, for which calling a function once gains enough",
-    Chosen("with 8 an eighth of the calls stay"),
+    "minimum batch for which calling a function once gains enough",
+    Chosen("with 8 an eighth of the calls remain"),
 )
 MAP_LEFT_MAX = Threshold(
     0.3,
     "share",
-    "of such a stage, what is left at worst when it works on batches",
-    Measured("0 to 0.24, median 0.04; more of a function that does more", MEASURED_ON, 20, "map_batched"),
+    "maximum share of such a stage that remains if it works on batches",
+    Measured("0 to 0.24, median 0.04; more for a function that does more", MEASURED_ON, 20, "map_batched"),
 )
 
 #: Stages that work on one element after the other though they could work on several.

@@ -21,13 +21,13 @@ from tfperfkit_rules.measures.source_text import loop_at
 ROWS = Threshold(
     256,
     "elements",
-    "to be handed to Python at a time in place of one",
-    Chosen("leaves a 256th of what each call takes; with SMALL_BYTES each, 4 MB"),
+    "number of elements to hand to Python at a time instead of one",
+    Chosen("leaves a 256th of the calls; with SMALL_BYTES each, 4 MB"),
 )
 ROWS_LEFT_MAX = Threshold(
     0.1,
     "share",
-    "of being handed elements one by one, left where Python goes through the rows of batches, at most",
+    "maximum share that remains if Python goes through the rows of batches instead of single elements",
     Derived("a 256th of the calls, and 0.1 to 1 us for the row of an array, of 50 us and more"),
 )
 

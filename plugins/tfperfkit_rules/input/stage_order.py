@@ -23,24 +23,32 @@ from tfperfkit_rules.measures.machines import MEASURED_ON
 CACHE_SHARE = Threshold(
     0.3,
     "share",
-    "of the memory limit that a cache may fill",
+    "maximum share of the memory limit that a cache may fill",
     Chosen("the model and the rest of the run need the other two thirds"),
 )
 CACHED_LEFT_MAX = Threshold(
     0.3,
     "share",
-    "of cached stages, what is left at worst",
+    "maximum share of cached stages that remains",
     Measured("0.06 to 0.08; by hand 49 us of 191 us (0.26) for a kept element of 110 KB", MEASURED_ON, 5, "cached"),
 )
 BUFFER_BYTES = Threshold(
-    100_000_000, "bytes", "of a shuffle buffer of decoded examples", Chosen("a tenth of a small container's 1 GB")
+    100_000_000,
+    "bytes",
+    "minimum size of a shuffle buffer of decoded examples",
+    Chosen("a tenth of a small container's 1 GB"),
 )
 BUFFER_SMALLER = Threshold(
-    4.0, "number", "times smaller before they are decoded", Chosen("uint8 in place of float32 alone gives 4")
+    4.0, "number", "minimum ratio of decoded to encoded size", Chosen("uint8 instead of float32 alone gives 4")
 )
-BUFFER_SHARE = Threshold(0.2, "share", "of the memory limit in any shuffle buffer", Chosen("a fifth is no small part"))
+BUFFER_SHARE = Threshold(
+    0.2, "share", "minimum share of the memory limit in any shuffle buffer", Chosen("a fifth is a large part")
+)
 BUFFER_GRAVE = Threshold(
-    0.5, "share", "of the memory limit in a shuffle buffer, for severity high", Chosen("a second buffer does not fit")
+    0.5,
+    "share",
+    "share of the memory limit in a shuffle buffer, for severity high",
+    Chosen("a second buffer does not fit"),
 )
 
 CACHED_LEFT = (0.0, CACHED_LEFT_MAX.value)

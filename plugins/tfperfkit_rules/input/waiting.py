@@ -27,12 +27,12 @@ from tfperfkit_rules.input.feed import (
     places,
     waiting,
 )
-from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.fit_calls import FIT_CALLS_MAX_STEP_MS
 
 PLAIN_MS = Threshold(
-    shared.FIT_CALLS_MAX_STEP_MS.value,
+    FIT_CALLS_MAX_STEP_MS.value,
     "ms",
-    "a stage without a function of the script's that takes less a step is as it should be",
+    "maximum time per step of a stage without a function of the script's that is left alone",
     Derived("in a step this short its calls decide, see FIT_CALLS_MAX_STEP_MS"),
 )
 

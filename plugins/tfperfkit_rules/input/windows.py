@@ -22,7 +22,7 @@ from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 WINDOW_US = Threshold(
     300.0,
     "us",
-    "a window over a series in window().flat_map(batch) and the maps behind it: up to so much is mostly the calls",
+    "maximum time of a window over a series in window().flat_map(batch) and the maps after it that is mostly calls",
     Measured(
         "windows of 25 numbers 48 us on two busy cores, of 21 numbers 44 us; 180 us at a load of 6", TWO_BUSY_CORES, 3
     ),

@@ -12,10 +12,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures.turns import Stretch, stretch
 
 SIDE_STEPS = Threshold(
-    3,
-    "steps",
-    "in which side work was seen, for being on their way",
-    Chosen("the fewest that are not a pair by chance"),
+    3, "steps", "minimum number of steps with side work, for it to be part of the loop", Chosen("two may be chance")
 )
 
 

@@ -24,8 +24,8 @@ from tfperfkit_rules.measures.kinds import kind_of
 BEHIND_COLLECTION_NS = Threshold(
     20_000_000,
     "ns",
-    "behind a garbage collection, in which the first sample is of the line that asked for it",
-    Derived("twice the pause between two samples, 10 ms: the sampler waits for the interpreter's lock meanwhile"),
+    "time after a garbage collection in which the first sample is of the line that asked for it",
+    Derived("twice the 10 ms between two samples: the sampler waits for the GIL meanwhile"),
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from tfperfkit_probes.ops.brief import is_heavy
 
-from tfperfkit.calibration import Measured, Threshold
+from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.offers import FunctionCalls, FunctionCost, FunctionCosts, RanOperation, RanOperations
 from tfperfkit.records.graphs import ELEMENTWISE, FUSABLE
 from tfperfkit.rule import Evidence
@@ -14,12 +14,19 @@ from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.trace_window import traced
 
+MOVED_APART = Threshold(
+    0.5,
+    "share",
+    "share of the bytes that operations move that takes time in addition to their arithmetic",
+    Chosen("the middle of what is possible: a trace does not tell the two apart"),
+)
+
 GRAPH_LEFT = Threshold(
     2.0,
     "number",
-    "what running operations in a graph takes, in terms of their own time (the executor)",
+    "time to run operations in a graph, in their own time (the executor)",
     Measured(
-        "a step of 0.9 ms whose operations took 0.07 ms: in executions of 100 steps one took 0.16 ms in the graph",
+        "a step of 0.9 ms whose operations took 0.07 ms: in executions of 100 steps each took 0.16 ms in the graph",
         TWO_BUSY_CORES,
         1,
     ),
@@ -93,7 +100,7 @@ def float32_ms(evidence: Evidence, functions: Iterable[tuple[FunctionCost, float
             return None
         arithmetic = per_step * brief.flops / (evidence.machine_gflops * 1e6)
         moved, count = per_step * brief.moved_bytes, per_step * brief.operations
-        apart = shared.MOVED_APART.value * moved
+        apart = MOVED_APART.value * moved
         best += arithmetic / shared.RATE_MAX.value + apart / shared.MEMORY_MAX_BYTES.value
         best += count * shared.GRAPH_OP_MIN_MS.value
         worst += arithmetic / shared.RATE_MIN.value + apart / shared.MEMORY_MIN_BYTES.value
@@ -107,7 +114,7 @@ def growing_ms(evidence: Evidence, function: FunctionCost) -> float | None:
     if not evidence.machine_gflops or function.flops is None or not _all_counted(function):
         return None
     arithmetic = function.flops / (evidence.machine_gflops * 1e6) / shared.RATE_MIN.value
-    return arithmetic + shared.MOVED_APART.value * function.moved_bytes / shared.MEMORY_MIN_BYTES.value
+    return arithmetic + MOVED_APART.value * function.moved_bytes / shared.MEMORY_MIN_BYTES.value
 
 
 def _all_counted(function: FunctionCost) -> bool:

@@ -27,31 +27,34 @@ from tfperfkit_rules.measures.room import widened
 DIVIDING_MS = Threshold(
     0.05,
     "ms",
-    "of a run of a product or a convolution, what does not depend on its size, at most: dividing it among threads, "
-    "laying out its operands",
+    "maximum time of a matmul or convolution that does not depend on its size: dividing it among threads, laying "
+    "out its operands",
     Measured(
-        "a product of 32 rows by 100 x 512 took 0.05 to 0.09 ms, of which its arithmetic is 0.015", TWO_BUSY_CORES, 2
+        "a matmul of 32 rows by 100 x 512 took 0.05 to 0.09 ms, of which its arithmetic is 0.015", TWO_BUSY_CORES, 2
     ),
 )
 WEIGHT_BYTES = Threshold(
-    4,
-    "bytes",
-    "of a weight, which a product reads once whatever the batch",
-    Cited("float32, Keras' default"),
+    4, "bytes", "size of a weight, which a matmul reads once whatever the batch", Cited("float32, Keras' default")
 )
 
-TRY = Threshold(32, "examples", "the batch to try", Cited("Keras' default: Model.fit(batch_size=32)"))
+TRY = Threshold(32, "examples", "batch to try", Cited("Keras' default: Model.fit(batch_size=32)"))
 SMALL = Threshold(
-    16, "examples", "up to so many are a small batch", Chosen("half of the batch to try: else little is to be gained")
+    16,
+    "examples",
+    "largest batch that counts as small",
+    Chosen("half of the batch to try: else little is to be gained"),
 )
 INPUT_GROWS = Threshold(
     0.5,
     "share",
-    "of the hand-over of a batch, what grows with it at worst",
+    "maximum share of handing over a batch that grows with the batch",
     Chosen("half: the call of the iterator stays as it is, the copy grows"),
 )
 MIN_STEPS = Threshold(
-    200, "steps", "fewer pass quickly either way", Chosen("seconds, at the milliseconds that such a step takes")
+    200,
+    "steps",
+    "minimum number of steps: fewer are over soon either way",
+    Chosen("seconds, at the milliseconds that such a step takes"),
 )
 
 _PRODUCTS = ("MatMul",)

@@ -12,7 +12,7 @@ from tfperfkit.clock import MS_PER_S
 from tfperfkit.rule import Evidence
 
 TWO_AN_EPOCH = Threshold(
-    2.0, "count", "iterators that Keras makes for an epoch, at most", Cited("Keras 3, epoch_iterator.py")
+    2.0, "count", "maximum number of iterators that Keras makes for an epoch", Cited("Keras 3, epoch_iterator.py")
 )
 
 #: What may stand between the map and the ``skip``: nothing that changes what an element is, or keeps them.

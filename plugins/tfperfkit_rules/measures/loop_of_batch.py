@@ -19,15 +19,15 @@ from tfperfkit_rules.measures.turns_apart import turns_apart
 MIN_TURNS = Threshold(
     8,
     "turns",
-    "a loop with fewer goes over layers or networks, which no batch takes the place of",
+    "minimum number of iterations: shorter loops go over layers or networks, which no batch replaces",
     Chosen("where vector instructions begin to gain: eight numbers of 32 bits in 256"),
 )
 
 TURNS_IN_BATCH = Threshold(
     100,
     "turns",
-    "in one batch at least, where a loop has so many",
-    Derived("the advice: some hundreds at a time where memory asks for it"),
+    "minimum number of iterations in one batch, if a loop has as many",
+    Derived("the advice: some hundreds at a time if memory is short"),
 )
 
 

@@ -22,13 +22,13 @@ from tfperfkit_rules.measures.trace_window import reached
 MIN_MADE = Threshold(
     10,
     "count",
-    "times that a model is made or loaded, from which on it is made in vain",
+    "minimum number of times that a model is made or loaded in vain",
     Chosen("fewer are the folds of a validation or the trials of a search, each with a model of its own"),
 )
 MADE_LEFT = Threshold(
     0.1,
     "share",
-    "of loading or building a model at each turn, what is left at worst when one is kept",
+    "maximum share of loading or building a model in each iteration that remains if one model is kept",
     Measured("load_model and a direct call 36 ms, the call alone 2.7 ms: 0.065 to 0.095", TWO_BUSY_CORES, 7),
 )
 

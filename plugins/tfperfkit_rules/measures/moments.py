@@ -11,8 +11,8 @@ from tfperfkit.rule import Evidence
 MOMENT_MAX_NS = Threshold(
     500_000_000,
     "ns",
-    "that a stack sample stands for at most",
-    Derived("samples are taken every 0.5 s at the rarest: what is longer was not seen"),
+    "longest time that a stack sample stands for",
+    Derived("samples are taken at least every 0.5 s: what is longer was not seen"),
 )
 
 

@@ -9,10 +9,17 @@ from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit_rules.measures import shared
 
 PERIOD_MIN = Threshold(
-    3, "steps", "in a turn with one long step: every second one is how steps are", Chosen("fewer are no exception")
+    3,
+    "steps",
+    "shortest period with one long step: if every second step is long, steps are like that",
+    Chosen("with a shorter one long steps are no exception"),
 )
-PERIODS_MIN = Threshold(4, "count", "long steps in turn", Chosen("three gaps of one length are no chance"))
-PERIOD_LONGEST = Threshold(40, "steps", "the longest, whose distances are looked at", Chosen("ten times PERIODS_MIN"))
+PERIODS_MIN = Threshold(
+    4, "count", "minimum number of long steps at equal distances", Chosen("three equal distances are not chance")
+)
+PERIOD_LONGEST = Threshold(
+    40, "steps", "number of the longest steps whose distances are looked at", Chosen("ten times PERIODS_MIN")
+)
 
 
 def period(late: Mapping[int, float], clean: Collection[int]) -> tuple[int, list[int]] | None:

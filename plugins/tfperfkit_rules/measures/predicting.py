@@ -16,13 +16,13 @@ from tfperfkit_rules.measures.trace_window import reached
 MAX_COMPUTING = Threshold(
     0.5,
     "share",
-    "of predict's time in compiled functions: with more it is not for little data",
-    Chosen("the larger half computes"),
+    "maximum share of the time of predict in compiled functions, for a call on little data",
+    Chosen("with more the larger half computes"),
 )
 MIN_SETTING_UP = Threshold(
     0.1,
     "share",
-    "of predict's time in making its dataset: from it on it is called again and again, not once for much data",
+    "minimum share of the time of predict in making its dataset, for many calls instead of one on much data",
     Derived("XProf warns of such a share of a step; one predict of many batches makes its dataset once"),
 )
 

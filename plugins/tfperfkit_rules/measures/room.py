@@ -7,33 +7,40 @@ from tfperfkit.gain import AtLeast, Range, between, speedup
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 MIN_HEADROOM = Threshold(
-    1.1, "number", "a smaller factor is no headroom", Chosen("runs of one script differ by as much on a shared machine")
+    1.1,
+    "number",
+    "smallest factor that is headroom",
+    Chosen("runs of one script differ by as much on a shared machine"),
 )
 GAIN_MIN = Threshold(
     0.75,
     "number",
-    "of what the model says a choice gains beyond 1, at least",
+    "minimum gain of a choice, in what the model predicts beyond 1",
     Measured("measured over predicted 0.7 to 1.4 in 8 scripts, docs/design/0019", TWO_BUSY_CORES, 24),
 )
-GAIN_MAX = Threshold(1.35, "number", "the same at most", Measured("see GAIN_MIN", TWO_BUSY_CORES, 24))
+GAIN_MAX = Threshold(
+    1.35,
+    "number",
+    "maximum gain of a choice, in what the model predicts beyond 1",
+    Measured("see GAIN_MIN", TWO_BUSY_CORES, 24),
+)
 WIDEST = Threshold(
     2.5,
     "number",
-    "upper over lower end of a range, beyond which only the lower end is reported",
-    Chosen("a wider one tells nobody whether to try"),
+    "maximum ratio of the ends of a range: a wider one is reported by its lower end",
+    Chosen("a wider range tells nobody whether to try"),
 )
 HEADROOM_STEPS = Threshold(
-    100, "steps", "of a run, with fewer nothing is offered", Chosen("a training loop has more, a test run fewer")
+    100,
+    "steps",
+    "minimum number of steps of a run for headroom to be offered",
+    Chosen("a training loop has more, a test run fewer"),
 )
 CALL_START_MS = Threshold(
     0.3,
     "ms",
-    "of the time between operations, what the call of a compiled function itself takes, by XLA too",
-    Measured(
-        "0.33 ms in a step of three small layers, which took as long by XLA",
-        TWO_BUSY_CORES,
-        1,
-    ),
+    "time between operations that the call of a compiled function takes, with XLA too",
+    Measured("0.33 ms in a step of three small layers, which took as long with XLA", TWO_BUSY_CORES, 1),
 )
 
 

@@ -21,17 +21,17 @@ from tfperfkit_rules.measures.source_text import loops
 MIN_SESSION_RUNS = Threshold(
     8,
     "count",
-    "runs of a session at one place, before its graph is said to grow or not to",
-    Chosen("counted at the first, second, fourth and eighth: two times between them, beside the first"),
+    "minimum number of runs of a session at one place that tell whether its graph grows",
+    Chosen("it is counted at the first, second, fourth and eighth run"),
 )
 MIN_ADDED = Threshold(
-    0.5, "number", "operations that a graph has more for each run, for it to grow", Chosen("one at every second run")
+    0.5, "number", "minimum number of operations that a growing graph gets per run", Chosen("one at every second run")
 )
 FIRST_RUNS = Threshold(
     16,
     "count",
-    "of the runs of a session at a place, one in so many is a first one",
-    Chosen("so that it is no single one"),
+    "number of runs of a session at a place of which one counts as a first run",
+    Chosen("so that first runs are not a single one"),
 )
 
 #: What TensorFlow's functions that make no operation begin with; nor do classes and the call of the session itself.

@@ -19,7 +19,7 @@ from tfperfkit_rules.measures.trace_window import window_in_work
 MIN_TIMED_MS = Threshold(
     0.1,
     "ms",
-    "each time that a line of C code runs, from which on line_profiler's time for it is taken in place of samples",
+    "minimum time of a line of C code for line_profiler's time to be used instead of samples",
     Derived("measuring a line costs a microsecond at most (docs/overhead.md: 0.1 us become 1): a hundredth of it"),
 )
 

@@ -15,14 +15,16 @@ from tfperfkit.records.steps import Step
 TREND_GROUPS = Threshold(
     12,
     "groups",
-    "of steps, whose medians make a trend",
-    Chosen("66 pairs: enough for an order that is no chance"),
+    "number of groups of steps whose medians make a trend",
+    Chosen("66 pairs: enough for an order that is not chance"),
 )
-TREND_STEPS = Threshold(5, "steps", "in a group at least", Chosen("the fewest whose median two outliers don't move"))
+TREND_STEPS = Threshold(
+    5, "steps", "minimum number of steps in a group", Chosen("the smallest group whose median two outliers don't move")
+)
 TREND_ORDER = Threshold(
     0.7,
     "number",
-    "Kendall's tau of the groups' medians, for steps that get longer",
+    "minimum of Kendall's tau of the groups' medians, for steps that get longer",
     Derived("3.3 standard deviations (0.212) of tau for 12 values without a trend: less than one run in 1000"),
 )
 

@@ -14,8 +14,8 @@ from tfperfkit.rule import Evidence
 SMALL_VALIDATION = Threshold(
     8,
     "times",
-    "smaller than those of the training, from which on batches of the validation are small",
-    Chosen("the forward pass alone takes a third of a training step, so that a batch half as large is no cause"),
+    "minimum ratio of the training's batch to the validation's, for a small validation batch",
+    Chosen("the forward pass alone takes a third of a training step, so a batch half as large is no cause"),
 )
 
 _BATCHES = ("Batch", "ParallelBatch", "PaddedBatch", "RaggedBatch", "MapAndBatch")

@@ -16,44 +16,50 @@ from tfperfkit_rules.measures.new_models import new_models
 MIN_GROWTH_BYTES = Threshold(
     8_000_000,
     "bytes",
-    "that something grew by over the run: less is no leak",
+    "minimum growth over the run that is a leak",
     Chosen("the floor of the probe memory's own test: an allocator's arena may give and take as much"),
 )
 MIN_STEP_BYTES = Threshold(
     1024,
     "bytes",
-    "a step, from which on a growing list is reported",
-    Chosen("losses kept as numbers take less: 8 to 100 each"),
+    "minimum growth per step of a list that is reported",
+    Chosen("losses kept as numbers take less: 8 to 100 bytes each"),
 )
 LONG_STEPS = Threshold(
     300,
     "steps",
-    "for a growth that nothing explains to be more than a remark",
+    "minimum number of steps for an unexplained growth to be more than a remark",
     Chosen("allocators settle within some hundred"),
 )
 LARGE_BYTES = Threshold(
-    200_000_000, "bytes", "for a growth that nothing explains to be more than a remark", Chosen("25 times an arena's")
+    200_000_000,
+    "bytes",
+    "minimum size of an unexplained growth that is more than a remark",
+    Chosen("25 times the growth of an arena"),
 )
 NEAR_RUNS = Threshold(
-    10, "number", "times the steps of this run until the limit, for severity high", Chosen("a short trial")
+    10, "number", "time until the limit, in lengths of this run, for severity high", Chosen("a short trial")
 )
 FAR_RUNS = Threshold(
-    1000, "number", "times the steps of this run until the limit, for severity low", Chosen("a hundred times NEAR_RUNS")
+    1000,
+    "number",
+    "time until the limit, in lengths of this run, for severity low",
+    Chosen("a hundred times NEAR_RUNS"),
 )
 KEPT_SHARE = Threshold(
-    0.1, "share", "of the limit that grew within this run, for severity high", Chosen("1 / NEAR_RUNS")
+    0.1, "share", "share of the limit that grew within this run, for severity high", Chosen("1 / NEAR_RUNS")
 )
 MIN_GRAPHS = Threshold(
     5,
     "count",
-    "graphs that stay alive: fewer are a few shapes, or a model and its evaluation",
-    Chosen("a function for training, one for testing, one for predicting, and a rest of a batch for two of them"),
+    "minimum number of graphs that stay alive",
+    Chosen("fewer are a function each for training, testing and predicting, and a last, smaller batch for two of them"),
 )
 SURE = Threshold(
     0.2,
     "share",
-    "of the estimated growth, what its interval's lower end must reach where nothing explains it",
-    Chosen("an interval that nearly holds 0 says that next to none is as likely"),
+    "minimum ratio of the lower end of the growth's interval to the growth, if nothing explains it",
+    Chosen("an interval that nearly holds 0 makes no growth as likely"),
 )
 
 

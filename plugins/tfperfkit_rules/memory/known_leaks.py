@@ -15,7 +15,12 @@ from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
 
-REMADE_MIN = Threshold(10, "count", "datasets of one line, for one that is made again and again", Chosen("no accident"))
+REMADE_MIN = Threshold(
+    10,
+    "count",
+    "minimum number of datasets of one line that is executed again and again",
+    Chosen("as many are not made by accident"),
+)
 
 _Version = tuple[int, int]
 

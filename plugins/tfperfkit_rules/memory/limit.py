@@ -10,8 +10,15 @@ from tfperfkit.calibration import Chosen, Cited, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
 
-NEAR = Threshold(0.9, "share", "of the limit at the peak", Cited("the PyTorch profiler's TensorBoard plugin: 90 %"))
-GRAVE = Threshold(0.97, "share", "of the limit at the peak, for severity high", Chosen("a batch more may end the run"))
+NEAR = Threshold(
+    0.9,
+    "share",
+    "minimum share of the memory limit at the peak",
+    Cited("the PyTorch profiler's TensorBoard plugin: 90 %"),
+)
+GRAVE = Threshold(
+    0.97, "share", "share of the memory limit at the peak, for severity high", Chosen("one more batch may end the run")
+)
 
 
 def near_limit(evidence: Evidence) -> Iterator[Finding]:

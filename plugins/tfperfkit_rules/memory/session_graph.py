@@ -20,14 +20,14 @@ from tfperfkit_rules.measures.source_text import loop_at, loops
 MIN_RUN_SHARE = Threshold(
     calibration.SEVERITY_MEDIUM.value,
     "share",
-    "of the run at a line that adds operations to a session's graph",
+    "minimum share of the run at a line that adds operations to a session's graph",
     Derived("XProf's moderate share of one part of a step"),
 )
 GRAPH_SAVED_MIN = Threshold(
     0.5,
     "share",
-    "of the line's time, what goes at least when it makes no operation",
-    Chosen("it also runs what it makes"),
+    "minimum share of the line's time that is saved if it makes no operation",
+    Chosen("the line also runs what it makes"),
 )
 
 _SESSION = ("tensorflow.Session", "tensorflow.InteractiveSession")

@@ -19,20 +19,20 @@ from tfperfkit_rules.precision.half import HALF_SHARE
 BFLOAT16_TIMES = Threshold(
     1.3,
     "ratio",
-    "of a product in bfloat16 to one in float32 on the processor, from which 16 bits are offered",
-    Chosen("a smaller one goes into converting to and fro"),
+    "minimum ratio of the CPU's rate of matmuls in bfloat16 to that in float32, for 16 bits to be offered",
+    Chosen("a smaller one is lost in conversions"),
 )
 BFLOAT16_ELEMENTWISE = Threshold(
     4,
     "ratio",
-    "by which operations that work number by number are slower in bfloat16 on a processor, at least",
-    Measured("4 to 9 times, on a processor with avx512_bf16", MEASURED_ON, None),
+    "minimum factor by which elementwise operations are slower in bfloat16 on a CPU",
+    Measured("4 to 9 times, on a CPU with avx512_bf16", MEASURED_ON, None),
 )
 BFLOAT16_CONVOLUTION = Threshold(
     2,
     "ratio",
-    "by which a convolution may be slower in bfloat16 there",
-    Measured("1.5 times faster to 2 times slower, by its shape, on a processor with avx512_bf16", MEASURED_ON, None),
+    "factor by which a convolution may be slower in bfloat16 on a CPU",
+    Measured("1.5 times faster to 2 times slower, by its shape, on a CPU with avx512_bf16", MEASURED_ON, None),
 )
 
 _PRODUCT = "MatMul"

@@ -19,7 +19,7 @@ from tfperfkit_rules.measures.source_calls import files
 HALF_SHARE = Threshold(
     0.10,
     "share",
-    "of the FLOPs in 16 bits: with less they are not used",
+    "share of the FLOPs in 16 bits below which 16 bits count as unused",
     Cited("XProf's overview page and the PyTorch profiler advise 16 bits below it"),
 )
 CAPABILITY = Threshold(
@@ -31,11 +31,11 @@ CAPABILITY = Threshold(
 HALF_SAVED_MIN = Threshold(
     0.5,
     "share",
-    "of products and convolutions in float16 on a CPU, what float32 saves at least",
+    "minimum share of matmuls and convolutions in float16 on a CPU that float32 saves",
     Measured(
-        "a convolution with its gradients 0.70 to 0.95, forward alone 0.1 to 0.6, a product -0.1 to 0.2, "
-        "elementwise work 0.1 to 0.4; by hand a product 0.41 to 0.8. bfloat16 is not judged: faster and slower than "
-        "float32, by the shape, on a processor that has it",
+        "a convolution with its gradients 0.70 to 0.95, forward alone 0.1 to 0.6, a matmul -0.1 to 0.2, elementwise "
+        "work 0.1 to 0.4; by hand a matmul 0.41 to 0.8. bfloat16 is not judged: faster or slower than float32, by the "
+        "shape, on a CPU that has it",
         MEASURED_ON,
         20,
         "float16",
@@ -44,7 +44,7 @@ HALF_SAVED_MIN = Threshold(
 HALF_SAVED_MAX = Threshold(
     0.95,
     "share",
-    "of compiled functions in float16 on a CPU, what float32 saves at most",
+    "maximum share of compiled functions in float16 on a CPU that float32 saves",
     Measured("see HALF_SAVED_MIN", MEASURED_ON, 20, "float16"),
 )
 

@@ -15,13 +15,19 @@ from tfperfkit.syntax.nodes import get_last_name
 from tfperfkit_rules.retrace import codes
 
 EPOCH_APART = Threshold(
-    5, "steps", "between retraces that may come from the ends of epochs", Chosen("shorter epochs are no training")
+    5,
+    "steps",
+    "minimum number of steps between retraces that may come from the ends of epochs",
+    Chosen("shorter epochs are no training"),
 )
 REMAINDERS = Threshold(
-    3, "count", "new sizes of a batch that may all be remainders", Chosen("of training, validation and test data")
+    3,
+    "count",
+    "maximum number of new batch sizes that may all be remainders",
+    Chosen("of training, validation and test data"),
 )
 MAX_SIGNATURE = Threshold(
-    4, "count", "arguments of an input_signature that is written out", Chosen("one line of advice")
+    4, "count", "maximum number of arguments of an input_signature that is written out", Chosen("one line of advice")
 )
 
 _REDUCING = "@tf.function(reduce_retracing=True)"

@@ -24,8 +24,8 @@ from tfperfkit_rules.retrace.words import detail, title
 NOTICEABLE = Threshold(
     calibration.SEVERITY_LOW.value,
     "share",
-    "of the steps' time in a single retrace, from which on it is reported",
-    Derived("the least share that a finding is made for"),
+    "minimum share of the steps' time in a single retrace",
+    Derived("the least share that is reported"),
 )
 
 #: Methods that make batches, of datasets and of what Keras reads from folders and arrays.

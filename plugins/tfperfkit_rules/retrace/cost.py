@@ -16,8 +16,8 @@ from tfperfkit_rules.measures import shared
 ORDINARY = Threshold(
     3,
     "steps",
-    "without a trace tell what an ordinary one takes",
-    Chosen("the fewest with a middle that is no mean of two"),
+    "minimum number of steps without a trace that tell the length of an ordinary step",
+    Chosen("fewer have no middle one"),
 )
 
 

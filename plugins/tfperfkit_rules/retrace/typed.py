@@ -20,11 +20,11 @@ from tfperfkit.rule import Evidence
 from tfperfkit.syntax.module import Syntax
 from tfperfkit.syntax.signatures import takes_whole_number
 
-MAX_USES = Threshold(3, "count", "lines named that use an argument in one way", Chosen("one line of text"))
+MAX_USES = Threshold(3, "count", "number of lines named that use an argument in one way", Chosen("one line of text"))
 DEEPEST = Threshold(
     4,
     "count",
-    "functions that an argument is followed into, from the traced one inwards",
+    "number of functions that an argument is followed into, from the traced one inwards",
     Chosen("few programs go deeper"),
 )
 

@@ -30,20 +30,18 @@ from tfperfkit_rules.retrace.evaluated_again import evaluated_again
 MIN_TRACING = Threshold(
     calibration.SEVERITY_MEDIUM.value,
     "share",
-    "of steady steps in tracing that no cause explains",
+    "minimum share of steady steps in tracing that no cause explains",
     Derived("XProf's moderate share of one part of a step"),
 )
 LATE_TRACING = Threshold(
     0.25,
     "share",
-    "of the tracing in the later half of the clean steps, or of work whose iterations can't be counted: it goes on",
-    Chosen("half of what even tracing would have there; what is traced once stands at the begin"),
+    "minimum share of tracing in the later half of the clean steps, or of work without counted iterations: "
+    "tracing goes on",
+    Chosen("half of what even tracing would have there; what is traced once is at the beginning"),
 )
 CERTAIN = Threshold(
-    0.7,
-    "share",
-    "of the tracing in the account, what is promised at least",
-    Chosen("some falls into a retrace that had to be"),
+    0.7, "share", "minimum share of the tracing in the account that is saved", Chosen("some tracing was needed")
 )
 
 

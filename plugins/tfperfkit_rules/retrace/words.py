@@ -13,7 +13,9 @@ from tfperfkit.clock import NS_PER_S, ms
 from tfperfkit_rules.retrace import advice, codes
 from tfperfkit_rules.retrace.cost import lost_ns
 
-MAX_CAUSES = Threshold(4, "count", "differences between two traces that are shown", Chosen("the rest is counted"))
+MAX_CAUSES = Threshold(
+    4, "count", "number of differences between two traces that are shown", Chosen("the rest is counted")
+)
 
 
 def title(code: str, function: TracedFunction, traces: Sequence[Trace]) -> str:

@@ -17,7 +17,7 @@ from tfperfkit_rules.measures.moments import moments
 from tfperfkit_rules.step.epoch_ends import EPOCH_ENDS_MIN_SHARE, EPOCHS_MIN
 
 PASSES_MIN = Threshold(
-    1.5, "number", "passes over its data in one validation, from which on it is reported", Chosen("half of it again")
+    1.5, "number", "minimum number of passes over its data in one validation", Chosen("half of it again")
 )
 
 CODE = "STP013"

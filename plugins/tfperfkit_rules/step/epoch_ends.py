@@ -23,17 +23,20 @@ from tfperfkit_rules.measures.validated_batches import Small, small_validation
 EPOCH_ENDS_MIN_SHARE = Threshold(
     0.1,
     "share",
-    "of the run in what follows each epoch, from which on it is reported",
-    Chosen("a tenth of the run is what each part of its account owes an owner from"),
+    "minimum share of the run in what follows each epoch",
+    Chosen("a tenth of the run needs an explanation"),
 )
 EPOCHS_MIN = Threshold(
-    3, "epochs", "after which it was seen, for 'after each epoch'", Chosen("fewer tell no habit, and cost little")
+    3,
+    "epochs",
+    "minimum number of epochs that it followed, for 'after each epoch'",
+    Chosen("fewer show no pattern and cost little"),
 )
 EPOCHS_LEFT_MIN = Threshold(
-    0.2, "share", "of what follows each epoch, what is left at best", Derived("the advice: every fifth epoch")
+    0.2, "share", "minimum share that remains of what follows each epoch", Derived("the advice: every fifth epoch")
 )
 EPOCHS_LEFT_MAX = Threshold(
-    0.5, "share", "of what follows each epoch, what is left at worst", Derived("every second epoch")
+    0.5, "share", "maximum share that remains of what follows each epoch", Derived("every second epoch")
 )
 
 _What = Literal["validation", "saving"]

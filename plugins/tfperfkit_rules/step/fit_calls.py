@@ -20,19 +20,19 @@ from tfperfkit_rules.measures.step_shares import span
 TOGETHER = Threshold(
     50,
     "steps",
-    "in one call, as the advice says",
-    Chosen("a fiftieth of a call's cost is left, and callbacks still hear of every 50th step"),
+    "number of steps in one call, as advised",
+    Chosen("a fiftieth of a call's cost remains, and callbacks still hear of every 50th step"),
 )
 CALLS_SAVED_MIN = Threshold(
     0.9,
     "share",
-    "of the Python around a call, what goes at least with TOGETHER steps in one",
-    Chosen("beside the fiftieth that stays, what callbacks do for each batch"),
+    "minimum share of the Python outside of a call that is saved with TOGETHER steps in one call",
+    Chosen("a fiftieth remains, and what callbacks do for each batch"),
 )
 CALLS_LEFT = Threshold(
     1 / TOGETHER.value,
     "share",
-    "of the Python around a call, what is left at best",
+    "minimum share of the Python outside of a call that remains",
     Derived("one call in TOGETHER steps"),
 )
 

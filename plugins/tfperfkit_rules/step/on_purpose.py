@@ -23,7 +23,7 @@ from tfperfkit_rules.step.python_time import LEFT_MAX, MIN_SAMPLES
 PAUSE_LEFT = Threshold(
     0.1,
     "share",
-    "of a pause that the script makes itself, what is left at worst",
+    "maximum share that remains of a pause that the script makes itself",
     Chosen("nearly all of it goes with the call; what it waited for may take a little"),
 )
 

@@ -34,32 +34,32 @@ from tfperfkit_rules.measures.timed_lines import timed_by, timed_share
 HOT = Threshold(
     0.08,
     "share",
-    "of the step in a function's own lines, from which on they are named",
-    Chosen("above XProf's moderate 5 % by the half width of a share's 95 % interval after 200 samples"),
+    "minimum share of the step in a function's own lines, for them to be named",
+    Chosen("above XProf's moderate 5 % by half the width of a share's 95 % interval after 200 samples"),
 )
 MIN_SAMPLES = Threshold(
-    4,
-    "samples",
-    "with fewer a line may be there by chance",
-    Chosen("the fewest whose 95 % interval (Poisson) lies above 1"),
+    4, "samples", "minimum number of samples of a line", Chosen("the fewest whose 95 % interval (Poisson) lies above 1")
 )
 ALONE = Threshold(
-    0.6, "share", "of its function's time: a line with it is the place, else the loop", Chosen("clearly more than half")
+    0.6,
+    "share",
+    "minimum share of its function's time for a line to be the place instead of its loop",
+    Chosen("clearly more than half"),
 )
 LEFT_MIN = Threshold(
     0.05,
     "share",
-    "of the script's own Python, what is left at best, moved or rewritten",
-    Chosen("a batch picked, a call made"),
+    "minimum share of the script's own Python that remains if it is moved or rewritten",
+    Chosen("picking a batch, making a call"),
 )
 LEFT_MAX = Threshold(
     0.5,
     "share",
-    "of the script's own Python, what is left at worst, moved or rewritten",
+    "maximum share of the script's own Python that remains if it is moved or rewritten",
     Chosen("half: nothing bounds it"),
 )
 MAX_LINE = Threshold(
-    70, "characters", "of a line of source that a detail quotes", Chosen("with its figures half a page")
+    70, "characters", "length of a source line that a detail quotes", Chosen("with its figures half a page")
 )
 
 #: What is left of the work at best when it is moved or rewritten, and at worst.

@@ -26,17 +26,17 @@ from tfperfkit_rules.step.epoch_ends import EPOCH_ENDS_MIN_SHARE, EPOCHS_LEFT_MI
 EPOCH_GAP = Threshold(
     0.25,
     "share",
-    "of the pauses that hold half of the time between steps: from it on a pause ends an epoch",
+    "minimum ratio of a pause that ends an epoch to the pauses that hold half of the time between steps",
     Measured("between batches 0.0 to 0.2 ms, between epochs of 3 steps 180 to 1,600 ms", TWO_BUSY_CORES, 400),
 )
 LONG_EPOCH = Threshold(
     100,
     "steps",
-    "of an epoch, as the advice makes it",
-    Chosen("a hundredth of what an epoch costs is left for each step, and callbacks still hear of every 100th"),
+    "number of steps of an epoch, as advised",
+    Chosen("a hundredth of the cost of an epoch remains for each step, and callbacks still hear of every 100th step"),
 )
 JOINED_MIN = Threshold(
-    5, "epochs", "made one by the advice, at least", Derived("what is left is at most EPOCHS_LEFT_MIN")
+    5, "epochs", "minimum number of epochs that the advice joins into one", Derived("at most EPOCHS_LEFT_MIN remains")
 )
 
 

@@ -33,35 +33,35 @@ from tfperfkit_rules.measures.step_shares import line_shares, span, text_of
 from tfperfkit_rules.measures.turns import basis
 
 SIDE_LEFT_MIN = Threshold(
-    0.01, "share", "of side work, what is left at best when it is done rarely", Chosen("the advice: every 100 steps")
+    0.01, "share", "minimum share of side work that remains if it is done rarely", Chosen("the advice: every 100 steps")
 )
 SIDE_LEFT_MAX = Threshold(
     shared.RARE_SITE.value,
     "share",
-    "of side work, what is left at worst when it is done rarely",
-    Derived("once an epoch, as the advice says, of the 20 steps that RARE_SITE takes for a short one"),
+    "maximum share of side work that remains if it is done rarely",
+    Derived("once per epoch, as advised, of the 20 steps of a short epoch (RARE_SITE)"),
 )
 SIDE_LEFT_OF_WORK = Threshold(
     0.2,
     "share",
-    "of side work that a loop is there for, what is left at worst in fewer and larger pieces",
-    Chosen("a fifth: what the pieces themselves take is not known"),
+    "maximum share that remains of side work that is the purpose of a loop, in fewer and larger pieces",
+    Chosen("a fifth: what the pieces themselves take is unknown"),
 )
 BEHIND_LEFT_MIN = Threshold(
     0.4,
     "share",
-    "of compiled calls that each follow side work, what they take without it at best: caches, pages and threads are "
-    "another's then",
+    "minimum share that remains of compiled calls that each follow side work: the side work takes over caches, "
+    "pages and threads",
     Measured("see BEHIND_LEFT_MAX", TWO_BUSY_CORES, 36),
 )
 BEHIND_LEFT_MAX = Threshold(
     1.0,
     "share",
-    "of compiled calls that each follow side work, what they take without it at worst",
+    "maximum share that remains of compiled calls that each follow side work",
     Measured(
-        "three steps in a row, of 3 to 60 ms, against the same behind a checkpoint, JSON, np.savetxt or summaries: "
-        "0.39 to 1.0 (10th to 90th percentile), median 0.81, the shortest step least; behind an evaluation a median "
-        "of 1.03",
+        "three steps in a row, of 3 to 60 ms, against the same after a checkpoint, JSON, np.savetxt or summaries: "
+        "0.39 to 1.0 (10th to 90th percentile), median 0.81, the shortest step least; after an evaluation a median of "
+        "1.03",
         TWO_BUSY_CORES,
         36,
     ),
@@ -69,25 +69,25 @@ BEHIND_LEFT_MAX = Threshold(
 SIDE_SELDOM = Threshold(
     100,
     "steps",
-    "between two times that side work is done, from which on that is as seldom as the advice asks for",
-    Derived("the advice: every hundred steps, every few hundred, once an epoch"),
+    "minimum number of steps between side work that is as rare as advised",
+    Derived("the advice: every hundred steps, every few hundred, once per epoch"),
 )
 SIDE_LONG = Threshold(
     3,
     "samples",
-    "of one time, from which on none of the times was missed",
-    Chosen("two would be the least that can last"),
+    "minimum number of samples of one occurrence, for none to be missed",
+    Chosen("one more than the least that lasts"),
 )
 SIDE_LARGE = Threshold(
     0.3,
     "share",
-    "of the loop, from which on side work is reported however seldom it is",
-    Chosen("the share at which the breakdown's unexplained parts are reported"),
+    "minimum share of the loop for side work to be reported however rare it is",
+    Chosen("the share at which unexplained parts of the breakdown are reported"),
 )
 CALLBACK_SHARE = Threshold(
     calibration.SEVERITY_HIGH.value,
     "share",
-    "of a loop in callbacks that write: from it on all that is not the compiled step may be theirs",
+    "minimum share of a loop in callbacks that write, for all outside of the compiled step to be theirs",
     Derived("a high share, as XProf has it for one part of a step"),
 )
 

@@ -26,10 +26,16 @@ from tfperfkit_rules.measures.trend import TREND_ORDER, Trend, over_time, trend
 from tfperfkit_rules.measures.written_whole import written_whole
 
 TREND_EXTRA = Threshold(
-    0.1, "share", "of the mean step that is there only because steps got longer", Chosen("a fifth from first to last")
+    0.1,
+    "share",
+    "minimum share of the mean step that is there only because steps got longer",
+    Chosen("a fifth from first to last"),
 )
 TREND_PARTS = Threshold(
-    3, "number", "parts of the run, of which the first and the last are compared line by line", Chosen("thirds")
+    3,
+    "number",
+    "number of parts of the run, of which the first and the last are compared line by line",
+    Chosen("thirds"),
 )
 
 

@@ -24,14 +24,15 @@ from tfperfkit_rules.measures.step_shares import span
 SPIN_MIN_STEPS = Threshold(
     30,
     "steps",
-    "in which the interpreter's lock was handed over as usual, and more often, each: with fewer they are not compared",
+    "minimum number of steps with the usual switch interval of the GIL, and with the shorter one, to compare",
     Chosen("the mean of so many has a fifth of one step's deviation"),
 )
 SPIN_MIN_FACTOR = Threshold(
     1.2,
     "number",
-    "times as long as where the lock is handed over more often: steps that take less tell of no thread that takes it",
-    Chosen("parts of one run differ by as much on a shared machine: see headroom's MIN"),
+    "minimum ratio of the steps with the usual switch interval to those with the shorter one, for a thread that "
+    "holds the GIL",
+    Chosen("parts of one run differ by as much on a shared machine: see MIN_HEADROOM"),
 )
 
 #: Python's modules whose functions look whether another thread has something: a thread that waits in them is not busy.

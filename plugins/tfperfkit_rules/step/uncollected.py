@@ -16,19 +16,19 @@ from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 OWN_COLLECTIONS = Threshold(
     0.01,
     "share",
-    "of garbage collections by hand at each turn, what Python's own take in their place at worst",
+    "maximum share of garbage collections by hand that Python's own take instead",
     Derived(
-        "Python makes a full one when its objects have grown by a quarter: with a thousand new ones a step that stay, "
+        "Python makes a full one when its objects have grown by a quarter: with a thousand new lasting ones per step, "
         "of 400,000, in each hundredth step. Measured over 60 steps of five kinds: 0.0000, none was full"
     ),
 )
 AFTER_COLLECTING_MIN = Threshold(
     0.011,
     "share",
-    "of a full collection's time, what compiled calls behind it take longer at least",
+    "minimum share of a full collection's time by which compiled calls after it take longer",
     Measured(
-        "steps of a small network, train_on_batch and three products took 4 to 13 ms longer behind a collection of "
-        "390 to 500 ms (0.011 to 0.026 of it), two blocks each; eager gradients and Python's lists -3 to 3 ms",
+        "steps of a small network, train_on_batch and three matmuls took 4 to 13 ms longer after a collection of 390 "
+        "to 500 ms (0.011 to 0.026 of it), two blocks each; eager gradients and Python's lists -3 to 3 ms",
         TWO_BUSY_CORES,
         6,
     ),
@@ -36,19 +36,19 @@ AFTER_COLLECTING_MIN = Threshold(
 AFTER_COLLECTING_MAX = Threshold(
     0.026,
     "share",
-    "of a full collection's time, what compiled calls behind it take longer at most",
+    "maximum share of a full collection's time by which compiled calls after it take longer",
     Measured("see AFTER_COLLECTING_MIN", TWO_BUSY_CORES, 6),
 )
 COLD_CALLS_MIN = Threshold(
     0.16,
     "share",
-    "of compiled calls that each follow a full collection, the least that bounds what goes without it",
+    "share of compiled calls that each follow a full collection: a lower bound for the most that is saved without it",
     Measured("see AFTER_COLLECTING_MIN: 0.16 to 0.66 of their time", TWO_BUSY_CORES, 6),
 )
 COLD_CALLS_MAX = Threshold(
     0.66,
     "share",
-    "of compiled calls that each follow a full collection, what goes without it at most",
+    "maximum share saved of compiled calls that each follow a full collection",
     Measured("see COLD_CALLS_MIN", TWO_BUSY_CORES, 6),
 )
 

@@ -25,22 +25,24 @@ from tfperfkit_rules.step.python_time import MIN_SAMPLES
 COPIES_LEFT = Threshold(
     0.2,
     "share",
-    "of copying an array whole at each turn, what is left at most when its parts are joined once",
-    Chosen("a list that grows and one copy, where a hundred turns copied fifty times as much"),
+    "maximum share that remains of copying a whole array in each iteration, if its parts are joined once",
+    Chosen("a list that grows and one copy, instead of a hundred iterations that copied fifty times as much"),
 )
 COPIES_FALL = Threshold(
     0.5,
     "share",
-    "of the turns before, to which they fall at once where a loop begins anew with an empty array",
+    "share of the iterations before to which iterations fall at once, if a loop starts again with an empty array",
     Derived(
-        "from all of the copying to none, where it is half of a turn or more; a median of five does not halve by chance"
+        "from all of the copying to none, where it is half of an iteration or more; a median of five does not halve "
+        "by chance"
     ),
 )
 COPIES_GROW = Threshold(
     1.5,
     "number",
-    "times as many samples in the second half of the turns, from which a join takes longer the longer its array is",
-    Derived("3 where all of it grows from nothing (a quarter and three quarters); 1 where nothing does"),
+    "minimum ratio of the samples in the second half of the iterations to those in the first, for a join that "
+    "takes longer with its array",
+    Derived("3 if all of it grows from nothing (a quarter and three quarters); 1 if nothing does"),
 )
 
 #: What Python does in such a call, and what an operation called from Python does. A compiled one is another matter.

@@ -58,7 +58,7 @@ from tfperfkit_rules.measures.step_shares import span
 EAGER_LEFT_MIN = Threshold(
     0.03,
     "share",
-    "of operations called one by one, what a compiled function leaves at best, where no trace counted them",
+    "minimum share of eager operations that a compiled function leaves, if no trace counted them",
     Measured(
         "0.02 at the 10th percentile: chunks of a k-means 0.02 to 0.07, a power iteration on 64 numbers 0.03 to 0.06, "
         "a mel spectrogram 0.02 to 0.12",
@@ -69,10 +69,10 @@ EAGER_LEFT_MIN = Threshold(
 EAGER_LEFT_MAX = Threshold(
     0.65,
     "share",
-    "of operations called one by one, what a compiled function leaves at worst, where no trace counted them",
+    "maximum share of eager operations that a compiled function leaves, if no trace counted them",
     Measured(
         "augmenting an image of 64 pixels 0.12 to 0.66, a Mandelbrot set of 600 x 600 0.29 to 0.64, a power iteration "
-        "on 1000 numbers, which is all products, 0.26 to 1.3",
+        "on 1000 numbers, which is all matmuls, 0.26 to 1.3",
         TWO_BUSY_CORES,
         7,
     ),
@@ -80,8 +80,8 @@ EAGER_LEFT_MAX = Threshold(
 SEVERAL = Threshold(
     4,
     "number",
-    "operations of an iteration, below which there is nothing to put into one call",
-    Chosen("a call is one too"),
+    "minimum number of operations in an iteration, for one call to gain anything",
+    Chosen("a call is one operation too"),
 )
 
 _PARTS: tuple[PartName, ...] = ("eager_ops", "dispatch")

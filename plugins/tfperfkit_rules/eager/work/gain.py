@@ -39,8 +39,7 @@ from tfperfkit_rules.measures.trace_window import Traced, traced
 TRACED_MIN = Threshold(
     5.0,
     "number",
-    "runs of a function operation by operation, less the work of its kernels, that tracing it and its first run take, "
-    "at least",
+    "minimum time to trace and first run a function, in runs operation by operation without the work of their kernels",
     Measured(
         "26 loops of benchmarks/eager_loops: 4.9 at the 10th percentile, median 9.3, 25 at the 80th; beyond that steps "
         "of 3 ms and graphs that unroll a loop",
@@ -51,54 +50,52 @@ TRACED_MIN = Threshold(
 TRACED_MAX = Threshold(
     25.0,
     "number",
-    "runs of a function operation by operation, less the work of its kernels, that tracing it and its first run take, "
-    "at most",
+    "maximum time to trace and first run a function, in runs operation by operation without the work of their kernels",
     Measured("see TRACED_MIN", TWO_BUSY_CORES, 26),
 )
 RARE_TYPES = Threshold(
     0.25,
     "share",
-    "of the types of operations, by how often they run: those run once or a few times in each call",
+    "share of the types of operations, rarest first, that run once or a few times in each call",
     Chosen("a step that TensorFlow differentiates has some forty types, most of which its few heavy layers repeat"),
 )
 LONGEST_CALL = Threshold(
     1000.0,
     "operations",
-    "of one call of what would be compiled, at most, where no line was counted: what comes more rarely is none of it",
-    Chosen("a step of a GAN has 1,240, one of a network with second derivatives 800"),
+    "maximum number of operations of one call of what would be compiled, if no line was counted: what is rarer is "
+    "outside of it",
+    Chosen("a step of a GAN has 1,240, a step of a network with second derivatives 800"),
 )
 TRACING_REPORTED = Threshold(
     0.3,
     "share",
-    "of what is left of a work once it is compiled, in tracing it: from it on that is reported",
-    Chosen("a longer work of the same kind then gains clearly more"),
+    "minimum share of tracing in the compiled work, for the tracing to be mentioned",
+    Chosen("longer work of the same kind then gains clearly more"),
 )
 BATCH_MADE = Threshold(
     2.0,
     "number",
-    "turns of a loop, less the work of their kernels, that making one batch of all and handing its operations out "
-    "takes, at most",
-    Chosen("the same operations once more, on more data, and putting turns together and apart again"),
+    "maximum cost of making one batch and dispatching its operations, in iterations without the work of their kernels",
+    Chosen("the same operations once more, on more data, and joining and splitting the iterations"),
 )
 BATCHED_LEFT_MIN = Threshold(
     0.25,
     "share",
-    "of a convolution of one example, beyond what an operation on next to nothing takes, what it takes as one of many, "
-    "at least",
+    "minimum share of a convolution of one example, beyond the cost of a minimal operation, that it takes as one "
+    "of many",
     Measured("of 100 at once: six convolutions 0.27 to 0.58 each", TWO_BUSY_CORES, 5),
 )
 PRODUCTS_LEFT_MIN = Threshold(
     0.01,
     "share",
-    "of a product of one example, beyond what an operation on next to nothing takes, what it takes as one of many, at "
-    "least",
-    Measured("of 100 at once: products of 32 to 1,024 numbers by a matrix 0.01 to 0.11 each", TWO_BUSY_CORES, 5),
+    "minimum share of a matmul of one example, beyond the cost of a minimal operation, that it takes as one of many",
+    Measured("100 at once: products of 32 to 1,024 numbers with a matrix 0.01 to 0.11 each", TWO_BUSY_CORES, 5),
 )
 LIGHT_BATCHED_MAX = Threshold(
     2.0,
     "number",
-    "times what elementwise work of one example takes as one of many, at most: alone its numbers stay in the cache, "
-    "many go to memory, on new pages",
+    "maximum ratio of elementwise work of one example among many to the same alone: alone its numbers stay in the "
+    "cache, many go to memory, on new pages",
     Measured(
         "of 100 at once: tanh and sums of 147,456 numbers 0.54 to 2.3, of 16,384 0.26 to 0.61, of fewer 0.01 to 0.06",
         TWO_BUSY_CORES,
@@ -108,16 +105,16 @@ LIGHT_BATCHED_MAX = Threshold(
 MAPS_LEFT_MIN = Threshold(
     0.001,
     "share",
-    "of tf.map_fn called eagerly, what operations on the whole tensor leave at best",
+    "minimum share of an eager tf.map_fn that operations on the whole tensor leave",
     Measured("200 rows of 12 numbers: 309 ms became 0.38 ms, 0.0003 to 0.0024", TWO_BUSY_CORES, 7),
 )
 MAPS_LEFT_MAX = Threshold(
     0.4,
     "share",
-    "of tf.map_fn called eagerly, what is left at worst, where no trace counted the operations",
+    "maximum share of an eager tf.map_fn that remains, if no trace counted the operations",
     Measured(
-        "the same compiled 0.008 to 0.019; products of 256 x 256, which are work themselves, 0.43 and, as one product "
-        "of all, 0.40",
+        "compiled 0.008 to 0.019; matmuls of 256 x 256, which are work themselves, 0.43 and, as one matmul of all, "
+        "0.40",
         TWO_BUSY_CORES,
         7,
     ),

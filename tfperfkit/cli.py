@@ -29,7 +29,7 @@ for _command in commands():
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The entry point of the command. A person's mistake is one line on stderr; never a traceback."""
+    """The entry point of the command. A user's mistake is one line on stderr; never a traceback."""
     gc.set_threshold(_COLLECT_AFTER, 20, 50)
     try:
         _main(arguments)

@@ -204,7 +204,7 @@ def limits_file(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def find_run(name: str, environ: Mapping[str, str] = os.environ) -> Path:
-    """The run that a person means: a folder, the name of a run in the runs folder, ``last`` of this project, or a copy
+    """The run that a user means: a folder, the name of a run in the runs folder, ``last`` of this project, or a copy
     of the one at an address."""
     if is_address(name):
         return fetched(name)

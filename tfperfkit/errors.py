@@ -13,7 +13,7 @@ EXIT_CHECK_FAILED = 1
 
 
 class TfperfError(Exception):
-    """An error that the person can mend. ``str(error)`` is one line that says what to do.
+    """An error that the user can mend. ``str(error)`` is one line that says what to do.
 
     Shown on stderr without a traceback; ``exit_status`` is the status of the command.
     """

@@ -40,7 +40,7 @@ class Trial(Protocol):
         """Call it once Keras has been imported; at once if it has."""
 
     def is_user_code(self, filename: str) -> bool:
-        """Whether a file is the person's own."""
+        """Whether a file is the user's own."""
 
     def applied(self) -> None:
         """The change took effect, once more. One that never did is reported as not applicable."""
@@ -81,7 +81,7 @@ class ParentExperiment(Experiment, Protocol):
 
 @runtime_checkable
 class EditingExperiment(Experiment, Protocol):
-    """An experiment on functions or statements of the person's, as their files are compiled: the files stay."""
+    """An experiment on functions or statements of the user's, as their files are compiled: the files stay."""
 
     def edits(self, change: Change, /) -> Iterable[str]:
         """Names of functions (``step``, ``Model.call``), or statements that are left out (``train.py:31``)."""

@@ -261,7 +261,7 @@ class RunAccount(msgspec.Struct, frozen=True, kw_only=True):
     """The whole run, every second of it in one part: ``parts_s`` add up to ``total_s``, the length that shares of the
     run refer to. Only parts that took time are there, in the order of ``records.parts.RUN_PARTS``.
 
-    ``lines``: for which lines of the person's a part ran, three at most: first the innermost line with half of the part
+    ``lines``: for which lines of the user's a part ran, three at most: first the innermost line with half of the part
     below it, then those that were most often the innermost. ``imports_s``: of the part "imports", "before TensorFlow"
     (the interpreter's start and all that ran then), "tensorflow", and the packages that were imported later.
     """

@@ -1,4 +1,4 @@
-"""A tfperf in an environment of its own (pipx, uv) runs scripts with that environment: which Python is the person's."""
+"""A tfperf in an environment of its own (pipx, uv) runs scripts with that environment: which Python is the user's."""
 
 from __future__ import annotations
 

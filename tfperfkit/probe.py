@@ -1,6 +1,6 @@
 """The contract for a probe, version 1: two verbs across a disk boundary.
 
-``record`` runs inside the person's process and writes to disk; ``analyze`` runs later, reads only files, and needs
+``record`` runs inside the user's process and writes to disk; ``analyze`` runs later, reads only files, and needs
 no TensorFlow. Each verb takes one context object that grows by fields, so that probes written today keep working.
 """
 
@@ -51,7 +51,7 @@ class WindowWish(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HotFunction(msgspec.Struct, frozen=True):
-    """A function of the person's own code and the share of the samples (0 to 1) in which it was on the stack."""
+    """A function of the user's own code and the share of the samples (0 to 1) in which it was on the stack."""
 
     file: str
     line: int
@@ -85,7 +85,7 @@ class Recording(Protocol):
 
     @property
     def asked(self) -> bool:
-        """Whether the person asked for this window themselves, by ``--window``: then take it, though it be dear."""
+        """Whether the user asked for this window themselves, by ``--window``: then take it, though it be dear."""
 
     def append(self, stream: str, record: Any) -> None:
         """Append a record (anything msgspec encodes) to a stream of this probe, written within a second."""
@@ -103,10 +103,10 @@ class Recording(Protocol):
         TensorFlow, and the probes, before Keras is complete."""
 
     def is_user_code(self, filename: str) -> bool:
-        """Whether a file is the person's own: not Python's, not an installed package's, not ours."""
+        """Whether a file is the user's own: not Python's, not an installed package's, not ours."""
 
     def hot_functions(self) -> tuple[HotFunction, ...]:
-        """The person's functions on the sampled stacks, hottest first; ``share`` is of the steady steps' samples
+        """The user's functions on the sampled stacks, hottest first; ``share`` is of the steady steps' samples
         (0 for a function seen only before them)."""
 
     def code(self, function: HotFunction) -> CodeType | None:
@@ -180,7 +180,7 @@ class Probe(Protocol):
     def record(self, recording: Recording, /) -> AbstractContextManager[None]:
         """Record while the context is open; for ``Cost.WINDOW`` it is entered at the window's first step.
 
-        Raises ``Unavailable`` when it can't work here. The person's exception is never thrown into it.
+        Raises ``Unavailable`` when it can't work here. The user's exception is never thrown into it.
         """
 
     def analyze(self, capture: Capture, /) -> ProbeResult:

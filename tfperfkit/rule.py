@@ -293,15 +293,15 @@ class Evidence:
         return any("GPU" in str(name) or "TPU" in str(name) for name in devices)
 
     def files(self) -> list[str]:
-        """The person's files whose source was kept."""
+        """The user's files whose source was kept."""
         return list(self._sources)
 
     def is_user(self, file: str) -> bool:
-        """Whether a file is the person's own, as far as its source was kept."""
+        """Whether a file is the user's own, as far as its source was kept."""
         return file in self._sources
 
     def line(self, file: str, line: int) -> str:
-        """A line of the person's source, stripped; "" if it was not kept. Of one with data in it the begin only: rules
+        """A line of the user's source, stripped; "" if it was not kept. Of one with data in it the begin only: rules
         search it with patterns, some of which take the square of its length."""
         lines = self._sources.get(file, ())
         return lines[line - 1][:_MAX_OF_LINE].strip() if 0 < line <= len(lines) else ""
@@ -317,7 +317,7 @@ class Evidence:
         return self._syntax[file]
 
     def calls(self, *names: str) -> list[SourceSpan]:
-        """The lines of the person's that call these functions, named as ``syntax.names`` does, whatever they were
+        """The lines of the user's that call these functions, named as ``syntax.names`` does, whatever they were
         imported as: ``calls("numpy.random.choice")``."""
         return [
             SourceSpan(file, call.lineno)
@@ -333,7 +333,7 @@ class Evidence:
         return any(name.rpartition(".")[2].removesuffix("()") in self._words[file] for name in names)
 
     def find(self, pattern: str) -> list[SourceSpan]:
-        """Lines of the person's files that match a regular expression, comments left out."""
+        """Lines of the user's files that match a regular expression, comments left out."""
         wanted = re.compile(pattern)
         return [
             SourceSpan(file, number)

@@ -62,7 +62,7 @@ class Tracker(Protocol):
         """What is wrong with what stands after ``NAME=``, in words that say what to write; "" when nothing is."""
 
     def send(self, record: Record, target: str, /) -> str:
-        """Send it; where it is now, in a few words. May raise anything: that is one line for the person."""
+        """Send it; where it is now, in a few words. May raise anything: that is one line for the user."""
 
 
 def tracker_problems(made: object, name: str) -> Sequence[str]:

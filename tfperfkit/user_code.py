@@ -1,4 +1,4 @@
-"""Whose code a file is: the person's own, or Python's, a framework's, another installed package's, ours."""
+"""Whose code a file is: the user's own, or Python's, a framework's, another installed package's, ours."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def _standard_library() -> tuple[str, ...]:
 
 
 class Origin:
-    """Tells the person's own files from all others; answers are remembered per file name.
+    """Tells the user's own files from all others; answers are remembered per file name.
 
-    ``user_roots`` are folders whose files count as the person's own wherever they are installed: the package of
+    ``user_roots`` are folders whose files count as the user's own wherever they are installed: the package of
     ``tfperf run -m package.module`` may stand in site-packages.
     """
 
@@ -58,7 +58,7 @@ class Origin:
         if not filename:
             return False
         if filename.startswith("<"):
-            # "<stdin>" and "<ipython-input-…>" are typed by the person, "<string>" is exec'd by libraries
+            # "<stdin>" and "<ipython-input-…>" are typed by the user, "<string>" is exec'd by libraries
             # (namedtuple, dataclasses) more often than by people.
             return filename.startswith(("<stdin>", "<python-input", "<ipython", "<doctest"))
         if filename.startswith(self._roots) and self._roots:
@@ -103,7 +103,7 @@ def _recorded(folder: str) -> frozenset[str]:
 @functools.cache
 def is_machinery(filename: str) -> bool:
     """Whether a file belongs to TensorFlow, Keras, Python's library or us: never a call site to show. Other installed
-    packages are none, though they are not the person's own."""
+    packages are none, though they are not the user's own."""
     if filename.startswith("<frozen") or filename == "<string>":
         return True
     if filename.startswith((*OWN, *_framework_roots())):

@@ -182,7 +182,7 @@ class Watch:
         try:
             session.run.write_json("exit.json", ended)
             _show(run, session.run.path)
-        except Exception as problem:  # the person's code has done its work: a report that fails must not undo it
+        except Exception as problem:  # the user's code has done its work: a report that fails must not undo it
             from tfperfkit.report.text import one_line
 
             text = f"tfperf: no report ({type(problem).__name__}: {problem}); data: {run.directory}"

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from tfperfkit.tracker import Record
 
-#: MLflow asks again for minutes otherwise; what the person has set counts.
+#: MLflow asks again for minutes otherwise; what the user has set counts.
 _HASTE = {
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "15",

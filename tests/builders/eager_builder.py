@@ -126,7 +126,7 @@ def eager_evidence(
 
 
 def leaf(line: int, function: str = "", first: int = 1) -> tuple[Frame, ...]:
-    """The person's frames of a sample whose innermost line is this one."""
+    """The user's frames of a sample whose innermost line is this one."""
     return (Frame(FILE, first, function or "<module>", line),)
 
 
@@ -138,7 +138,7 @@ class Seen(NamedTuple):
 
 
 def seen(table: StepTable, stacks: Sequence[tuple[int, str, Sequence[Frame]]], context: str = "") -> Seen:
-    """Samples of (how many, activity, the person's frames from the outermost), evenly over the clean steps.
+    """Samples of (how many, activity, the user's frames from the outermost), evenly over the clean steps.
 
     ``context`` is that of all but "graph". Python has no library below it.
     """

@@ -24,7 +24,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit.testing import evidence_of
 
 MS = 1_000_000
-#: The person's script in made-up evidence.
+#: The user's script in made-up evidence.
 FILE = "train.py"
 #: What a script imports, put behind it where it imports nothing, so that the lines stay where a test counts them.
 IMPORTS = """
@@ -49,7 +49,7 @@ def make_account(parts_ms: Mapping[str, float], *, steps: int = 57, **fields: An
 
 
 def make_samples(stacks: Sequence[tuple[int, str, Sequence[Frame]]] = ()) -> Samples:
-    """Samples of (how many, activity, the person's frames from the outermost)."""
+    """Samples of (how many, activity, the user's frames from the outermost)."""
     samples = Samples()
     for count, activity, frames in stacks:
         for _ in range(count):

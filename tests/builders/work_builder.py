@@ -28,7 +28,7 @@ SESSION = "tensorflow.python.client.session:run"
 
 
 def frame(line: int, *called: str, name: str = "<module>", span: tuple[int, int] | None = None) -> Frame:
-    """A frame of the person's; ``span``: the columns of its expression."""
+    """A frame of the user's; ``span``: the columns of its expression."""
     return Frame(FILE, 1, name, line, (line, line, *span) if span is not None else None, called)
 
 

@@ -1,4 +1,4 @@
-"""Runs in the person's process, first of all: makes another TensorFlow of the real one before tfperf has looked at it.
+"""Runs in the user's process, first of all: makes another TensorFlow of the real one before tfperf has looked at it.
 
 ``breaks.json`` beside the script lists ``[module, path of the attribute, how]``. Each is done when the import of
 TensorFlow (or Keras) ends, before anything of tfperf's is installed. TensorFlow itself goes on as ever:

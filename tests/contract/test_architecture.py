@@ -42,7 +42,7 @@ def graph() -> grimp.ImportGraph:
 
 def test_every_room_of_the_core_is_on_the_page() -> None:
     modules, packages = rooms(ROOT / "tfperfkit")
-    assert rows(section("`tfperfkit/`: what a person types or imports")) == modules
+    assert rows(section("`tfperfkit/`: what a user types or imports")) == modules
     assert rows(section("Packages, by the moment at which they run")) == packages
 
 

@@ -1,4 +1,4 @@
-"""Renames what a person chose in a script: variables, functions, classes, arguments, attributes of own classes.
+"""Renames what a user chose in a script: variables, functions, classes, arguments, attributes of own classes.
 
 Names of libraries stay, with keywords of their calls, strings, methods that a library calls or that override its own,
 and lines. Written on the syntax tree; the text is changed at the names' own columns, so that every line stays where it
@@ -75,7 +75,7 @@ def _tokens(text: str) -> list[tokenize.TokenInfo]:
 
 
 def _chosen(tree: ast.Module) -> set[str]:
-    """What the person named. A name that is a library's too (an attribute, a keyword, an import) is left alone."""
+    """What the user named. A name that is a library's too (an attribute, a keyword, an import) is left alone."""
     theirs = set(_imported(tree)) | _inherited(tree)
     names: set[str] = set()
     for node in ast.walk(tree):
@@ -105,7 +105,7 @@ def _selves(tree: ast.Module) -> set[str]:
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:
-    """What imports bind: an alias is chosen by the person, but nearly all choose the same; it stays."""
+    """What imports bind: an alias is chosen by the user, but nearly all choose the same; it stays."""
     for node in ast.walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for item in node.names:
@@ -157,7 +157,7 @@ def _members(base: str, tree: ast.Module) -> set[str]:
 
 
 def _kept(tree: ast.Module, text: str) -> set[tuple[int, int]]:
-    """Where a chosen name stands for a library's: an attribute of something that is not the person's own object, a
+    """Where a chosen name stands for a library's: an attribute of something that is not the user's own object, a
     keyword of a library's call, a part of an import."""
     own_attributes = {
         node.attr

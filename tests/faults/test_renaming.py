@@ -1,4 +1,4 @@
-"""A person's names decide nothing: with all of them changed, a script gets the same findings at the same lines.
+"""A user's names decide nothing: with all of them changed, a script gets the same findings at the same lines.
 
 Two scripts are run always, as they are and renamed; more with TFPERF_LONG=1.
 """

@@ -36,7 +36,7 @@ NEVER = {
     "xmlrpc",
 }
 
-#: Finds the code of the person's script as ``python -m`` does.
+#: Finds the code of the user's script as ``python -m`` does.
 OWN_SCRIPT = {"launch/edited_main.py": {"runpy"}}
 
 #: What starts a program or talks to one, and the files that do.
@@ -67,12 +67,12 @@ SOME = {
         "viewing/tensorboard.py",
         "viewing/server.py",
         "report/sarif.py",  # quotes paths
-        "opentelemetry.py",  # to the collector that the person names
+        "opentelemetry.py",  # to the collector that the user names
     },
     "webbrowser": {"viewing/command.py"},
 }
 
-#: Calls that execute what they are given. The probe lines compiles the person's own script as it
+#: Calls that execute what they are given. The probe lines compiles the user's own script as it
 #: records; the bootstrap runs our own agent.
 EXECUTE = {"eval", "exec", "compile", "__import__", "import_module", "exec_module", "system", "popen", "execv"}
 
@@ -85,7 +85,7 @@ EXECUTING = {
     ("registry.py", "import_module"),  # the package of our own probes
     ("native.py", "import_module"),  # our own C code
     ("trials/command.py", "import_module"),  # the package of our own experiments
-    # The person's own code, as Python would run it: a script of which a trial changes a function, and a cell.
+    # The user's own code, as Python would run it: a script of which a trial changes a function, and a cell.
     ("launch/edited_main.py", "compile"),
     ("launch/edited_main.py", "exec"),
     ("magics.py", "compile"),
@@ -145,12 +145,12 @@ READING = {
     "ranks/alone.py",  # names of folders; the summaries by safe_reader
     "runs/listing.py",  # names of folders; the summaries by safe_reader
     "runs/tables.py",  # what it writes
-    "comparing/side.py",  # a report that the person names
+    "comparing/side.py",  # a report that the user names
     "comparing/command.py",
-    "fixing/files.py",  # the person's sources
+    "fixing/files.py",  # the user's sources
     "fixing/kept.py",  # the same, to see whether they have changed; what it keeps goes through safe_reader
     "checking/runner.py",  # what its own run writes
-    "reading/chrome.py",  # traces that the person names
+    "reading/chrome.py",  # traces that the user names
     "reading/sources.py",
     "opentelemetry.py",  # what it writes
     "agents/command.py",  # nothing: the null device, in place of an output that nobody reads any more

@@ -58,7 +58,7 @@ def test_manifest_as_a_link(copied: Path, tmp_path: Path) -> None:
 
 
 def test_run_directory_itself_may_be_a_link(copied: Path, tmp_path: Path) -> None:
-    """The person has named it."""
+    """The user has named it."""
     (tmp_path / "link").symlink_to(copied)
     assert analyze(tmp_path / "link").steps.count == analyze(copied).steps.count
 

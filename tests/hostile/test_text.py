@@ -52,7 +52,7 @@ def put(value: Any, text: str, replaced: Callable[[str], bool]) -> Any:
 
 
 def with_text(run: Path, text: str) -> None:
-    """Every name that a person may choose is this text: files, functions, scopes, arguments, messages. Of a long
+    """Every name that a user may choose is this text: files, functions, scopes, arguments, messages. Of a long
     one, five in each file: a stream ends at 24 MB."""
     text = text.encode("utf-8", "backslashreplace").decode()  # as the recording writes what is no JSON
     ours = re.compile(r"/|step|main|train|dense|sequential|kernel|bias|python|linux", re.IGNORECASE)

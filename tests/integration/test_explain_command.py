@@ -1,4 +1,4 @@
-"""``tfperf explain`` as a person types it, from the checkout and from a wheel without one."""
+"""``tfperf explain`` as a user types it, from the checkout and from a wheel without one."""
 
 from __future__ import annotations
 

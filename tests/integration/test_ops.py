@@ -205,7 +205,7 @@ def test_autograph(outcome: Outcome) -> None:
 
 
 def test_under_tfperf(tmp_path: Path) -> None:
-    """The entry point, the run directory and the report, as a person gets them."""
+    """The entry point, the run directory and the report, as a user gets them."""
     script = tmp_path / "train.py"
     script.write_text(
         "import tensorflow as tf\nw = tf.Variable(tf.ones([4, 4]))\n\n\n@tf.function\ndef step(x):\n"

@@ -1,4 +1,4 @@
-"""``tfperf read`` as a person types it, and its figures beside XProf's own converters."""
+"""``tfperf read`` as a user types it, and its figures beside XProf's own converters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tfperf report`` in each form, and completion, as a person types them."""
+"""``tfperf report`` in each form, and completion, as a user types them."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ def test_replica_device(outcome: Outcome) -> None:
 
 
 def test_strategy_run_of_a_function(outcome: Outcome) -> None:
-    # TensorFlow wraps the function given to strategy.run; the names are the person's own all the same.
+    # TensorFlow wraps the function given to strategy.run; the names are the user's own all the same.
     assert outcome.functions["train_step"]["owner"] == "user"
     assert outcome.causes()[1] == [("x", "f32[8]", "f32[5]")]
 
@@ -222,7 +222,7 @@ def test_nested(outcome: Outcome) -> None:
     for outer, inner in zip(outcome.traces("outer"), outcome.traces("inner"), strict=True):
         assert inner["ms"] >= 20
         assert abs(outer["ms"] - inner["ms"] - outer["self_ms"]) < 1
-    # The call stands in a converted function: its line is the person's all the same.
+    # The call stands in a converted function: its line is the user's all the same.
     assert outcome.traces("inner")[0]["call_site"] == {
         "file": str(FUNCTIONS),
         "line": line_of("x = inner(x)"),

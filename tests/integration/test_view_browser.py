@@ -1,4 +1,4 @@
-"""What a person sees in a real browser: the pages of ``tfperf view`` for a fresh run."""
+"""What a user sees in a real browser: the pages of ``tfperf view`` for a fresh run."""
 
 from __future__ import annotations
 

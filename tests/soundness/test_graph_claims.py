@@ -27,7 +27,7 @@ def test_no_claim_is_refuted(number: int) -> None:
 
 
 def test_a_wrong_rule_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The check itself can fail: by running sums that are said to keep the rows apart, and noise that is said to stay."""
+    """The check can fail: running sums are said to keep the rows apart, and noise is said to stay the same."""
     monkeypatch.setitem(rows._RULES, "scanned", lambda taken: taken.first)
     monkeypatch.setattr(SameAnalysis, "operation", lambda self, view, node, inputs: (all(inputs),))
     _, found = check_claims(range(30))

@@ -1,4 +1,4 @@
-"""Which Python is the person's, where tfperf has an environment of its own."""
+"""Which Python is the user's, where tfperf has an environment of its own."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tfperfkit.user_code import Origin, installed_as, is_machinery
 
 STDLIB = sysconfig.get_path("stdlib")
 INSTALLED = "/env/lib/python3.11/site-packages"
-#: file, the person's own, never a call site to show
+#: file, the user's own, never a call site to show
 FILES = [
     ("/home/me/train.py", True, False),
     ("train.py", True, False),
@@ -58,7 +58,7 @@ def test_a_package_that_stands_beside_the_script_is_installed(tmp_path: Path, mo
     assert facts(inside, own=False)[1:4:2] == ("drawing", "drawing.lines.thin")
     for own in ("train.py", os.path.join("bin", "train.py"), os.path.join("drawings", "thin.py")):
         assert Origin().is_user(str(tmp_path / own)), own
-    assert Origin([str(tmp_path / "drawing")]).is_user(inside), "run by -m: the person's own"
+    assert Origin([str(tmp_path / "drawing")]).is_user(inside), "run by -m: the user's own"
 
 
 def test_keras_is_machinery() -> None:

@@ -88,7 +88,7 @@ def flame(evidence: Evidence) -> Tree | None:
 
 
 def heat(evidence: Evidence) -> list[LineHeat]:
-    """The lines of the person's with what they take of the mean step, the costliest first."""
+    """The lines of the user's with what they take of the mean step, the costliest first."""
     samples = evidence.samples
     python: Counter[tuple[str, int]] = Counter()
     if samples.count >= MIN:

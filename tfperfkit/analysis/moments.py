@@ -30,7 +30,7 @@ ALWAYS: tuple[RunPart, ...] = ("imports", "validation", "prediction", "saving", 
 
 
 class Moment(NamedTuple):
-    """``fit``: the stack stands in ``Model.fit``; ``loop``: the outermost loop of the person's that it stands in;
+    """``fit``: the stack stands in ``Model.fit``; ``loop``: the outermost loop of the user's that it stands in;
     ``package``: that is being imported."""
 
     part: RunPart
@@ -40,7 +40,7 @@ class Moment(NamedTuple):
 
 
 class Moments:
-    """``sources``: the lines of the person's files."""
+    """``sources``: the lines of the user's files."""
 
     def __init__(self, sources: Mapping[str, tuple[str, ...]]) -> None:
         self._sources = sources

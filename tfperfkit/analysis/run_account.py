@@ -30,7 +30,7 @@ _FREEING = Moment("freeing")
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunFacts:
     """What the account is made from. ``ended_ns``: 0 when it is not known; ``ours``: see ``gather.pauses``;
-    ``freed``: when an iterator was freed, see ``records.freed``; ``sources``: the lines of the person's files."""
+    ``freed``: when an iterator was freed, see ``records.freed``; ``sources``: the lines of the user's files."""
 
     started_ns: int
     ended_ns: int
@@ -194,7 +194,7 @@ class RunParts:
 
     def _outside(self, moment: Moment, when: int) -> Moment:
         """What a moment outside of the steps is of. All that ``fit`` itself does belongs to training; in a loop that
-        trains, it is the person's Python that comes between two steps."""
+        trains, it is the user's Python that comes between two steps."""
         if moment.part not in (("data", "tensorflow", "building") if moment.fit else ("data",)):
             return moment
         if moment.fit and when < self._first:

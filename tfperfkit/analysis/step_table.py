@@ -107,7 +107,7 @@ def read_steps(
 ) -> StepTable:
     """Count the steps from the stored markers, with everything that is known at the end.
 
-    ``steps_from`` is the function that the person named as one step; ``watched``: by ``tfperfkit.watch``.
+    ``steps_from`` is the function that the user named as one step; ``watched``: by ``tfperfkit.watch``.
     """
     counter = StepCounter()
     for site in each(run.records("session/sites.jsonl"), Site):

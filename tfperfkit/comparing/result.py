@@ -26,7 +26,7 @@ class Setup(msgspec.Struct, frozen=True):
 
 
 class SourceChange(msgspec.Struct, frozen=True):
-    """A file of the person's that differs, as a unified diff without its head."""
+    """A file of the user's that differs, as a unified diff without its head."""
 
     file: str
     added: int

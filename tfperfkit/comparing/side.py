@@ -46,7 +46,7 @@ class Side:
 
     @property
     def sources(self) -> dict[str, tuple[str, ...]]:
-        """The person's files as they were, by their path from the script's folder."""
+        """The user's files as they were, by their path from the script's folder."""
         if self.evidence is None:
             return {}
         return {self.relative(file): self.evidence.source(file) for file in self.evidence.files()}

@@ -2,7 +2,7 @@
 
 Time in compiled functions alone says nothing: work that is not needed computes too. It speaks for a step that its time
 is spread over lines and layers, or that a layer of Keras' own which takes most of it is bound by what the machine can
-do. A line of the person's own that takes most of it may do in each step what need not be done at all.
+do. A line of the user's own that takes most of it may do in each step what need not be done at all.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ def _is_little(evidence: Evidence, step: ComputedStep) -> bool:
 
 
 def one_place(evidence: Evidence) -> SourceSpan | None:
-    """The line of the person's own on which most is computed, of which nobody knows whether it is needed."""
+    """The line of the user's own on which most is computed, of which nobody knows whether it is needed."""
     step = evidence.offer(ComputedStep)
     part = _on_one_place(evidence, step) if step is not None and step.ms > 0 else None
     return part.where if part is not None and not part.layer else None
 
 
 def _on_one_place(evidence: Evidence, step: ComputedStep) -> ComputedLine | None:
-    """The line of the person's own, or the layer, which takes most of what is computed and speaks not for itself."""
+    """The line of the user's own, or the layer, which takes most of what is computed and speaks not for itself."""
     for part in computed_parts(evidence):
         if sum(row.ms for row in part.operations) < MOST * step.ms:
             continue

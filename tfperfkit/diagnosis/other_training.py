@@ -39,7 +39,7 @@ def other_trainings(evidence: Evidence) -> list[OtherTraining]:
 
 
 def _of_window(evidence: Evidence, probe: str) -> OtherTraining | None:
-    """By the lines of the person's own that stay the same throughout the window: most of the later samples went another
+    """By the lines of the user's own that stay the same throughout the window: most of the later samples went another
     way from one of them. None where that is not so."""
     clean = evidence.steps.clean
     within = [_places(stack) for _, stack in evidence.log.inside(_spans(evidence.steps.in_window(probe)))]

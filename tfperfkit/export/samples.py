@@ -147,7 +147,7 @@ def _closed(track: str, opened: list[tuple[Frame, int]], end: int) -> Iterator[S
 
 
 def _stack(rows: list[object], library: str) -> Stack:
-    """The person's functions, the line that ran in the innermost one, and the package that it was in, if any."""
+    """The user's functions, the line that ran in the innermost one, and the package that it was in, if any."""
     frames = []
     for row in rows:
         if isinstance(row, list) and len(row) >= 4 and isinstance(row[1], int) and isinstance(row[3], int):

@@ -1,1 +1,1 @@
-"""``tfperf fix``: findings with a mechanical remedy as patches of the person's source."""
+"""``tfperf fix``: findings with a mechanical remedy as patches of the user's source."""

@@ -1,4 +1,4 @@
-"""The person's files: as they were in the run, as they are now, and how one is replaced."""
+"""The user's files: as they were in the run, as they are now, and how one is replaced."""
 
 from __future__ import annotations
 

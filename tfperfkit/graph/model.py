@@ -100,7 +100,7 @@ class Node:
 
     @property
     def place(self) -> SourceSpan | None:
-        """The innermost line of the person's code."""
+        """The innermost line of the user's code."""
         return SourceSpan(*self.stack[0]) if self.stack else None
 
     def attr(self, name: str) -> Any:

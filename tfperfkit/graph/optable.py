@@ -1,7 +1,7 @@
 """The table of operations: one row for each operation that TensorFlow 2.16 to 2.21 registers.
 
 Two files make a row. ``registry.tsv`` holds facts of TensorFlow's own registry; ``python -m benchmarks.optable``
-writes it. ``reviewed.tsv`` holds what a person found out and wrote down; edit it to teach the tool about an operation.
+writes it. ``reviewed.tsv`` holds what a user found out and wrote down; edit it to teach the tool about an operation.
 An operation that the registry doesn't have (a custom one, one of another version) gets a row that says so: it is
 stateful, its kind is ``unknown``, and ``varies`` is true.
 

@@ -1,7 +1,7 @@
 """TensorFlow's own profiler service in the script's process: who reaches it may ask for a trace.
 
 TensorFlow opens it to every network of the machine, and takes no address to listen on. What it listens on is bound to
-the loopback device afterwards, unless the person wants it open.
+the loopback device afterwards, unless the user wants it open.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 _MAX_STACKS, _MAX_FRAMES = 2000, 400
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _LIBRARY = os.path.dirname(os.__file__)
-#: Folders below which nothing is the person's own.
+#: Folders below which nothing is the user's own.
 _FOREIGN = tuple(
     os.path.join(folder, "")
     for folder in {
@@ -60,13 +60,13 @@ class Stacks:
     def __init__(self, roots: "Sequence[str]", before: "FrameType | None" = None) -> None:
         """``before``: the frame that forked this process, whose own work the child does not go on with."""
         self._roots = roots
-        # A library's (multiprocessing's) never returns in the child; the person's own goes on in it.
+        # A library's (multiprocessing's) never returns in the child; the user's own goes on in it.
         foreign = before is not None and not _is_own(before.f_code.co_filename, roots)
         self._before = id(before) if foreign else 0
         self._known: dict[tuple[int, ...], tuple[int, list[CodeType]]] = {}
         self._files: dict[str, tuple[bool, str, str]] = {}
         self.rows: list[list[object]] = []  # of new stacks
-        self.leaves: dict[int, tuple[str, int, str]] = {}  # the person's innermost line: file, line, function
+        self.leaves: dict[int, tuple[str, int, str]] = {}  # the user's innermost line: file, line, function
 
     def number(self, frame: "FrameType | None") -> int:
         """Of the stack that ends in ``frame``; 0 when there are too many."""
@@ -87,7 +87,7 @@ class Stacks:
 
     def _read(self, number: int, codes: "list[CodeType]", instructions: "list[int]") -> None:
         frames: list[list[object]] = []
-        called: list[str] = []  # of libraries, below the person's frame that comes next, innermost first
+        called: list[str] = []  # of libraries, below the user's frame that comes next, innermost first
         library = ""
         for code, instruction in zip(codes, instructions):  # noqa: B905  (a child may be of an older Python)
             name = code.co_filename
@@ -107,6 +107,6 @@ class Stacks:
                     library = library or package
                 if module:
                     called.append(f"{module}:{code.co_name}")
-        # Without the person's frames: what the process waits in, recognised by the outermost functions of libraries.
+        # Without the user's frames: what the process waits in, recognised by the outermost functions of libraries.
         doing = "python" if frames else "waiting"
         self.rows.append(["stack", number, frames[::-1], library, doing, ""])

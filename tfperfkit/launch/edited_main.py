@@ -129,7 +129,7 @@ def _again(line: int) -> bool:
 
 
 def _edit_imports(edits: Sequence[str]) -> None:
-    """The person's own modules, too."""
+    """The user's own modules, too."""
     original = SourceFileLoader.get_code
     words = [edit.rpartition(".")[2].encode() for edit in edits if ":" not in edit]
 

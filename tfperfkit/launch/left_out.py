@@ -39,7 +39,7 @@ class LeftOut:
     """Of one script. ``reasons`` by probe; what can't be read or written is as if nothing had happened."""
 
     def __init__(self, parts: Split, names: Collection[str], given: Collection[str]) -> None:
-        """``names``: the run's probes. ``given``: those for which the person gave a window."""
+        """``names``: the run's probes. ``given``: those for which the user gave a window."""
         self._key = f"-m {parts.target} in {os.getcwd()}" if parts.is_module else os.path.realpath(parts.target)
         self._deaths = {
             probe: death

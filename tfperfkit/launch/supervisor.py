@@ -87,7 +87,7 @@ def interpreter(original: Sequence[str] | None = None) -> list[str]:
 
 def _of_launcher(words: Sequence[str]) -> list[str]:
     """The flags in the first line of the program that was started: those of whoever installed it (pipx writes ``-E``),
-    not of a person, who would have given ``python train.py`` none of them."""
+    not of a user, who would have given ``python train.py`` none of them."""
     try:
         with open(words[0] if words else "", "rb") as file:
             first = file.readline(1_000)
@@ -146,7 +146,7 @@ def keep_room(run: RunDirectory) -> Room:
 
 
 class Beside(Protocol):
-    """Who looks at the run each ``pause_s`` while the script runs, and hears of a person's SIGUSR2."""
+    """Who looks at the run each ``pause_s`` while the script runs, and hears of a user's SIGUSR2."""
 
     @property
     def pause_s(self) -> float: ...

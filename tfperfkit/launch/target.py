@@ -40,7 +40,7 @@ def name_of_run(parts: Split) -> str:
 
 
 def user_roots(parts: Split) -> list[str]:
-    """Folders whose files are the person's own though they stand in site-packages."""
+    """Folders whose files are the user's own though they stand in site-packages."""
     if parts.is_module:
         sys.path.insert(0, os.getcwd())
         try:

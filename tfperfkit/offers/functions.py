@@ -63,7 +63,7 @@ class FixedOperations(msgspec.Struct, frozen=True, kw_only=True):
 
 class FixedWork(msgspec.Struct, frozen=True, kw_only=True):
     """Of each function that trains, what is the same in each epoch. ``writers``: how many other functions of the
-    person's change variables (the weights of a teacher that follows slowly, say): of which ones is not known."""
+    user's change variables (the weights of a teacher that follows slowly, say): of which ones is not known."""
 
     functions: tuple[FixedOperations, ...]
     writers: int = 0

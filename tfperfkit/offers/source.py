@@ -1,4 +1,4 @@
-"""What lines of the person's source did."""
+"""What lines of the user's source did."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ class LineCount(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LineCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """Lines of the person's Python and how often each ran, in the window of the probe that tells."""
+    """Lines of the user's Python and how often each ran, in the window of the probe that tells."""
 
     rows: tuple[LineCount, ...]
 
 
 class LineCost(msgspec.Struct, frozen=True, kw_only=True):
-    """What a line of the person's took of a step, in ms with all that it called. ``compiled``: a line of a compiled
+    """What a line of the user's took of a step, in ms with all that it called. ``compiled``: a line of a compiled
     function."""
 
     file: str

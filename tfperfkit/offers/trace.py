@@ -62,7 +62,7 @@ class ComputedOperation(msgspec.Struct, frozen=True, kw_only=True):
     ``ms`` is its part of the step: each moment of the calls counted once, shared by what ran side by side; of it
     ``alone_ms`` are the moments in which nothing else ran, None where not known; ``busy_ms`` the sum over threads.
     ``flops`` of a step, forward-sized for a gradient's, None where the shapes don't tell.
-    ``file``, ``line``: the innermost of the person's lines on the way to it, "" and 0 where none is known.
+    ``file``, ``line``: the innermost of the user's lines on the way to it, "" and 0 where none is known.
     ``direct``: made by that line itself, in no layer or other part of Keras that it calls.
     ``of``: the operation by its name in its own graph; of a gradient's, the one that it differentiates.
     ``name`` is "" for the rest of a type and stage, in which many small operations are summed up.

@@ -38,7 +38,7 @@ _LIKE: dict[str, PartName] = {"validation": "evaluate", "prediction": "evaluate"
 
 
 class Traced(msgspec.Struct, frozen=True, kw_only=True):
-    """A function of the person's on one rank: how often it was traced, and what its largest graph holds. ``varying``:
+    """A function of the user's on one rank: how often it was traced, and what its largest graph holds. ``varying``:
     the Python values that made it trace again, in words."""
 
     function: str
@@ -51,7 +51,7 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LineTime(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of the person's, and ms of a step that the training thread spends in it and in what it calls of libraries,
+    """A line of the user's, and ms of a step that the training thread spends in it and in what it calls of libraries,
     by stack samples."""
 
     file: str

@@ -12,7 +12,7 @@ from tfperfkit.reading.model import TraceReport
 from tfperfkit.report.text import one_line
 from tfperfkit.storage.addresses import is_address
 
-#: From this size on a person sees that it goes on.
+#: From this size on a user sees that it goes on.
 _LARGE_BYTES = 100_000_000
 _EACH_BYTES = 20_000_000
 

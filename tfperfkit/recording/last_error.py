@@ -8,13 +8,13 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-#: More lines of the person's tell nothing more; a recursion has a thousand.
+#: More lines of the user's tell nothing more; a recursion has a thousand.
 _MAX = 50
 
 
 def facts(is_user: Callable[[str], bool]) -> dict[str, Any]:
     """For the event of the end. ``failed``: an exception was shown. ``raised``: where that came from a library, below
-    the person's lines: (file, line) of their frames, innermost first. An interrupt comes from nowhere: the call that it
+    the user's lines: (file, line) of their frames, innermost first. An interrupt comes from nowhere: the call that it
     fell into had mostly done its work. In a notebook it may be that of an earlier cell."""
     if not hasattr(sys, "last_value"):
         return {"failed": False}
@@ -26,7 +26,7 @@ def facts(is_user: Callable[[str], bool]) -> dict[str, Any]:
 
 
 def _lines(passed: TracebackType | None, is_user: Callable[[str], bool]) -> tuple[list[tuple[str, int]], bool]:
-    """The person's lines, innermost first, and whether a library's frame is below all of them."""
+    """The user's lines, innermost first, and whether a library's frame is below all of them."""
     lines: list[tuple[str, int]] = []
     below = False
     while passed is not None:

@@ -1,4 +1,4 @@
-"""The process offers traces by TensorFlow's profiler service, where the person asked for that."""
+"""The process offers traces by TensorFlow's profiler service, where the user asked for that."""
 
 from __future__ import annotations
 

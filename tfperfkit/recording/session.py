@@ -183,7 +183,7 @@ class Session:
             self._safely("Keras", callback)
 
     def is_user(self, filename: str) -> bool:
-        """Whether a file is the person's own."""
+        """Whether a file is the user's own."""
         return self.origin.is_user(filename)
 
     def finish(self) -> None:

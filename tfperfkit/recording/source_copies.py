@@ -1,4 +1,4 @@
-"""Copies of the person's source files in the run directory, so that a report can show lines later."""
+"""Copies of the user's source files in the run directory, so that a report can show lines later."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Child(msgspec.Struct, frozen=True, kw_only=True):
     that multiprocessing called ("module:name"), or ""; ``command``: what was started, of a process that is no fork.
     ``process``: its name with multiprocessing; ``parent``: the part of the child that started it, "" for the script.
 
-    ``began_s`` since the run began. ``busy_s``: in which a line of the person's ran and did not wait for another
+    ``began_s`` since the run began. ``busy_s``: in which a line of the user's ran and did not wait for another
     process; ``lines``: the innermost of these. ``steps`` and what follows: of a child that trains, from its own report;
     ``finding`` is the first one's id.
     """

@@ -20,7 +20,7 @@ EventKind = Literal[
     "note",  # text, of one probe (probe) or of the session; stopped: the probe no longer follows the steps
     "lost",  # file, reason; not_json: a record could not be encoded; full: it reached its size
     "asked",  # why, text, ns: a window was asked for; window: its folder, or refused: why there is none
-    "stopped",  # step: the last one that the person wanted
+    "stopped",  # step: the last one that the user wanted
     "end",  # ns, failed, raised (see recording.last_error): the process's goodbye
 ]
 Event = dict[str, Any]

@@ -1,4 +1,4 @@
-"""What is kept of one graph as it executes: its operations, what they make, the person's lines behind them."""
+"""What is kept of one graph as it executes: its operations, what they make, the user's lines behind them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class GraphContents(msgspec.Struct, frozen=True, kw_only=True):
     operations: int
     types: list[str]  # "float32[8,None]"; "float32[?]": of unknown rank
     outputs: str
-    places: list[list[Place]]  # stacks of the person's code, innermost first
+    places: list[list[Place]]  # stacks of the user's code, innermost first
     stacks: list[int]  # -1: not known
     arguments: list[str]  # the placeholders of the function's inputs
     captures: list[str]  # those of captured tensors and variables

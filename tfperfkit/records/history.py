@@ -16,13 +16,13 @@ MINUTES, CHANGES, ASKED, ANSWER = "minutes.jsonl", "changes.jsonl", "asked.json"
 
 #: Why a window was opened.
 Why = Literal["slower", "traced", "growth", "stall", "signal", "poke"]
-#: These a person asked for: neither cooldown nor budget keeps them waiting.
+#: These a user asked for: neither cooldown nor budget keeps them waiting.
 ASKED_FOR = frozenset({"signal", "poke"})
 
 
 class WatchPlan(msgspec.Struct, frozen=True, kw_only=True):
     """How a run is watched. ``block_s``: length of a row that the tests for changes are fed with; ``cooldown_s``:
-    after a window; ``budget``: the share of the run's time that windows may take, but for those that a person asks
+    after a window; ``budget``: the share of the run's time that windows may take, but for those that a user asks
     for; ``details_mb``: size of the ring of details. Shorter rows are for trying: minutes, and the pauses between
     samples, shrink with them (``pace``)."""
 
@@ -73,7 +73,7 @@ class Stretch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """Something changed, at ``ns``: in words for a person, and the step that ran."""
+    """Something changed, at ``ns``: in words for a user, and the step that ran."""
 
     why: Why
     ns: int

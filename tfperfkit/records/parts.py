@@ -1,14 +1,14 @@
 """The one table of the kinds of time: the parts of a step, what a sample of it can be doing, why a step was long,
 the parts of the whole run.
 
-The names are those of the JSON report and of run directories; what a person reads stands beside them.
+The names are those of the JSON report and of run directories; what a user reads stands beside them.
 """
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-#: The parts of a step. ``python``: the person's own and other libraries'; ``dispatch``: of TensorFlow and Keras;
+#: The parts of a step. ``python``: the user's own and other libraries'; ``dispatch``: of TensorFlow and Keras;
 #: ``evaluate``: all that Keras' ``predict`` and ``evaluate`` did within the step; ``other``: freeing tensors and
 #: iterators, and what nothing explains.
 PartName = Literal[
@@ -84,7 +84,7 @@ RunPart = Literal[
 
 
 class Words(NamedTuple):
-    """What a person reads of a part: ``label`` in a legend or list, ``sentence`` after "of a step is", ``between`` in
+    """What a user reads of a part: ``label`` in a legend or list, ``sentence`` after "of a step is", ``between`` in
     the list of what runs between steps, ``traced`` in the table of a traced step ("": a trace does not tell it)."""
 
     label: str
@@ -118,7 +118,7 @@ BETWEEN: dict[Activity | Context, Words] = {
 }
 #: The parts of the run, in the order in which the JSON report has them, as the legend of its bar calls them.
 #: ``imports``: the start of Python, all that ran before TensorFlow was imported, and later imports; ``data``: the
-#: person's Python outside of training; ``between``: in the training loop, between two steps; ``tensorflow``: operations
+#: user's Python outside of training; ``between``: in the training loop, between two steps; ``tensorflow``: operations
 #: and functions that train nothing; ``input``: going through datasets that feed no step; ``freeing``: nothing was done
 #: until the threads of an iterator had ended; ``ending``: exit handlers and what the interpreter frees; ``tfperf``: the
 #: script waited for us.
@@ -140,7 +140,7 @@ RUN_PARTS: dict[RunPart, str] = {
     "tfperf": "tfperf",
     "not sampled": "not sampled",
 }
-#: The parts that the person's lines ask for: for the others (the steps have tables of their own) no line is named.
+#: The parts that the user's lines ask for: for the others (the steps have tables of their own) no line is named.
 PLACED: tuple[RunPart, ...] = (
     "data",
     "building",

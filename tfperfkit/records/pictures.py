@@ -167,5 +167,5 @@ class Album(msgspec.Struct, frozen=True, kw_only=True):
     pictures: tuple[Picture, ...] = ()
     sources: dict[str, tuple[str, ...]] = {}
     heat: tuple[LineHeat, ...] = ()
-    #: By part of the step: the innermost lines of the person's that it ran for, with ms of the mean step.
+    #: By part of the step: the innermost lines of the user's that it ran for, with ms of the mean step.
     part_lines: dict[str, tuple[tuple[SourceSpan, float], ...]] = {}

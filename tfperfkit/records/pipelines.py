@@ -50,7 +50,7 @@ Maker = Literal["user", "keras", "library"]
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
-    """Who made something, and the person's line that led there (``file`` empty: none is near).
+    """Who made something, and the user's line that led there (``file`` empty: none is near).
 
     ``by``: the code that called tf.data. ``way``: the method of a Keras model that was running, or empty.
     """
@@ -89,7 +89,7 @@ class MadeIterator(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KerasData(msgspec.Struct, frozen=True, kw_only=True):
-    """Data given to a Keras model. ``place``: the person's ``__getitem__`` or generator. ``arrays_bytes``: of arrays
+    """Data given to a Keras model. ``place``: the user's ``__getitem__`` or generator. ``arrays_bytes``: of arrays
     in memory. ``steps``: steps_per_epoch, validation_steps or steps, as given. ``dataset``: the number of the tf.data
     dataset, where it is one. None: unknown."""
 

@@ -94,7 +94,7 @@ class EagerFallback(msgspec.Struct, frozen=True):
 
 
 class Sync(msgspec.Struct, frozen=True):
-    """Values read at one place. ``through``: "keras" or "tensorflow" when their code asked for it, not the person's."""
+    """Values read at one place. ``through``: "keras" or "tensorflow" when their code asked for it, not the user's."""
 
     file: str
     line: int

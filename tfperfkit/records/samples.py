@@ -24,7 +24,7 @@ MIN = calibration.MIN_SAMPLES.value
 
 
 class Frame(NamedTuple):
-    """A frame of the person's own code. ``span``: the expression that it was in, as (line, last line, column, end
+    """A frame of the user's own code. ``span``: the expression that it was in, as (line, last line, column, end
     column); ``calls``: the functions of libraries that it called, outermost first, two at most, as "module:function";
     None where the recording is older than these."""
 
@@ -37,7 +37,7 @@ class Frame(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """What a sample saw: the person's frames, outermost first; the package that ran below them ("": their own code);
+    """What a sample saw: the user's frames, outermost first; the package that ran below them ("": their own code);
     ``Activity`` and ``Context`` of ``records.parts`` ("" in recordings that are older than these)."""
 
     frames: tuple[Frame, ...]
@@ -105,7 +105,7 @@ class Samples:
         return self._places[place] / self.count if self.count else 0.0
 
     def leaf_share(self, place: Place) -> float:
-        """How often the line was the innermost of the person's own: it, or the library that it called, ran."""
+        """How often the line was the innermost of the user's own: it, or the library that it called, ran."""
         return self._leaves[place] / self.count if self.count else 0.0
 
     def activity_share(self, activity: str) -> float:
@@ -125,7 +125,7 @@ class Samples:
         return [function for function, _ in self._functions.most_common()]
 
     def innermost(self, place: Place) -> Counter[Frame]:
-        """The frames whose innermost line of the person's this was, in samples."""
+        """The frames whose innermost line of the user's this was, in samples."""
         return self._leaf_frames[place]
 
     def within(self, leaf: Place, place: Place) -> float:
@@ -133,7 +133,7 @@ class Samples:
         return self._leaf_above[leaf][place] / self._leaves[leaf] if self._leaves[leaf] else 0.0
 
     def below(self, place: Place) -> Counter[str]:
-        """What ran below a line, by package ("own": the person's Python itself), in samples."""
+        """What ran below a line, by package ("own": the user's Python itself), in samples."""
         return self._below[place]
 
     def doing(self, place: Place) -> Counter[str]:
@@ -141,7 +141,7 @@ class Samples:
         return self._doing[place]
 
     def doing_innermost(self, place: Place) -> Counter[str]:
-        """What ran while a line was the innermost of the person's, by activity, in samples."""
+        """What ran while a line was the innermost of the user's, by activity, in samples."""
         return self._leaf_activity[place]
 
     def doing_in(self, function: FunctionKey) -> Counter[str]:
@@ -156,7 +156,7 @@ class Samples:
 
     @property
     def tensorflow_total(self) -> float | None:
-        """The share of the samples in which TensorFlow or Keras ran below the person's code; None with too few."""
+        """The share of the samples in which TensorFlow or Keras ran below the user's code; None with too few."""
         return self._in_tensorflow / self.count if self.count >= MIN else None
 
     def by_function(self) -> dict[FunctionKey, dict[int, float]]:

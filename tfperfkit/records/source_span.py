@@ -14,7 +14,7 @@ class SourceSpan(msgspec.Struct, frozen=True):
 
 
 class LineTime(msgspec.Struct, frozen=True):
-    """A line of the person's, and the seconds for which it was on the stack."""
+    """A line of the user's, and the seconds for which it was on the stack."""
 
     where: SourceSpan
     seconds: float

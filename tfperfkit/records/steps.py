@@ -68,7 +68,7 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     line: int = 0
     function: str = ""
     loops: tuple[Loop, ...] = ()  # outermost first
-    chain: tuple[tuple[str, int], ...] = ()  # the person's lines that lead here, innermost first
+    chain: tuple[tuple[str, int], ...] = ()  # the user's lines that lead here, innermost first
     batch_size: int = 0  # examples per step as far as the site can tell; 0: not known
 
 
@@ -103,7 +103,7 @@ class StepTable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     steps: tuple[Step, ...] = ()
     source: Literal["keras", "custom", "function", "work", "none"] = "none"
     definition: str = ""  # in words
-    loop: Loop | None = None  # the training loop, where a step is an iteration of one that the person wrote
+    loop: Loop | None = None  # the training loop, where a step is an iteration of one that the user wrote
     note: str = ""
     batch_size: int = 0  # 0: not known
     pauses: tuple[tuple[int, int], ...] = ()  # begin, end in ns: our own work between two steps
@@ -142,8 +142,8 @@ class StepTable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return tuple(step.begin_ns for step in self.steps)
 
 
-#: What one step is: a call of the function that the person named, a batch of ``Model.fit``, an iteration of a loop that
-#: the person wrote, an update outside of all loops, an iteration of a loop inside a compiled function.
+#: What one step is: a call of the function that the user named, a batch of ``Model.fit``, an iteration of a loop that
+#: the user wrote, an update outside of all loops, an iteration of a loop inside a compiled function.
 StepUnit = Literal["named_call", "fit_batch", "iteration", "update", "graph_iteration"]
 
 
@@ -275,7 +275,7 @@ class StepCounter:
         return self._loop(self._places(custom), seen)
 
     def _loop(self, places: list[_Place], seen: list[Site]) -> Definition:
-        """A step of a loop that the person wrote: one iteration of the innermost loop that holds every update."""
+        """A step of a loop that the user wrote: one iteration of the innermost loop that holds every update."""
         # A place reached far less often than the busiest one does not decide which loop is the training loop.
         busiest = max(place.reach.count for place in places)
         main = [place for place in places if place.reach.count * _OFTEN >= busiest]

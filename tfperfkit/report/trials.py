@@ -1,4 +1,4 @@
-"""What trials measured, for a person."""
+"""What trials measured, for a user."""
 
 from __future__ import annotations
 

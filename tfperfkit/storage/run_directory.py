@@ -7,7 +7,7 @@ Layout (schema 1)::
     RUN/exit.json           how the script ended, written by the parent
     RUN/records.jsonl       all streams in one file, each line ["stream",record]: session/markers and the like (steps'
                             markers, stack samples, file opens, traces of tf.functions, events), sources (files of the
-                            person's own code that reports quote), probes/NAME/STREAM
+                            user's own code that reports quote), probes/NAME/STREAM
     RUN/session/            events.jsonl: why nothing was recorded, or what no longer went into records.jsonl
     RUN/probes/NAME/        each probe's own folder
     RUN/trace/              profiler traces in TensorBoard's layout

@@ -1,1 +1,1 @@
-"""What the person's source says by its syntax tree: which functions of libraries its names stand for."""
+"""What the user's source says by its syntax tree: which functions of libraries its names stand for."""

@@ -1,10 +1,10 @@
-"""Which function or class of a library an expression of the person's stands for, found through the imports.
+"""Which function or class of a library an expression of the user's stands for, found through the imports.
 
 ``np.random.choice`` is ``numpy.random.choice`` when the file says ``import numpy as np``, and so is ``pick`` after
 ``from numpy.random import choice as pick``. What a call gives is its name with "()", an element of it with "[]":
 ``rng.choice`` is ``numpy.random.default_rng().choice`` where ``rng = numpy.random.default_rng(7)``. An instance of a
-class of the person's that derives from a library's counts as one of that: ``Net()`` is ``keras.Model()``. How the
-person names things plays no part. An object that the file does not make (an argument) is "?": ``?.fit``.
+class of the user's that derives from a library's counts as one of that: ``Net()`` is ``keras.Model()``. How the
+user names things plays no part. An object that the file does not make (an argument) is "?": ``?.fit``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WRAP = ("enumerate", "reversed", "sorted", "list", "tuple", "iter", "set", "zip
 
 
 class _Value(NamedTuple):
-    """A resolved expression. ``made``: the class of the person's that it is, or an instance of."""
+    """A resolved expression. ``made``: the class of the user's that it is, or an instance of."""
 
     name: str
     made: ast.ClassDef | None = None
@@ -62,7 +62,7 @@ class Names:
         self._given: dict[ast.AST, list[ast.expr]] = {}
 
     def name(self, node: ast.AST) -> str:
-        """The API that an expression stands for; "" for what is the person's own or is unknown."""
+        """The API that an expression stands for; "" for what is the user's own or is unknown."""
         found = self._names.get(node)
         if found is None:
             self._begin()

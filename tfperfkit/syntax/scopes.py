@@ -81,7 +81,7 @@ class Scopes(ast.NodeVisitor):
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         for item in node.names:
-            if node.level or node.module is None:  # of the person's own package
+            if node.level or node.module is None:  # of the user's own package
                 self._scope.bind(item.asname or item.name, Binding("unknown"))
             elif item.name == "*":
                 self._scope.stars.append(node.module)

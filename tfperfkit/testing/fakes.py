@@ -238,7 +238,7 @@ def evidence_of(
     """Make the ``Evidence`` for a rule's test, with only what is given.
 
     ``data`` holds each probe's record by its name, as the probe returned it or as builtins; ``offers`` what each offers
-    besides; ``sources`` the text of the person's files; ``records`` the session's streams.
+    besides; ``sources`` the text of the user's files; ``records`` the session's streams.
     """
     streams = records or {}
     offered = [(probe, each) for probe, made in (offers or {}).items() for each in made]

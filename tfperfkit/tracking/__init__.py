@@ -1,1 +1,1 @@
-"""A finished report to the trackers that a person named; one that fails costs one line."""
+"""A finished report to the trackers that a user named; one that fails costs one line."""

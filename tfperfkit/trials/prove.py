@@ -154,7 +154,7 @@ def load(run: RunDirectory) -> TrialReport | None:
 
 
 def _changed(run: RunDirectory, cwd: Path, parts: Split) -> list[str]:
-    """Files of the person's that are others now than they were in the run."""
+    """Files of the user's that are others now than they were in the run."""
     changed = []
     for row in run.records("sources.jsonl"):
         if not (isinstance(row, list) and len(row) == 2 and isinstance(row[1], list)):

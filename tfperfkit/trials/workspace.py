@@ -1,8 +1,8 @@
-"""Where trials run: on a view of the working folder that takes what they write, so that the person's files stay as they
+"""Where trials run: on a view of the working folder that takes what they write, so that the user's files stay as they
 are.
 
 The best that the system allows: an overlay in namespaces of its own (Linux, util-linux' ``unshare``), in which also
-every process of a trial ends with it; else a copy, when the folder is small; else the folder itself, if the person says
+every process of a trial ends with it; else a copy, when the folder is small; else the folder itself, if the user says
 so.
 """
 

@@ -20,7 +20,7 @@ _MAX_BYTES = 1024 * 1024
 
 
 class Monitor:
-    """``look`` each ``pause_s``; ``signalled`` when a person asks by a signal. Neither raises."""
+    """``look`` each ``pause_s``; ``signalled`` when a user asks by a signal. Neither raises."""
 
     def __init__(self, folder: Path, plan: WatchPlan) -> None:
         self._folder, self._plan = folder, plan

@@ -1,4 +1,4 @@
-"""A rule: what the probe's figures mean together with the person's source, which the probe does not see as a whole."""
+"""A rule: what the probe's figures mean together with the user's source, which the probe does not see as a whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recording half: runs in the person's process, whenever Python collects garbage."""
+"""The recording half: runs in the user's process, whenever Python collects garbage."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX = 100_000
 
 class Watcher:
     """A callback for ``gc.callbacks``. Appends ``[begin ns, end ns, generation, place]`` for each collection;
-    ``place`` is the person's line that a full collection interrupted, as ``[file, line, function]``, else None."""
+    ``place`` is the user's line that a full collection interrupted, as ``[file, line, function]``, else None."""
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording

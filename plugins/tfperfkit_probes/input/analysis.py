@@ -104,7 +104,7 @@ def _of(built: Built, readings: Sequence[Reading]) -> list[Reading]:
 def _roles(
     built: Sequence[Built], measured: Sequence[Measurement | None], validation: set[int], given: Sequence[KerasData]
 ) -> list[str]:
-    """What each pipeline is for. In Keras the method tells; in a loop of the person's, whether elements go with steps;
+    """What each pipeline is for. In Keras the method tells; in a loop of the user's, whether elements go with steps;
     of one that is iterated in a compiled function only that it is the only one."""
     found = []
     lines = {(data.file, data.line) for data in given if data.validation and not data.dataset}
@@ -212,7 +212,7 @@ def _by_site(capture: Capture, pipelines: Sequence[Pipeline], mine: Sequence[int
 def _keras(
     given: Sequence[KerasData], built: Sequence[Built], pipelines: list[Pipeline]
 ) -> tuple[list[Pipeline], tuple[KerasInput, ...]]:
-    """One row for each line and kind; the person's function becomes that of the generator stage which calls it."""
+    """One row for each line and kind; the user's function becomes that of the generator stage which calls it."""
     rows: dict[tuple[object, ...], KerasInput] = {}
     found = list(pipelines)
     for data in given:

@@ -1,4 +1,4 @@
-"""Loaders written by hand: files that the person's lines open during training, and functions that return the same."""
+"""Loaders written by hand: files that the user's lines open during training, and functions that return the same."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Loader(msgspec.Struct, frozen=True, kw_only=True):
-    """Files that a line of the person's opens during training. ``chain``: the calls to it, innermost first.
+    """Files that a line of the user's opens during training. ``chain``: the calls to it, innermost first.
 
     ``loader``: the outermost of them that does nothing of the step but load; ``share_of_step`` is its share of the
     samples (0 to 1; None with too few). ``bytes_per_step``: sizes of the opened files; less may have been read.
@@ -111,7 +111,7 @@ class Loader(msgspec.Struct, frozen=True, kw_only=True):
 class KerasInput(msgspec.Struct, frozen=True, kw_only=True):
     """What was given to a Keras model at one line. ``kind``: "PyDataset", "generator", "arrays", "tf.data", "torch".
 
-    ``place``: the person's ``__getitem__`` or generator function. ``item_ms``: time for one batch in it, from the
+    ``place``: the user's ``__getitem__`` or generator function. ``item_ms``: time for one batch in it, from the
     pipeline that Keras makes of it (``pipeline``: its index); None where that is not measured. ``steps``:
     steps_per_epoch, validation_steps or steps, as given.
     """
@@ -171,7 +171,7 @@ class ShortData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConstantFunction(msgspec.Struct, frozen=True, kw_only=True):
-    """A function of the person's that gave an equal value in each of ``calls`` watched calls, in ``steps`` steps.
+    """A function of the user's that gave an equal value in each of ``calls`` watched calls, in ``steps`` steps.
 
     Equal by type, shape and an even sample of 64 KB of the bytes. ``returns``: the value in words, ``size`` its bytes.
     ``share_of_step``: of the samples, 0 to 1; None with too few.
@@ -190,7 +190,7 @@ class ConstantFunction(msgspec.Struct, frozen=True, kw_only=True):
 
 class Divided(msgspec.Struct, frozen=True, kw_only=True):
     """A pipeline that a strategy divides among workers. ``policy``: "AUTO", "FILE", "DATA" of AutoShardPolicy, "" where
-    not known. ``reads_files``: so that it can be divided by files. ``by_hand``: a ``shard`` of the person's stands in
+    not known. ``reads_files``: so that it can be divided by files. ``by_hand``: a ``shard`` of the user's stands in
     it. The place is the line that gave it to the strategy."""
 
     policy: str

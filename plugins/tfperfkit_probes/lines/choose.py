@@ -1,4 +1,4 @@
-"""Which functions are measured by line: those named by the person, those that carry ``@profile``, else the hot ones."""
+"""Which functions are measured by line: those named by the user, those that carry ``@profile``, else the hot ones."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def choose(recording: Recording) -> Choice:
 
 
 def _running(recording: Recording) -> list[CodeType]:
-    """The person's functions on the stack now: the training loop and what called it."""
+    """The user's functions on the stack now: the training loop and what called it."""
     codes = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
@@ -75,7 +75,7 @@ def _running(recording: Recording) -> list[CodeType]:
 
 
 def running_frames(recording: Recording, thread: int) -> list[tuple[str, int, str, int]]:
-    """The person's frames on a thread's stack now, outermost first: ``(file, first line, function, line)``."""
+    """The user's frames on a thread's stack now, outermost first: ``(file, first line, function, line)``."""
     frames = []
     frame: FrameType | None = frames_now().get(thread)
     while frame is not None:
@@ -88,7 +88,7 @@ def running_frames(recording: Recording, thread: int) -> list[tuple[str, int, st
 
 
 def _everywhere(recording: Recording) -> Iterator[CodeType]:
-    """All functions of the script and of the person's own modules that are loaded."""
+    """All functions of the script and of the user's own modules that are loaded."""
     files = []
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)

@@ -1,7 +1,7 @@
-"""line_profiler on code objects, without touching the person's functions.
+"""line_profiler on code objects, without touching the user's functions.
 
 ``LineProfiler.add_function`` replaces the function's code by a padded copy, so that twins with equal bytecode can be
-told apart. That changes the person's function and misses frames that are already running. Here a stand-in function
+told apart. That changes the user's function and misses frames that are already running. Here a stand-in function
 is registered that carries the very same bytecode, so running frames (the training loop itself, a module's top level)
 are measured too.
 """

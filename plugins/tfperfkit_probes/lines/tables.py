@@ -163,7 +163,7 @@ def _sampled(samples: Samples) -> list[Function]:
 
 
 def _graphs(capture: Capture, measured: tuple[GraphFunction, ...]) -> list[GraphFunction]:
-    """The person's functions that were traced: by line where a trace has them (``measured``), else with the time of
+    """The user's functions that were traced: by line where a trace has them (``measured``), else with the time of
     their calls where these are the step's update."""
     timed: dict[str, list[int]] = {}
     names = {}

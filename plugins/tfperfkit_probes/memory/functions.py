@@ -19,7 +19,7 @@ _Key = tuple[str, int, str]
 
 
 def peaks_per_function(samples: Sequence[Sample], stacks: Iterable[Any]) -> tuple[FunctionMemory, ...]:
-    """The highest RSS seen while each of the person's functions was on the sampled stack, the highest first.
+    """The highest RSS seen while each of the user's functions was on the sampled stack, the highest first.
 
     ``stacks`` are the session's records ``["stack", id, [[file, first line, name, line] …], library]`` and
     ``["s", ns, id, thread]``; damaged ones are left out.

@@ -1,4 +1,4 @@
-"""What grows with the steps: the person's containers, graphs and variables that stay alive."""
+"""What grows with the steps: the user's containers, graphs and variables that stay alive."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Sample(msgspec.Struct, frozen=True, array_like=True):
 
 
 class LookRecord(msgspec.Struct, frozen=True, array_like=True):
-    """One look at the person's containers, at the beginning of a step."""
+    """One look at the user's containers, at the beginning of a step."""
 
     ns: int
     took_ns: int
@@ -126,7 +126,7 @@ class Grower(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FunctionMemory(msgspec.Struct, frozen=True, kw_only=True):
-    """A function of the person on the sampled stacks. ``mean_increase_bytes``: from the first to the last sample of
+    """A function of the user on the sampled stacks. ``mean_increase_bytes``: from the first to the last sample of
     one stay on the stack, over ``stays`` with two samples or more; None without any."""
 
     function: str

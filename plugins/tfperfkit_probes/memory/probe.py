@@ -14,7 +14,7 @@ from tfperfkit.probe import API_VERSION, Capture, Cost, Recording
 class MemoryProbe:
     """How much memory the run takes, what of it grows with the steps and at which line, how near a limit is.
 
-    Samples by a thread, and a few looks at the person's containers as steps begin.
+    Samples by a thread, and a few looks at the user's containers as steps begin.
     """
 
     api: ClassVar[int] = API_VERSION

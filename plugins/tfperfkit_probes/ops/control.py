@@ -44,7 +44,7 @@ class _File:
 def control_and_effects(
     graphs: Iterable[Graph], sources: Sources, own: tuple[str, int] | None, outside: set[tuple[str, int]]
 ) -> tuple[list[Control], list[SideEffect]]:
-    """For all functions of the person's that the operations come from.
+    """For all functions of the user's that the operations come from.
 
     ``graphs``: the function's and its bodies. ``own``: file and line of the traced function. ``outside``: the lines
     that called it.

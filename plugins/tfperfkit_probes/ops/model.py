@@ -294,7 +294,7 @@ class Function(msgspec.Struct, frozen=True, kw_only=True):
     tables: list[Table] = []
     wasted: list[Wasted] = []
     copied_layers: list[CopiedLayer] = []
-    callers: list[SourceSpan] = []  # of the traces: the line of the person's that called it
+    callers: list[SourceSpan] = []  # of the traces: the line of the user's that called it
     lines_known: float
     half_flops_share: float | None  # of 16-bit operations, 0 to 1
     backward_operations: int = 0  # of a gradient, by their names

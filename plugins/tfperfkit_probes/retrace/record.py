@@ -1,4 +1,4 @@
-"""From an event of the tracing instrument to a record on disk. Runs in the person's process, once per trace."""
+"""From an event of the tracing instrument to a record on disk. Runs in the user's process, once per trace."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Recorder:
         return known
 
     def _call_site(self, frames: tuple[SourceSpan, ...], found: Definition | None) -> SourceSpan | None:
-        """The innermost frame of the person's own code; of any other package's where there is none."""
+        """The innermost frame of the user's own code; of any other package's where there is none."""
         for frame in frames:
             if self._recording.is_user_code(frame.file):
                 return frame

@@ -100,7 +100,7 @@ def _tables(functions: Sequence[TracedFunction], groups: Sequence[Group]) -> tup
 
 
 def _functions_table(functions: Sequence[TracedFunction]) -> Table:
-    """One row for each function of the person's or of Keras; TensorFlow's and tf.data's own in one row each."""
+    """One row for each function of the user's or of Keras; TensorFlow's and tf.data's own in one row each."""
     shown = [function for function in functions if function.owner in ("user", "keras")]
     shown.sort(key=lambda function: -sum(trace.self_ms for trace in function.traces))
     rows: list[tuple[str | int | float | None, ...]] = []

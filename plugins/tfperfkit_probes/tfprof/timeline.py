@@ -136,7 +136,7 @@ def _slices(file: Path, limit_bytes: int, offset_ns: float, lower: int, prefix: 
 
 
 def arguments(event: Event) -> dict[str, object]:
-    """The stats that say something to a person: no internal ones, no long ones."""
+    """The stats that say something to a user: no internal ones, no long ones."""
     found: dict[str, object] = {}
     for name, value in event.stats.items():
         if name.startswith("_") or name in _INTERNAL or isinstance(value, bytes):

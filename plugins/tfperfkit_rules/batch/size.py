@@ -127,7 +127,7 @@ def python_feeds(evidence: Evidence, step_ms: float) -> bool:
 
 
 def other_share(evidence: Evidence) -> float:
-    """The share of the step in eager operations, saving, tracing, prediction and the person's own Python."""
+    """The share of the step in eager operations, saving, tracing, prediction and the user's own Python."""
     samples = evidence.samples
     count = max(samples.count, 1)
     steps = {(site.file, site.line) for site in sites(evidence)}

@@ -44,7 +44,7 @@ def host_syncs(evidence: Evidence) -> Iterator[Finding]:
     own = [row for row in data.host_syncs if (row.per_step or 0) >= shared.MOSTLY.value]
     accelerated = bool(data.facts and data.facts.gpus("logical"))
     waiting = [row for row in own if (row.share_of_step or 0.0) >= WAIT_MEDIUM.value]
-    # What a library reads at no cost is not the person's doing: the table has it.
+    # What a library reads at no cost is not the user's doing: the table has it.
     cheap = [row for row in own if row not in waiting and not row.through]
     for row in waiting:
         high = (row.share_of_step or 0.0) >= WAIT_HIGH.value

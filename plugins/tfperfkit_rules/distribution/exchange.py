@@ -43,7 +43,7 @@ def workers(rows: list[Exchanged]) -> int:
 
 
 def applied(evidence: Evidence) -> list[SourceSpan]:
-    """The person's lines that give gradients to an optimizer. What a strategy exchanges for them is made on the main
+    """The user's lines that give gradients to an optimizer. What a strategy exchanges for them is made on the main
     thread, so that its own place is the call of ``strategy.run``."""
     return [span(evidence, site.file, site.line) for site in reached(evidence, "apply") if site.file]
 

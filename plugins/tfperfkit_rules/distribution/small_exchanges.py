@@ -86,5 +86,5 @@ def small_exchanges(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _by_hand(evidence: Evidence) -> list[SourceSpan]:
-    """Where the person asks for sums of all replicas."""
+    """Where the user asks for sums of all replicas."""
     return evidence.calls("tensorflow.distribute.get_replica_context().all_reduce")[: shared.MAX_PLACES.value]

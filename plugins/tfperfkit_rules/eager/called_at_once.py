@@ -9,7 +9,7 @@ from tfperfkit_rules.measures.loop_of_batch import BatchLoop
 
 
 def names_of(models: Sequence[str]) -> str:
-    """As a person lists them."""
+    """As a user lists them."""
     *before, last = models
     return f"{', '.join(before)} and {last}" if before else last
 

@@ -191,7 +191,7 @@ def _finding(
 
 
 def _name(evidence: Evidence, part: EagerPart, place: Place) -> str:
-    """Which function it is, as the person calls it."""
+    """Which function it is, as the user calls it."""
     for stack in part.stacks:
         for frame in stack.frames:
             if (frame.file, frame.line) == place and calls(evidence, frame, MAPS):

@@ -46,7 +46,7 @@ _ARGUMENTS = ("fun", "x0", "args", "method", "jac")
 
 
 class _Evaluated(NamedTuple):
-    """The line of the person's that calls ``minimize``, and the frame of the function that this calls."""
+    """The line of the user's that calls ``minimize``, and the frame of the function that this calls."""
 
     minimize: Place
     function: tuple[str, int, str]

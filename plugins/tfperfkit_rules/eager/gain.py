@@ -256,7 +256,7 @@ def _in_the_step(evidence: Evidence) -> float:
 
 
 def _own_left(evidence: Evidence, place: StepPlace, own: float) -> float:
-    """ms of the person's own Python that a compiled step keeps: what stands outside of the functions to be compiled.
+    """ms of the user's own Python that a compiled step keeps: what stands outside of the functions to be compiled.
     In them it runs while they are traced; where it takes much of the step it is NumPy, which something must replace."""
     if not place.functions or own >= MIN_NUMPY.value * (evidence.step_ms or 0.0):
         return own
@@ -270,12 +270,12 @@ def _own_left(evidence: Evidence, place: StepPlace, own: float) -> float:
 
 
 def handed_out(evidence: Evidence) -> float:
-    """ms of a step in TensorFlow's and Keras' Python: what is not the person's own."""
+    """ms of a step in TensorFlow's and Keras' Python: what is not the user's own."""
     return max(0.0, evidence.part("python", "dispatch") - _own(evidence))
 
 
 def _own(evidence: Evidence) -> float:
-    """ms of the person's own Python and NumPy in a step. Samples of Python fall where it lets go of the interpreter,
+    """ms of the user's own Python and NumPy in a step. Samples of Python fall where it lets go of the interpreter,
     so their share of the step is nearer to the truth than their share of all Python."""
     there = evidence.part("python", "dispatch")
     samples = evidence.samples

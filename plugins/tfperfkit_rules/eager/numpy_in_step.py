@@ -81,7 +81,7 @@ def _functions(evidence: Evidence, place: StepPlace) -> list[tuple[str, Function
 
 
 def _own_lines(evidence: Evidence, place: StepPlace) -> Counter[tuple[str, int]]:
-    """Samples of the person's own Python in the functions that make the step, by innermost line."""
+    """Samples of the user's own Python in the functions that make the step, by innermost line."""
     bodies = _functions(evidence, place)
     found: Counter[tuple[str, int]] = Counter()
     for leaf in evidence.samples.leaves():

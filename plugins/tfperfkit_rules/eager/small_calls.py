@@ -195,7 +195,7 @@ def _calls(evidence: Evidence, kind: MarkerKind, place: Place) -> list[tuple[flo
 
 
 def _at_a_time(timed: list[tuple[float, float]]) -> float:
-    """How many of the calls are under way at a time, by threads of the person's: each takes so many times as long, for
+    """How many of the calls are under way at a time, by threads of the user's: each takes so many times as long, for
     only one of them has the interpreter's lock."""
     turns = sorted(after - begin for (begin, _), (after, _) in zip(timed, timed[1:], strict=False))
     longest = PAUSE_TURNS.value * statistics.median(turns)

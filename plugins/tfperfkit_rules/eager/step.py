@@ -28,7 +28,7 @@ def runs_eagerly(evidence: Evidence) -> bool:
 
 
 def own_eager_step(evidence: Evidence) -> StepPlace | None:
-    """Where the step is, when it runs eagerly and the person's own lines make it, not Keras'."""
+    """Where the step is, when it runs eagerly and the user's own lines make it, not Keras'."""
     place = step_place(evidence) if evidence.work is None and runs_eagerly(evidence) else None
     return place if place is not None and not place.by_keras else None
 

@@ -187,7 +187,7 @@ def _each(evidence: Evidence) -> str:
 
 
 def _between(evidence: Evidence, rows: list[LineShare]) -> list[LineShare]:
-    """The person's own Python in the functions that hold these lines: NumPy on the copies."""
+    """The user's own Python in the functions that hold these lines: NumPy on the copies."""
     functions = {(row.place[0], enclosing(evidence, *row.place)) for row in rows}
     return [
         row

@@ -69,7 +69,7 @@ def _comes_as_it_was(pipeline: Pipeline) -> bool:
 
 
 def _takes_the_batch(function: FixedOperations, pipeline: Pipeline) -> bool:
-    """Keras' step gets what the pipeline gives; one of the person's does where it takes what has the same types."""
+    """Keras' step gets what the pipeline gives; one of the user's does where it takes what has the same types."""
     if function.owner == "keras":
         return True
     element = next((stage.element for stage in pipeline.stages if stage.element), "")

@@ -48,12 +48,12 @@ def kind_of(evidence: Evidence, where: SourceSpan) -> str:
 
 
 def carries(kind: str) -> bool:
-    """Whether each turn needs the one before, by what the person wrote."""
+    """Whether each turn needs the one before, by what the user wrote."""
     return kind.replace("tf.", "tensorflow.") in _SCANS
 
 
 def advice(kind: str, loop: GraphLoop, graded: bool = False) -> str:
-    """By what the person wrote, with the operations in the body. ``graded``: gradients go through the loop."""
+    """By what the user wrote, with the operations in the body. ``graded``: gradients go through the loop."""
     compiled = _KEPT if graded else _XLA
     inside = ", ".join(list(loop.types)[:4])
     name = kind.replace("tf.", "tensorflow.")

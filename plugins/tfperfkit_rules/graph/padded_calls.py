@@ -1,4 +1,4 @@
-"""GRF018 of a function of the person's own: the sequences that it is called with are mostly padding."""
+"""GRF018 of a function of the user's own: the sequences that it is called with are mostly padding."""
 
 from __future__ import annotations
 

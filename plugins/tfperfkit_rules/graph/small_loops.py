@@ -24,12 +24,12 @@ from tfperfkit_rules.measures.ran_functions import Ran, ran
 
 class _Found(NamedTuple):
     loop: GraphLoop
-    kind: str  # as the person wrote it
+    kind: str  # as the user wrote it
     place: SourceSpan
 
 
 def small_loops(evidence: Evidence) -> Iterator[Finding]:
-    """GRF005, for each loop that the person wrote, of the functions that ran."""
+    """GRF005, for each loop that the user wrote, of the functions that ran."""
     for each in ran(evidence):
         part = part_of(evidence, each, _small(evidence, each))
         if part is None or each.share * part.high < calibrated.MIN_SMALL_LOOP.value:
@@ -52,7 +52,7 @@ def _small(evidence: Evidence, each: Ran) -> list[GraphLoop]:
 
 
 def _written(evidence: Evidence, loop: GraphLoop) -> _Found | None:
-    """Where the person wrote it. A loop that a library makes (a recurrent layer, a sampler) is the library's."""
+    """Where the user wrote it. A loop that a library makes (a recurrent layer, a sampler) is the library's."""
     if loop.backward or loop.where is None:
         return None
     kind = kind_of(evidence, loop.where)

@@ -29,7 +29,7 @@ _IN_CHUNKS = re.compile(r"^(h5py|zarr|netCDF4|tables)\.")
 
 
 class BatchLine(NamedTuple):
-    """The innermost line of the person's with most of the time. ``part``: of the ``samples`` in the function; both 0
+    """The innermost line of the user's with most of the time. ``part``: of the ``samples`` in the function; both 0
     where the source tells. ``reads``: what it does is mostly reading files; ``chunks``: that keep arrays in chunks."""
 
     place: Place

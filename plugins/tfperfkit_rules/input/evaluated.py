@@ -26,7 +26,7 @@ class Inside(NamedTuple):
 
 
 def lines(evidence: Evidence) -> set[tuple[str, int]]:
-    """The person's lines below which the work's time in these calls was sampled."""
+    """The user's lines below which the work's time in these calls was sampled."""
     return {
         (frame.file, frame.line)
         for stack in evidence.samples.stacks

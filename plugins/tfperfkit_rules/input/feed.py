@@ -359,7 +359,7 @@ def place(stage: Stage | None, pipeline: Pipeline) -> SourceSpan:
 
 
 def places(evidence: Evidence, *spans: SourceSpan | None) -> tuple[SourceSpan, ...]:
-    """The places that are the person's own, each once."""
+    """The places that are the user's own, each once."""
     known = dict.fromkeys((span.file, span.line) for span in spans if span is not None)
     by_line = {(span.file, span.line): span for span in spans if span is not None}
     own = tuple(by_line[key] for key in known if evidence.is_user(key[0]) or not evidence.files())

@@ -156,7 +156,7 @@ def keras_input(evidence: Evidence, pipeline: Pipeline) -> KerasInput | None:
 
 
 def python_words(stage: Stage, source: KerasInput | None) -> str:
-    """What runs the person's Python, in a sentence."""
+    """What runs the user's Python, in a sentence."""
     if source is not None:
         return f"{source.cls or 'the'} {source.kind}" if source.kind == "PyDataset" else "a generator given to fit"
     return "a generator" if stage.kind == "Generator" else "a function called through py_function or numpy_function"

@@ -43,7 +43,7 @@ _Row = tuple[Loader, tuple[SourceSpan, ...], Counter[str]]
 
 
 def reloads(evidence: Evidence) -> Iterator[Finding]:
-    """INP002: a file that the person's code opens again at (nearly) every step."""
+    """INP002: a file that the user's code opens again at (nearly) every step."""
     samples, step_ms = evidence.samples, evidence.step_ms
     if step_ms is None or samples.count < MIN:
         return
@@ -63,7 +63,7 @@ def reloads(evidence: Evidence) -> Iterator[Finding]:
 
 
 def opened_files(evidence: Evidence) -> tuple[Loader, ...]:
-    """The person's lines that open files while the steps, or the iterations of a work, go by."""
+    """The user's lines that open files while the steps, or the iterations of a work, go by."""
     data = evidence.offer(InputData)
     if evidence.work is not None:
         found = _in_work(evidence)

@@ -220,7 +220,7 @@ def order(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _stands_in_line(stage: Stage) -> bool:
-    """A stage of the person's own; not one within another's function (``window(...).flat_map(lambda w: w.batch(n))``):
+    """A stage of the user's own; not one within another's function (``window(...).flat_map(lambda w: w.batch(n))``):
     that one makes an element, and says nothing of the order of elements."""
     return not stage.added and stage.by == "user" and stage.nested is None
 

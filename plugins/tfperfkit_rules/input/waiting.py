@@ -117,7 +117,7 @@ def waits(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _of_library(evidence: Evidence, stage: Stage) -> bool:
-    """Whether the stage's function is not the person's but Keras' own, which takes batches out of arrays."""
+    """Whether the stage's function is not the user's but Keras' own, which takes batches out of arrays."""
     return stage.mapped is not None and bool(evidence.files()) and not evidence.is_user(stage.mapped.file)
 
 

@@ -1,4 +1,4 @@
-"""Garbage collections that a line of the person's asked for, told apart from Python's own.
+"""Garbage collections that a line of the user's asked for, told apart from Python's own.
 
 A collection holds the interpreter's lock, so stack samples hardly fall into it: the first sample that can be taken is
 behind it, at the line that it returns to. Behind some none is taken in time. Those that last as long are full ones too,

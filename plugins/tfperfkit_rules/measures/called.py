@@ -1,4 +1,4 @@
-"""What a line of the person's called, and what it was doing: by the frames of libraries below it on the stack samples.
+"""What a line of the user's called, and what it was doing: by the frames of libraries below it on the stack samples.
 
 Where a function written in C ran there is no frame; then the syntax tree says which call the line was in, and its
 imports whose it is. Recordings older than these frames are read by the syntax tree alone.
@@ -73,7 +73,7 @@ _MADE = ("keras.layers.", "keras.Model", "keras.Sequential", "keras.models.", "k
 
 
 def calls(evidence: Evidence, frame: Frame, api: Api) -> bool:
-    """Whether a frame of the person's called one of these functions."""
+    """Whether a frame of the user's called one of these functions."""
     if frame.calls and not _passes(frame.calls[0]):
         return _is_frame_of(frame.calls[0], api)  # what that called in its turn is not the line's doing
     syntax = evidence.syntax(frame.file)
@@ -124,7 +124,7 @@ def _write_short(node: ast.expr | None, otherwise: str) -> str:
 
 
 def frames_at(evidence: Evidence, place: Place, activity: str = "") -> Counter[Frame]:
-    """The samples whose innermost line of the person's this is, by frame; of one activity if it is given."""
+    """The samples whose innermost line of the user's this is, by frame; of one activity if it is given."""
     found: Counter[Frame] = Counter()
     for stack, count in evidence.samples.stacks.items():
         leaf = stack.frames[-1] if stack.frames else None

@@ -7,7 +7,7 @@ from tfperfkit_rules.measures.called import COMPILED, calls
 
 
 def in_calls(evidence: Evidence) -> float:
-    """Of the part ``dispatch`` (0 to 1) what the person's lines spend in calling compiled functions: looking for a
+    """Of the part ``dispatch`` (0 to 1) what the user's lines spend in calling compiled functions: looking for a
     trace that fits, binding arguments, handing over. The rest is other Python of the libraries, such as ``summary()``.
     1 where no sample tells."""
     seen = {stack: count for stack, count in evidence.samples.stacks.items() if stack.activity == "dispatch"}

@@ -1,4 +1,4 @@
-"""How a call that runs operation by operation is compiled once, in the person's own names and lines."""
+"""How a call that runs operation by operation is compiled once, in the user's own names and lines."""
 
 from __future__ import annotations
 

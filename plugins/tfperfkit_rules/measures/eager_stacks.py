@@ -25,7 +25,7 @@ from tfperfkit_rules.measures.source_text import frame_loops, loops
 Kind = Literal["maps", "elements", "operations"]
 _TF = ("tensorflow.",)
 _MAPS = ("map_fn", "scan", "foldl", "foldr", "while_loop", "vectorized_map")
-#: Functions that call one of the person's for each element or turn.
+#: Functions that call one of the user's for each element or turn.
 MAPS = Api(
     (
         "tensorflow.python.ops.map_fn",

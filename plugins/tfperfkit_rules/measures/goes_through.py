@@ -1,4 +1,4 @@
-"""Where the person's source goes through the whole of a container: by the syntax tree, for a name that is known."""
+"""Where the user's source goes through the whole of a container: by the syntax tree, for a name that is known."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Kinds of work on the training thread outside of TensorFlow's runtime: one table, recognised by what ran.
 
-What ran is named as ``called.doing`` names it: the functions of libraries below a line of the person's, and the API
+What ran is named as ``called.doing`` names it: the functions of libraries below a line of the user's, and the API
 that its running expression stands for. The first kind that fits is it. Names with "?" are methods of objects that
-are not known; none goes by a word that a person chose.
+are not known; none goes by a word that a user chose.
 """
 
 from __future__ import annotations
@@ -282,7 +282,7 @@ PYTHON = _kind(
 
 
 def kind_of(evidence: Evidence, frame: Frame) -> Kind:
-    """What a frame of the person's was doing; ``PYTHON`` when nothing tells."""
+    """What a frame of the user's was doing; ``PYTHON`` when nothing tells."""
     return _named(doing(evidence, frame))
 
 
@@ -306,7 +306,7 @@ def api(evidence: Evidence, frames: Counter[Frame], kind: Kind) -> str:
     for frame, count in frames.items():
         own = [name for name in doing(evidence, frame) if kind.wanted.search(name)]
         if own:
-            names[own[-1]] += count  # the person's own words come after the library's
+            names[own[-1]] += count  # the user's own words come after the library's
     name, count = names.most_common(1)[0] if names else ("", 0)
     if count < shared.MOSTLY.value * frames.total():
         return ""

@@ -46,7 +46,7 @@ def late_skips(evidence: Evidence) -> Iterator[LateSkip]:
 
 
 def _skips(pipeline: Pipeline) -> Iterator[tuple[Stage, Stage]]:
-    """Each ``skip`` of the person's with the map that makes what it skips."""
+    """Each ``skip`` of the user's with the map that makes what it skips."""
     own = [stage for stage in pipeline.stages if stage.nested is None]
     for index, stage in enumerate(own):
         if stage.kind != "Skip" or stage.added:

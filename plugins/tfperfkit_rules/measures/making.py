@@ -1,7 +1,7 @@
 """Models that are loaded, built or compiled again at each turn of a loop, and what each new one drags along.
 
 A fresh model brings its variables at the first call, and the tracing of its functions. Told by the frames of Keras and
-of TensorFlow's saved models below the person's lines.
+of TensorFlow's saved models below the user's lines.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ _KEEPING = ("tensorflow.cast", "tensorflow.identity", "tensorflow.constant", "te
 
 
 def gives_one_row(evidence: Evidence, file: str, line: int, callee: str) -> bool:
-    """Whether the call of ``callee``, as the person writes it, at a line has one row as its first argument:
+    """Whether the call of ``callee``, as the user writes it, at a line has one row as its first argument:
     ``x[None]``, ``x[i : i + 1]``, ``tf.constant([x])``, or a name that only such things are assigned."""
     syntax = evidence.syntax(file)
     here = syntax.calls_at(line) if syntax is not None else []

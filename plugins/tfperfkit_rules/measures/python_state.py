@@ -1,4 +1,4 @@
-"""Functions of the person's that change what lives in Python: a compiled function would do that once, while it is
+"""Functions of the user's that change what lives in Python: a compiled function would do that once, while it is
 traced, and never again. An environment that is stepped, a replay buffer, a counter."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ENVIRONMENT = next(kind for kind in KINDS if kind.word == "environment")
 
 class PythonState(NamedTuple):
     """Where a function changes such a state. ``line``: of the function's own; ``called``: what that line calls, as the
-    person writes it; "" where it makes the change itself. ``environment``: of a library of such."""
+    user writes it; "" where it makes the change itself. ``environment``: of a library of such."""
 
     file: str
     line: int

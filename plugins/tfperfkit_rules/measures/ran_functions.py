@@ -16,7 +16,7 @@ _TRAINER = ("fit", "train_on_batch", "evaluate", "test_on_batch", "predict", "pr
 
 
 class Ran(NamedTuple):
-    """A function, the share of the step (0 to 1) that it computed, and the line of the person's that calls it."""
+    """A function, the share of the step (0 to 1) that it computed, and the line of the user's that calls it."""
 
     function: Brief
     share: float
@@ -44,7 +44,7 @@ def ran(evidence: Evidence) -> list[Ran]:
 
 
 def as_called(evidence: Evidence, function: Brief) -> str:
-    """How the person wrote the call of a function that Keras made: ``net.predict``; "" where that is not one call."""
+    """How the user wrote the call of a function that Keras made: ``net.predict``; "" where that is not one call."""
     written = {name for span in function.callers for name in _callees(evidence, span.file, span.line)}
     methods = {name for name in written if name.rpartition(".")[2] in _TRAINER}
     return methods.pop() if len(methods) == 1 else ""

@@ -72,7 +72,7 @@ def same_turns(evidence: Evidence, frames: Sequence[Frame], call: ast.Call) -> S
 
 
 class _Level(NamedTuple):
-    """A function of the person's (or a module) on the stack, and the line that it is at."""
+    """A function of the user's (or a module) on the stack, and the line that it is at."""
 
     file: str
     line: int
@@ -322,7 +322,7 @@ def _pure(syntax: Syntax, call: ast.Call, depth: int = 0) -> bool:
 
 
 def _keeps(syntax: Syntax, function: ast.AST, depth: int) -> bool:
-    """Whether a function of the person's gives the same for the same, and changes nothing."""
+    """Whether a function of the user's gives the same for the same, and changes nothing."""
     inside = list(ast.walk(function))
     if any(isinstance(node, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom)) for node in inside):
         return False

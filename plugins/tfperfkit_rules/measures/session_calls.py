@@ -99,7 +99,7 @@ def _left(evidence: Evidence, site: Site) -> float:
 
 
 def makes(frame: Frame) -> bool:
-    """Whether a frame of the person's called what makes an operation of a graph."""
+    """Whether a frame of the user's called what makes an operation of a graph."""
     called = (frame.calls or ("",))[0]
     return called.startswith(_MAKING) and not called.endswith(_RUNNING)
 

@@ -1,4 +1,4 @@
-"""Where the training step stands in the person's code: the function that makes it, and the loop around it."""
+"""Where the training step stands in the user's code: the function that makes it, and the loop around it."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _made_once(evidence: Evidence, site: Site) -> bool:
 
 
 def _named(evidence: Evidence) -> StepPlace | None:
-    """The function that the person named as the step, where another library updates the weights (SciPy's minimize)."""
+    """The function that the user named as the step, where another library updates the weights (SciPy's minimize)."""
     for site in reached(evidence, "named"):
         function = enclosing(evidence, site.file, site.line)
         if function is not None and _tape(evidence, site.file, function.line, function.last):

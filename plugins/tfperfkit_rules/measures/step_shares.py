@@ -52,7 +52,7 @@ _FREEING: PartName = "other"
 
 
 class LineShare(NamedTuple):
-    """A line of the person's, its samples of the activities asked for, and its share of the step."""
+    """A line of the user's, its samples of the activities asked for, and its share of the step."""
 
     place: Place
     samples: int
@@ -108,7 +108,7 @@ def interval(evidence: Evidence, doing: Mapping[str, int]) -> tuple[float, float
 
 
 def innermost(stack: Stack) -> Place | None:
-    """The innermost line of the person's."""
+    """The innermost line of the user's."""
     return (stack.frames[-1].file, stack.frames[-1].line) if stack.frames else None
 
 

@@ -46,7 +46,7 @@ def timed_by(evidence: Evidence) -> str:
 
 
 def _calls(evidence: Evidence, place: Place) -> bool:
-    """Whether the line was seen to call other Python, of the person's or of a library."""
+    """Whether the line was seen to call other Python, of the user's or of a library."""
     deeper = any(
         (frame.file, frame.line) == place and (stack.frames[-1].file, stack.frames[-1].line) != place
         for stack in evidence.samples.stacks

@@ -55,7 +55,7 @@ def basis(evidence: Evidence, turn_ms: float) -> Basis:
 
 
 def in_fit(evidence: Evidence, stack: Stack) -> bool:
-    """Whether a call of ``fit`` was the innermost line of the person's own."""
+    """Whether a call of ``fit`` was the innermost line of the user's own."""
     return bool(stack.frames) and calls(evidence, stack.frames[-1], FIT)
 
 

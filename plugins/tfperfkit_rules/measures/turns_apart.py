@@ -3,7 +3,7 @@
 Told by the names that a turn binds and reads. A turn that reads what the one before it made (a state, a sum that is
 used), changes an object's attributes, assigns to variables, or may end the loop needs the others. What turns only
 collect (``rows.append(x)``, ``total += x``, ``out[i] = x``) may be collected of a batch as well. Functions of the
-person's that the loop calls are looked into for what they change: those that ran in it, and those of the same file that
+user's that the loop calls are looked into for what they change: those that ran in it, and those of the same file that
 are called by name, for a compiled one has no frames. The loop of the training steps is never such a loop.
 """
 
@@ -33,7 +33,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
 def turns_apart(evidence: Evidence, file: str, loop: Loop, below: Sequence[Frame] = ()) -> bool:
     """Whether no turn of a ``for`` loop or a comprehension needs another; False for ``while``, for loops over layers
-    and variables, and where the source was not kept. ``below``: frames of the person's that ran inside it."""
+    and variables, and where the source was not kept. ``below``: frames of the user's that ran inside it."""
     syntax = evidence.syntax(file)
     node = _node(syntax.tree, loop) if syntax is not None else None
     if syntax is None or node is None or goes_over_parts(evidence, file, loop) or _trains(evidence, file, loop):

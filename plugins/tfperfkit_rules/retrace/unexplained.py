@@ -145,7 +145,7 @@ _KEEP = (
 
 
 class _Jacobian(NamedTuple):
-    """``method``: as the person calls it."""
+    """``method``: as the user calls it."""
 
     method: str
     advice: str
@@ -255,7 +255,7 @@ def _repeats(evidence: Evidence, steps: int) -> bool:
 
 
 def _in_a_loop(evidence: Evidence) -> bool:
-    """Whether a loop of the person's traces, within one long call; saving a model traces many functions, each once."""
+    """Whether a loop of the user's traces, within one long call; saving a model traces many functions, each once."""
     seen = {stack: count for stack, count in evidence.samples.stacks.items() if stack.activity == "tracing"}
     again = sum(count for stack, count in seen.items() if any(frame_loops(evidence, frame) for frame in stack.frames))
     return again >= shared.LOOP_SHARE.value * sum(seen.values())

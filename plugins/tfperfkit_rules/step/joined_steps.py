@@ -54,7 +54,7 @@ def several_steps(evidence: Evidence) -> Iterable[Finding]:
     if found is None or not sites:
         return
     fit = sites[0].kind == "batch"
-    # Of a loop of the person's only what calls the function goes: their own Python may be needed.
+    # Of a loop of the user's only what calls the function goes: their own Python may be needed.
     around = found.around_ms if fit else evidence.part("dispatch") * in_calls(evidence)
     whole = found.step_ms + found.between_ms
     upper = around + GAPS_GONE.value * found.gaps_ms

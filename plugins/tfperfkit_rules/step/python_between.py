@@ -74,7 +74,7 @@ def _gaps(evidence: Evidence) -> list[Span]:
 
 
 def _prepares(evidence: Evidence, stack: Stack) -> bool:
-    """Whether it is work of the person's own lines that another place could do. What watches the training, waits or
+    """Whether it is work of the user's own lines that another place could do. What watches the training, waits or
     validates is told by other rules; where a line fetches a batch or calls ``fit``, the time is a library's."""
     if stack.activity != "python" or not stack.frames or stack.context == "evaluate":
         return False

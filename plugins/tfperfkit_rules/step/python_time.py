@@ -64,7 +64,7 @@ MAX_LINE = Threshold(
 
 #: What is left of the work at best when it is moved or rewritten, and at worst.
 LEFT = LEFT_MIN.value, LEFT_MAX.value
-#: What is work of the person's own on a line that calls the compiled step.
+#: What is work of the user's own on a line that calls the compiled step.
 _WORK = re.compile(r"^(numpy|scipy|random|time)\.")
 _CALLS = ("next", "call", "loop_call", "batch", "train_on_batch")
 #: Keras' utilities for data and images count as Keras' Python in the samples, and are the input's.
@@ -81,13 +81,13 @@ _ON_ONE_LINE = "on one line"
 _FALLS_LATE = (
     "\nTimed by line_profiler: the line keeps the interpreter's lock, and samples fall on later ones, which give it up."
 )
-#: NumPy that calls back for each element (``np.vectorize``) is the person's to write otherwise; TensorFlow's and Keras'
+#: NumPy that calls back for each element (``np.vectorize``) is the user's to write otherwise; TensorFlow's and Keras'
 #: Python have a part of their own.
 _NO_DRIVERS = ("numpy", *TENSORFLOW)
 
 
 def hot_python(evidence: Evidence) -> Iterable[Finding]:
-    """The function of the person's whose own lines take most; two at most."""
+    """The function of the user's whose own lines take most; two at most."""
     drivers = _drivers(evidence)
     rows = line_shares(
         evidence,
@@ -115,7 +115,7 @@ def _timed(evidence: Evidence, row: LineShare) -> LineShare:
 
 def _drivers(evidence: Evidence) -> frozenset[Frame]:
     """The lines that hand the steps over to a library: an optimizer of SciPy's that calls for loss and gradient. What
-    it does between two calls is its algorithm, which no line of the person's can do elsewhere."""
+    it does between two calls is its algorithm, which no line of the user's can do elsewhere."""
     return frozenset(
         frame
         for stack in evidence.samples.stacks
@@ -135,7 +135,7 @@ def _done_once(evidence: Evidence, own: list[LineShare]) -> bool:
 
 
 def _place(evidence: Evidence, stack: Stack) -> Place | None:
-    """The innermost line of the person's, where it is not TensorFlow's Python that ran below it."""
+    """The innermost line of the user's, where it is not TensorFlow's Python that ran below it."""
     if stack.activity == "dispatch" and (not stack.frames or kind_of(evidence, stack.frames[-1]).word not in _OF_DATA):
         return None
     return innermost(stack)

@@ -1,4 +1,4 @@
-"""What stands in the place of a function of the person's."""
+"""What stands in the place of a function of the user's."""
 
 from __future__ import annotations
 

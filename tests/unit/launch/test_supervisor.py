@@ -42,7 +42,7 @@ def test_flags_of_the_installer_s_launcher_are_not_the_person_s(tmp_path: Path) 
     line = ["python", "-E", str(launcher), "run", "train.py"]
     assert supervisor.interpreter(line) == [sys.executable]
     launcher.write_text("#!/usr/bin/python3\n")
-    assert supervisor.interpreter(line) == [sys.executable, "-E"]  # typed by a person
+    assert supervisor.interpreter(line) == [sys.executable, "-E"]  # typed by a user
 
 
 def test_exit_codes() -> None:

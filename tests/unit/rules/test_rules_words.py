@@ -1,4 +1,4 @@
-"""What a person reads is words: no name of a field stands in a figure of a finding."""
+"""What a user reads is words: no name of a field stands in a figure of a finding."""
 
 from __future__ import annotations
 

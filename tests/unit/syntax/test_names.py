@@ -1,4 +1,4 @@
-"""Names are followed to the library that they stand for, whatever the person calls things."""
+"""Names are followed to the library that they stand for, whatever the user calls things."""
 
 from __future__ import annotations
 

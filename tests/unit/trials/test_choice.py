@@ -87,7 +87,7 @@ def test_one_finding_is_tried_by_its_id() -> None:
 
 
 def test_a_finding_that_nothing_tests_is_named() -> None:
-    """Else a person takes the first finding for tested when only the second was."""
+    """Else a user takes the first finding for tested when only the second was."""
     eager = msgspec.structs.replace(make_finding("EAG001"), where=(SourceSpan("/home/ann/walk.py", 179, ""),))
     waits = msgspec.structs.replace(make_finding("INP001"), where=(SourceSpan("/home/ann/walk.py", 94, ""),))
     remark = msgspec.structs.replace(eager, code="INP013", severity="info")

@@ -28,7 +28,7 @@ _MAX = 3
 
 
 class Work(NamedTuple):
-    """The person's innermost line and outermost function from ``begin`` to ``end`` (ns)."""
+    """The user's innermost line and outermost function from ``begin`` to ``end`` (ns)."""
 
     begin: int
     end: int
@@ -37,7 +37,7 @@ class Work(NamedTuple):
 
 
 def work(log: SampleLog, began_ns: int) -> list[Work]:
-    """The stretches that were spent below lines of the person's; those in which such a line waits for another process
+    """The stretches that were spent below lines of the user's; those in which such a line waits for another process
     are left out. A sample stands for the time since the one before it."""
     found = []
     before = began_ns
@@ -58,7 +58,7 @@ def _named(stack: Stack) -> str:
 
 
 def waits(stack: Stack) -> bool:
-    """Whether the innermost line of the person's asks another process for something, or is asked."""
+    """Whether the innermost line of the user's asks another process for something, or is asked."""
     return any(f"{call.partition(':')[0]}.".startswith(_WAITS) for call in stack.frames[-1].calls or ())
 
 

@@ -23,7 +23,7 @@ _FLAG = re.compile(r"-[A-Za-z]+")
 
 
 class Read(msgspec.Struct, frozen=True):
-    """A child, what it was at work on, and the function of the person's that it was most often in."""
+    """A child, what it was at work on, and the function of the user's that it was most often in."""
 
     child: Child
     done: list[Work] = []

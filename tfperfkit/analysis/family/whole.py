@@ -25,7 +25,7 @@ _MAX_PARTS, _MAX_ROWS = 64, 20_000
 _LISTED = 100
 #: Of those that train, so many have a report made.
 _REPORTED = 16
-#: multiprocessing's own functions, which call the person's.
+#: multiprocessing's own functions, which call the user's.
 _WORKERS = ("multiprocessing.", "concurrent.futures.")
 
 

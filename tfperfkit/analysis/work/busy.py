@@ -1,4 +1,4 @@
-"""Where a run's time goes outside of training steps: the loops and the calls of the person's that take a tenth of it.
+"""Where a run's time goes outside of training steps: the loops and the calls of the user's that take a tenth of it.
 
 Told by the stack samples. A sample counts for the chain of source loops that its frames stand in. From the outermost
 loop the way leads inwards as long as one loop holds nearly all of the time of the one around it: that loop repeats the

@@ -21,7 +21,7 @@ def iterations(
 ) -> StepTable:
     """The work as a table of steps: a step is an iteration that began with a call at one line, or the longest stretch
     of the work in which no window was open. Where a library repeats the work (an optimizer of SciPy's calls a function
-    of the person's), the iteration is from one such call to the next."""
+    of the user's), the iteration is from one such call to the next."""
     where = f"{work.where.file.replace(chr(92), '/').rpartition('/')[2]}:{work.where.line}"
     loop = work.loops[-1] if work.loops else None
     steps = label(_counted(work, sites, markers), windows)

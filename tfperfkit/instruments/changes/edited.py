@@ -1,6 +1,6 @@
-"""Functions of the person's that an experiment decorates as they are defined.
+"""Functions of the user's that an experiment decorates as they are defined.
 
-The launcher (``tfperfkit.launch.edited_main``) compiles the person's files with a decorator of ours on the functions
+The launcher (``tfperfkit.launch.edited_main``) compiles the user's files with a decorator of ours on the functions
 that are named; it finds this module's ``decorate`` in builtins. What is defined before TensorFlow has come gets a
 shell, which hands calls on, and from the moment at which the experiments are there to what they make of the function.
 """

@@ -45,7 +45,7 @@ def caller() -> FrameType:
 
 
 def called_from(is_user: Callable[[str], bool]) -> bool:
-    """Of a function that stands in another's place: whether a file of the person's calls it, AutoGraph's code for one
+    """Of a function that stands in another's place: whether a file of the user's calls it, AutoGraph's code for one
     included."""
     frame = caller()
     while frame.f_back is not None and _AUTOGRAPH in frame.f_code.co_filename:

@@ -145,7 +145,7 @@ def _copy(
 
 
 def _origin(partition: _Partition, name: str, port: int, source: SourceIndex) -> tuple[str, int]:
-    """The operation of the person's graph behind an output, through what only passes it on."""
+    """The operation of the user's graph behind an output, through what only passes it on."""
     for _ in range(_MAX_HOPS):
         node = partition.nodes.get(name)
         if source.known(name) or node is None or node.op not in _PASSES or not node.input:
@@ -156,7 +156,7 @@ def _origin(partition: _Partition, name: str, port: int, source: SourceIndex) ->
 
 
 def _user(partition: _Partition, node: Any, source: SourceIndex) -> str:
-    """The first operation of the person's graph that takes what was received; "" if none is found."""
+    """The first operation of the user's graph that takes what was received; "" if none is found."""
     seen, wave = {node.name}, [node.name]
     for _ in range(_MAX_HOPS):
         following = []

@@ -111,7 +111,7 @@ def _variables(concrete: Any) -> list[VariableHome]:
 def find_reason(
     operation: Any, node: Any, requested: str, assigned: str, devices: frozenset[str]
 ) -> tuple[FallbackKind, str]:
-    """(kind, sentence). ``operation`` is the one in the person's graph, or None; ``devices`` the logical ones."""
+    """(kind, sentence). ``operation`` is the one in the user's graph, or None; ``devices`` the logical ones."""
     absent = missing_device(requested, devices)
     if absent:
         return "device", absent

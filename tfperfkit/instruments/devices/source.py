@@ -1,4 +1,4 @@
-"""From the name of an operation in a partition graph back to the operation that the person's code built."""
+"""From the name of an operation in a partition graph back to the operation that the user's code built."""
 
 from __future__ import annotations
 

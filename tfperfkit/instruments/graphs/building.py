@@ -34,7 +34,7 @@ class Added(NamedTuple):
 
 
 class Started(NamedTuple):
-    """Replicas of a strategy began when a graph had ``begin`` operations. ``frames``: of the person's code that called
+    """Replicas of a strategy began when a graph had ``begin`` operations. ``frames``: of the user's code that called
     ``strategy.run``, innermost first: the replicas' threads don't have them."""
 
     begin: int

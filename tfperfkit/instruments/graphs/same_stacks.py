@@ -11,7 +11,7 @@ def same_stacks(names: list[str], kinds: list[str], scopes: dict[str, Any], adde
     """For each operation the one whose stack it shares; -1 where none is needed.
 
     What a gradient function added goes to its forward operation. All that one call of a stock layer or of an
-    optimizer builds has the same stack, as far as the person's own frames go.
+    optimizer builds has the same stack, as far as the user's own frames go.
     """
     same = list(range(len(names)))
     for item in added:
@@ -39,7 +39,7 @@ def same_stacks(names: list[str], kinds: list[str], scopes: dict[str, Any], adde
 
 
 def _is_stock(owner: Any) -> bool:
-    """Whether no code of the person's runs within: a layer of Keras' own without layers in it, an optimizer whose
+    """Whether no code of the user's runs within: a layer of Keras' own without layers in it, an optimizer whose
     schedule and whose weights' constraints are Keras' own too."""
     constraints = (getattr(weight, "constraint", None) for weight in getattr(owner, "_trainable_variables", None) or ())
     inside = (getattr(owner, "activation", None), getattr(owner, "_learning_rate", None), *constraints)

@@ -1,7 +1,7 @@
 """A graph under construction or just finished, copied into plain data: what its operations are, make and come from.
 
 The copy is TensorFlow's own ``GraphDef``, without the content of its constants, and beside it for each operation what
-a GraphDef does not say: the types of its outputs and the lines of the person's code that made it.
+a GraphDef does not say: the types of its outputs and the lines of the user's code that made it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_CONSTANT_BYTES = 64 * 1024 * 1024
 KEPT_CONSTANT_BYTES = 256
 #: Constants from this size on are reported with their lines.
 LARGE_CONSTANT_BYTES = 64 * 1024
-#: Frames of the person's code that are kept of an operation's stack, innermost first.
+#: Frames of the user's code that are kept of an operation's stack, innermost first.
 MAX_FRAMES = 10
 #: In a gradient's or an optimizer's operations the stacks so far apart are read; equal ones stand for those between.
 INTERVAL = 48
@@ -73,7 +73,7 @@ def contents_of(
 ) -> Iterator[GraphContents]:
     """A FuncGraph and the bodies it calls, other than those that are ``known`` by name.
 
-    ``is_own`` tells the person's files: of a stack their frames are kept, or all but the frameworks' if there are none.
+    ``is_own`` tells the user's files: of a stack their frames are kept, or all but the frameworks' if there are none.
     ``every_line``: read the stack of every single operation, which costs a tenth of the trace.
     """
     pending = [(name, graph)]
@@ -179,7 +179,7 @@ def _places(operations: list[Any], is_own: Callable[[str], bool], every: bool) -
     """Each operation's stack without frameworks; -1 where it was not read.
 
     TensorFlow works out a whole stack when it is first read, for 15 to 30 us and 8 KB. So a gradient's and an
-    optimizer's operations, which one call of the person makes in a row, are read at intervals; small constants never.
+    optimizer's operations, which one call of the user makes in a row, are read at intervals; small constants never.
     """
     reader = _StackReader(operations, is_own)
     if every:
@@ -228,7 +228,7 @@ class _StackReader:
         return number
 
     def read_run(self, first: int, last: int, made_by_one: bool) -> None:
-        """Operations ``first`` to ``last``; ``made_by_one``: most likely all by one call of the person."""
+        """Operations ``first`` to ``last``; ``made_by_one``: most likely all by one call of the user."""
         if not made_by_one:
             for index in range(first, last + 1):
                 operation = self._operations[index]
@@ -247,7 +247,7 @@ class _StackReader:
 
 
 def _frames(text: str, is_own: Callable[[str], bool]) -> tuple[Place, ...]:
-    """The person's frames of a stack as TensorFlow prints it, innermost first; other packages' if there are none."""
+    """The user's frames of a stack as TensorFlow prints it, innermost first; other packages' if there are none."""
     found = [
         (file, int(line), function.removeprefix("tf__"))
         for file, line, function in reversed(_FRAME.findall(text))

@@ -24,7 +24,7 @@ Listener = Callable[[Graphs, Traced | None, int], None]
 class GraphSources:
     """Follows traces from ``start`` to ``stop``. The listener is called on the thread that traced.
 
-    ``is_user`` tells the person's own files: the frames of others are left out of the stacks.
+    ``is_user`` tells the user's own files: the frames of others are left out of the stacks.
     """
 
     def __init__(self, listener: Listener, is_user: Callable[[str], bool]) -> None:

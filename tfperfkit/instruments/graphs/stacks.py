@@ -25,7 +25,7 @@ _LAYER_FILES = ("/keras/src/layers/layer.py", "/tf_keras/src/engine/base_layer.p
 
 
 class Stacks:
-    """Interns stacks, for the graphs of one trace. ``is_user`` tells the person's own files."""
+    """Interns stacks, for the graphs of one trace. ``is_user`` tells the user's own files."""
 
     def __init__(self, is_user: Callable[[str], bool]) -> None:
         self._is_user = is_user
@@ -78,7 +78,7 @@ class Stacks:
         self._waiting = []
 
     def innermost(self) -> list[int]:
-        """For each stack the person's innermost line, as a number of a frame; -1 if it has none."""
+        """For each stack the user's innermost line, as a number of a frame; -1 if it has none."""
         return [next((frame for frame in reversed(stack) if frame >= 0), -1) for stack in self.stacks]
 
     def _built(self) -> tuple[dict[int, int], dict[str, int]]:
@@ -107,10 +107,10 @@ class Stacks:
             file = frame[0]
             if self._is_user(file) and not call_site.is_machinery(file):
                 if control and last is not None and (last[0], last[2]) == (file, frame[2]):
-                    kept.pop()  # AutoGraph runs the body of a loop as a function: it is the same one to the person
+                    kept.pop()  # AutoGraph runs the body of a loop as a function: it is the same one to the user
                 kept.append(self._frame(frame))
                 last, control = frame, False
-                area = ""  # what the person's own code builds within a layer is the person's
+                area = ""  # what the user's own code builds within a layer is the user's
                 continue
             place = file.replace("\\", "/")
             control = control or _CONTROL_FLOW in place

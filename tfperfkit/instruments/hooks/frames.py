@@ -1,4 +1,4 @@
-"""Keeping our own frames out of the person's tracebacks and out of TensorFlow's error messages.
+"""Keeping our own frames out of the user's tracebacks and out of TensorFlow's error messages.
 
 A wrapper of ours that stands on the stack would be seen in three places: tracebacks that TensorFlow and Keras
 filter, the stack that each graph operation remembers ("Detected at node ... defined at"), and the traceback of an

@@ -1,6 +1,6 @@
 """Seeing the calls of a method without standing on its stack.
 
-A wrapper function would show in the tracebacks and in ``inspect.stack()`` of the person's program. Here the method is
+A wrapper function would show in the tracebacks and in ``inspect.stack()`` of the user's program. Here the method is
 replaced by a descriptor instead: ``before`` runs while Python looks the method up, ``after`` when the callable that
 it was handed is let go, which is right after the call returned or raised. In between only C code of ours is there.
 ``after`` learns whether the method was called at all.

@@ -71,7 +71,7 @@ class Answers(CallbackMoments):
     def _look(self, frame: FrameType, way: str, given: tuple[str, ...], gives: str) -> None:
         code = frame.f_code
         if code.co_name != way or "keras" not in code.co_filename or not unseen(code):
-            return  # a loop of the person's that calls the callbacks itself
+            return  # a loop of the user's that calls the callbacks itself
         place = self._place(frame.f_back)
         if place is None:
             return
@@ -85,7 +85,7 @@ class Answers(CallbackMoments):
             )
 
     def _place(self, frame: FrameType | None) -> tuple[str, int, str] | None:
-        """The person's line that called; None where ``fit`` did, for its validation."""
+        """The user's line that called; None where ``fit`` did, for its validation."""
         while frame is not None:
             name = frame.f_code.co_filename
             if self._is_user(name):

@@ -1,4 +1,4 @@
-"""tf.data pipelines as they are built: each dataset with the person's line, each iterator with its dataset.
+"""tf.data pipelines as they are built: each dataset with the user's line, each iterator with its dataset.
 
 The seams are the constructors of datasets and iterators, cold paths in a healthy script. Nothing of TensorFlow is
 called that makes an operation, a name or a random number; datasets, graphs and iterators are held weakly.

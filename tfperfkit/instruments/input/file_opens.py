@@ -1,4 +1,4 @@
-"""Files that the person's code opens for reading, by the line that does it: seen through an audit hook.
+"""Files that the user's code opens for reading, by the line that does it: seen through an audit hook.
 
 Hand-made loaders are invisible to every tf.data tool; a file opened again at every step is not.
 """
@@ -18,7 +18,7 @@ from tfperfkit.instruments.hooks import audit
 from tfperfkit.user_code import OWN
 
 MAX_PLACES = 5_000
-MAX_DEPTH = 8  # frames of the person's own kept per place
+MAX_DEPTH = 8  # frames of the user's own kept per place
 #: Of threads that open files again, the last so many are known.
 MAX_THREADS = 4
 _LIBRARIES = ("/tensorflow/", "/keras/", "/importlib", "/linecache.py", "/tokenize.py", "/inspect.py")
@@ -55,7 +55,7 @@ class FileOpens:
             if self._is_user(name):
                 chain.append((name, frame.f_lineno, frame.f_code.co_name))
             elif not chain and (name.startswith(OWN) or any(part in name for part in _LIBRARIES)):
-                return  # an import, a library's own file, or ours: not data that the person's line loads
+                return  # an import, a library's own file, or ours: not data that the user's line loads
             frame = frame.f_back
         if not chain:
             return
@@ -74,7 +74,7 @@ class FileOpens:
 
     def rows(self) -> list[list[Any]]:
         """``[path, [[file, line, function], …], opens so far, first ns, last ns, bytes]`` of what changed; the
-        person's frames innermost first."""
+        user's frames innermost first."""
         changed, self._changed = self._changed, set()
         return [[key[0], key[1:], *self._counts[key]] for key in changed]
 

@@ -153,7 +153,7 @@ class KerasDatasets:
         elif kind == "tf.data":
             dataset = getattr(adapter, "_dataset", None)
             about = {"cls": type(dataset).__name__, "dataset": self._number(dataset)}
-        # A PyDataset's is the person's own __len__: not called by us.
+        # A PyDataset's is the user's own __len__: not called by us.
         batches = _number(getattr(adapter, "num_batches", None)) if kind == "arrays" else None
         self._on_data(
             KerasData(
@@ -182,7 +182,7 @@ def _padding(arrays: list[Any], batch_size: int | None) -> Padding | None:
 
 
 def _generator(adapter: Any) -> dict[str, Any]:
-    """Keras wraps the person's generator into a closure that chains the batches that it peeked at."""
+    """Keras wraps the user's generator into a closure that chains the batches that it peeked at."""
     for cell in getattr(adapter.generator, "__closure__", None) or ():
         try:
             code = getattr(cell.cell_contents, "gi_code", None)

@@ -1,7 +1,7 @@
-"""The containers that the person's names lead to, and how long they are: where a script keeps what it should not.
+"""The containers that the user's names lead to, and how long they are: where a script keeps what it should not.
 
-Looked at: the globals of the person's modules, the local variables of the person's functions that are on the stack,
-attributes of objects whose class is the person's, and one level of containers in a dictionary. Lengths come from C
+Looked at: the globals of the user's modules, the local variables of the user's functions that are on the stack,
+attributes of objects whose class is the user's, and one level of containers in a dictionary. Lengths come from C
 slots of list, dict, set, deque and ndarray; no method or property of the script is ever called.
 """
 
@@ -35,7 +35,7 @@ class Look(msgspec.Struct, frozen=True):
 
 
 class Containers:
-    """Looks at the person's containers. Keeps no reference to any object of the script between two looks."""
+    """Looks at the user's containers. Keeps no reference to any object of the script between two looks."""
 
     def __init__(self, is_user: Callable[[str], bool]) -> None:
         self._is_user = is_user
@@ -76,7 +76,7 @@ class Containers:
                 if name not in self._modules:
                     file = vars(module).get("__file__") if type(module) is ModuleType else None
                     self._modules[name] = isinstance(file, str) and self._is_user(file)
-            self._user_names = [name for name, persons in self._modules.items() if persons]
+            self._user_names = [name for name, is_user in self._modules.items() if is_user]
         found = {}
         for name in self._user_names:
             present = sys.modules.get(name)

@@ -45,7 +45,7 @@ class LiveGraphs:
 
 
 class LiveVariables:
-    """Variables of eager code and of Keras (which wraps them), by the person's line that made them."""
+    """Variables of eager code and of Keras (which wraps them), by the user's line that made them."""
 
     def __init__(self, is_user: Callable[[str], bool]) -> None:
         self._is_user = is_user

@@ -14,7 +14,7 @@ from tfperfkit.records.restored_calls import FOLDER, PASSES_ON, RESTORED
 from tfperfkit.user_code import installed_as
 
 TRACING, SAVING, SUMMARY, INPUT, SYNC, CALL, EXECUTE, EVALUATE, CALLBACK, BUILD, PASSES = (1 << i for i in range(11))
-#: These count only where they are the innermost frame, or below the person's code.
+#: These count only where they are the innermost frame, or below the user's code.
 _INNERMOST = SYNC | EXECUTE
 
 _READS = dict.fromkeys(
@@ -76,7 +76,7 @@ _LIBRARY = os.path.dirname(os.__file__).replace("\\", "/") + "/"
 
 class FileFacts(NamedTuple):
     """What is known of a source file by its name. ``marks``: by function; None if there are none. ``module``: as it is
-    imported ("keras.src.layers.layer"); "" for the person's own and for generated code. ``passing``: its functions only
+    imported ("keras.src.layers.layer"); "" for the user's own and for generated code. ``passing``: its functions only
     pass calls on."""
 
     own: bool
@@ -114,7 +114,7 @@ def _marks(name: str, package: str) -> dict[str, int] | None:
 
 def activity(bits: int, innermost: int, library: bool) -> Activity:
     """What the stack is doing; the first that applies wins. ``bits``: the marks of the whole stack; ``innermost``: of
-    its innermost frame; ``library``: TensorFlow or Keras ran below the person's code."""
+    its innermost frame; ``library``: TensorFlow or Keras ran below the user's code."""
     if bits & TRACING:
         return "tracing"
     if bits & SAVING:

@@ -1,4 +1,4 @@
-"""Where in the person's code something was called from: the stack without TensorFlow's, Keras' and Python's frames."""
+"""Where in the user's code something was called from: the stack without TensorFlow's, Keras' and Python's frames."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GENERATED = "__autograph_generated_file"
 
 
 def original_place(file: str, line: int, function: str, thread: int | None = None) -> SourceSpan | None:
-    """The person's source line behind a line of AutoGraph's generated code; other places are given back as they are.
+    """The user's source line behind a line of AutoGraph's generated code; other places are given back as they are.
 
     ``thread`` is the thread whose stack it is (default: this one). None when the origin is not known.
     """
@@ -41,7 +41,7 @@ def original_place(file: str, line: int, function: str, thread: int | None = Non
 
 
 def user_frames(frame: FrameType | None, limit: int = MAX_FRAMES) -> tuple[SourceSpan, ...]:
-    """The frames of the person's code (and of other packages) from ``frame`` outwards, innermost first.
+    """The frames of the user's code (and of other packages) from ``frame`` outwards, innermost first.
 
     AutoGraph's generated code is mapped back. In a replica thread of a distribution strategy the frames of the
     thread that started the replicas follow.
@@ -91,7 +91,7 @@ _TENSOR_FILES = ("/framework/ops.py", "/ops/resource_variable_ops.py")
 
 def user_line(frame: FrameType | None, is_user: Callable[[str], bool]) -> tuple[tuple[str, int, str], str]:
     """((file, line, function), through). ``through`` is "keras" or "tensorflow" when their code lies in between,
-    methods of tensors and variables aside. ("", 0, "") where no line of the person is near."""
+    methods of tensors and variables aside. ("", 0, "") where no line of the user is near."""
     through = ""
     for _ in range(_MAX_DEPTH):
         if frame is None:

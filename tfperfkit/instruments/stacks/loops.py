@@ -1,4 +1,4 @@
-"""The person's frames around a call, and the source loops they stand in."""
+"""The user's frames around a call, and the source loops they stand in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tfperfkit.syntax.loops import SourceLoops
 
 
 def user_frames(frame: FrameType | None, is_user: Callable[[str], bool]) -> list[FrameType]:
-    """The person's own frames from ``frame`` outwards, innermost first."""
+    """The user's own frames from ``frame`` outwards, innermost first."""
     frames = []
     while frame is not None:
         if is_user(frame.f_code.co_filename):

@@ -1,4 +1,4 @@
-"""A sampler of the training thread's Python stack: which of the person's lines are being executed.
+"""A sampler of the training thread's Python stack: which of the user's lines are being executed.
 
 It runs on the session's pulse thread, reads the threads' frames and keeps one short row per sample; stacks are
 interned. The rate falls once the shares are known, and with the length of the run.
@@ -55,7 +55,7 @@ class Jitter:
 #: Stacks as they were found, remembered to know them again without looking at their frames (2.5 kB each).
 _REMEMBERED = 1000
 
-#: A function of the person: file, first line, name.
+#: A function of the user: file, first line, name.
 Function = tuple[str, int, str]
 
 #: Of the functions of libraries that a frame called, so many are written.
@@ -102,7 +102,7 @@ class _Known(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What a sample tells at once: the ``library`` that ran below the person's code ("" when it was the code itself),
+    """What a sample tells at once: the ``library`` that ran below the user's code ("" when it was the code itself),
     and whether a compiled function computed."""
 
     library: str
@@ -115,7 +115,7 @@ class Sampler:
     session ``["rate", time_ns, pause in ns]`` when the pause between samples changes. Of a process that trains with
     others the sample has the processor time of the process (ns) too: while it waits for them it uses none. In watch
     mode two numbers follow: when that was read just before, and what it was then.
-    ``["beside", time_ns, stack id, thread]`` is a sample of another thread, in which the person's code was running;
+    ``["beside", time_ns, stack id, thread]`` is a sample of another thread, in which the user's code was running;
     ``["busy", …]`` the same of one that keeps a processor busy, ``["awaited", …]`` of one for which the sampled thread
     waits, ``["standing", …]`` of each that waits too while nobody works, ``["called", …]`` of one of TensorFlow's own
     that a pipeline or a graph has Python called on.
@@ -245,9 +245,9 @@ class Sampler:
         """Look at a new stack, innermost frame first."""
         library = ""
         bits = innermost = 0
-        inside = False  # TensorFlow or Keras ran below the person's code
+        inside = False  # TensorFlow or Keras ran below the user's code
         rows: list[_Row] = []
-        called: list[str] = []  # of libraries, below the person's frame that comes next, innermost first
+        called: list[str] = []  # of libraries, below the user's frame that comes next, innermost first
         passing = ""  # the outermost of those that only pass calls on
         for depth, (code, instruction) in enumerate(zip(codes, instructions, strict=True)):
             name = code.co_filename

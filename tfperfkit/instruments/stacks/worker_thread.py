@@ -38,7 +38,7 @@ class Workers:
     ) -> int:
         """The thread that works while ``thread`` waits; ``thread`` itself where it does not wait, or nobody works.
         ``own``: the thread that asks. ``frames`` are those of ``sys._current_frames``. ``rests``: whether the thread
-        has had no processor lately; asked where it is in C code that a line of the person's called (``time.sleep``)."""
+        has had no processor lately; asked where it is in C code that a line of the user's called (``time.sleep``)."""
         frame = frames.get(thread)
         if frame is None:
             return thread
@@ -53,7 +53,7 @@ class Workers:
         return thread
 
     def standing(self, thread: int, frames: dict[int, FrameType], own: int) -> list[int]:
-        """The other threads that wait in the person's code, some of them at most, while ``thread`` waits and nobody
+        """The other threads that wait in the user's code, some of them at most, while ``thread`` waits and nobody
         works; else none. As ``instead_of``."""
         frame = frames.get(thread)
         if frame is None or not self._is_wait(frame.f_code):
@@ -81,7 +81,7 @@ class Workers:
         return known
 
     def _works(self, frame: FrameType | None) -> bool:
-        """Whether the person's code is on its stack."""
+        """Whether the user's code is on its stack."""
         for _ in range(_MAX_FRAMES):
             if frame is None:
                 return False

@@ -12,7 +12,7 @@
 
 #define CALLERS 4 /* as in callers.py */
 #define FRAMES 12
-#define DEPTH 8 /* frames of TensorFlow between the person's call and the seam */
+#define DEPTH 8 /* frames of TensorFlow between the user's call and the seam */
 
 typedef struct {
     PyCodeObject *code;
@@ -21,7 +21,7 @@ typedef struct {
 
 typedef struct {
     Place at;       /* of TensorFlow, where the seam is looked up */
-    int depth;      /* of the person's innermost frame above it */
+    int depth;      /* of the user's innermost frame above it */
     int length;
     PyObject *site;
     Place chain[FRAMES];

@@ -1,7 +1,7 @@
 """Knowing a call's site again by the instruction that calls, without a walk through all of the stack.
 
 The frames that TensorFlow has between a call and our hook are as many at each call of one function from one line, so
-the person's frame is asked for by its depth. It and those that called it are compared by their code objects and
+the user's frame is asked for by its depth. It and those that called it are compared by their code objects and
 instructions: these alone are kept, never a frame.
 """
 
@@ -19,7 +19,7 @@ Chain = tuple[tuple[CodeType, int], ...]
 
 class Callers:
     """The sites from which one function is called, as ``(depth, chain, site)``: how many frames the hook's caller is
-    below the person's, and (code, instruction) of that and of those above it, up to the script itself."""
+    below the user's, and (code, instruction) of that and of those above it, up to the script itself."""
 
     __slots__ = ("known",)
 
@@ -51,7 +51,7 @@ class Callers:
 
 
 def chain_of(frame: FrameType | None, is_user: Callable[[str], bool]) -> tuple[int, Chain]:
-    """How many frames a library has from ``frame`` on, and the chain from the person's on; an empty one where it is too
+    """How many frames a library has from ``frame`` on, and the chain from the user's on; an empty one where it is too
     long to be remembered."""
     depth = 0
     while frame is not None and not is_user(frame.f_code.co_filename):

@@ -20,7 +20,7 @@ class Updating:
         self.name = name
         self.number = 0  # among all targets; 0 until its first call
         self.loop = False  # the update stands in a loop of the graph
-        self.named = False  # the person says that a call of it is a step
+        self.named = False  # the user says that a call of it is a step
         self.steps = 0  # that were made by calls of it
         self.batch_size = 0
         self.optimizers: list[weakref.ref[Any]] = []

@@ -225,14 +225,14 @@ class Markers:
         return token
 
     def _before_concrete(self, function: Any) -> Token | None:
-        """A compiled function that the person calls by its one graph; one that a ``tf.function`` calls is not seen."""
+        """A compiled function that the user calls by its one graph; one that a ``tf.function`` calls is not seen."""
         frame = sys._getframe(2)
         self._pass(frame)
         return self._work.function(function, frame) if self._work.left > 0 and self._eager() else None
 
     @property
     def _searching(self) -> bool:
-        """Whether observed calls may yet turn out to stand below the function that the person named."""
+        """Whether observed calls may yet turn out to stand below the function that the user named."""
         return self._named is not None and self._named.searching
 
     def _teach(self, key: int, frame: FrameType, site: int) -> None:

@@ -1,4 +1,4 @@
-"""The function that a person named with ``--steps-from``: each call of it is a step.
+"""The function that a user named with ``--steps-from``: each call of it is a step.
 
 A function is replaced by a wrapper in its module or class (documented: the wrapper stands on the stack; the frameless
 seam of ``method_seam`` would see one call where a bound method is handed on and called often, as SciPy's ``minimize``
@@ -24,7 +24,7 @@ from tfperfkit.records.steps import Marker
 
 
 class NamedCalls:
-    """Looks for the function in the person's modules, again and again until it is there.
+    """Looks for the function in the user's modules, again and again until it is there.
 
     ``entered()`` is called before each call, ``left(begin_ns)`` after it, on the calling thread.
     """
@@ -95,7 +95,7 @@ class NamedCalls:
 
 
 class NamedSteps:
-    """Steps that are calls of the function that the person named."""
+    """Steps that are calls of the function that the user named."""
 
     def __init__(self, name: str, state: CallState) -> None:
         self._state = state

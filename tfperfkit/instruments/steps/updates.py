@@ -83,7 +83,7 @@ def _assigns_gradients(graph: Any) -> bool:
 
 
 def own_code(function: Any) -> Any:
-    """The code of the person's function: TensorFlow traces a wrapper around it. None if it has none."""
+    """The code of the user's function: TensorFlow traces a wrapper around it. None if it has none."""
     try:
         return getattr(inspect.unwrap(function), "__code__", None)
     except ValueError:  # wrappers in a circle

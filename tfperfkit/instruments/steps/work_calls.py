@@ -1,5 +1,5 @@
 """Calls that train nothing and tell the iterations of other work apart: ``predict``, ``evaluate``, a session's ``run``,
-and compiled functions of the person's that update no weights.
+and compiled functions of the user's that update no weights.
 
 Only the first ones of a run leave a marker: a loop of short calls goes on as without us once its iterations have been
 timed. Calls within each other all leave one; which tells the iterations is decided when the run is read.
@@ -55,7 +55,7 @@ class WorkCalls:
         self._state.cost_ns += now_ns() - start
 
     def function(self, function: Any, frame: FrameType) -> Token | None:
-        """A compiled function is about to be called, by the person's line or by a library. ``frame``: TensorFlow's."""
+        """A compiled function is about to be called, by the user's line or by a library. ``frame``: TensorFlow's."""
         caller: FrameType | None = frame
         for _ in range(_DEPTH):
             if caller is None or self._is_users(caller.f_code.co_filename):

@@ -1,7 +1,7 @@
 """Starts the agent in a script that ``tfperf run`` launched, then takes itself away.
 
 Python imports ``sitecustomize`` at start-up; the supervisor put this folder at the head of PYTHONPATH. What the script
-could see of that (PYTHONPATH, ``sys.path``, the module itself) is undone here, and the person's own sitecustomize
+could see of that (PYTHONPATH, ``sys.path``, the module itself) is undone here, and the user's own sitecustomize
 runs as it would have.
 """
 
@@ -58,7 +58,7 @@ def _load(folder: str, name: str) -> "Any":
 
 def _chain() -> None:
     sys.modules.pop("sitecustomize", None)
-    import sitecustomize  # type: ignore[import-not-found]  # noqa: F401  (the person's own; without one this raises what site.py expects and passes over)
+    import sitecustomize  # type: ignore[import-not-found]  # noqa: F401  (the user's own; without one this raises what site.py expects and passes over)
 
 
 _start()

@@ -1,4 +1,4 @@
-"""The lines of the person's files that a page shows, with what they cost."""
+"""The lines of the user's files that a page shows, with what they cost."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class LineTime(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Innermost(msgspec.Struct, frozen=True, kw_only=True):
-    """The time of a line itself, as the innermost of the person's own on the way to an operation."""
+    """The time of a line itself, as the innermost of the user's own on the way to an operation."""
 
     file: str
     line: int

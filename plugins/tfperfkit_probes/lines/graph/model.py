@@ -15,7 +15,7 @@ DEPTH = 3
 
 
 class Place(msgspec.Struct, frozen=True, array_like=True):
-    """A frame of the person's code."""
+    """A frame of the user's code."""
 
     file: str
     line: int
@@ -34,7 +34,7 @@ class BuiltGraphs(msgspec.Struct, frozen=True, kw_only=True):
     file: str = ""
     line: int = 0
     owner: str = ""  # "user", "keras", "tensorflow", "tf.data"
-    called_from: list[Place] = []  # the person's frames when the trace began, outermost first
+    called_from: list[Place] = []  # the user's frames when the trace began, outermost first
     keras_method: str = ""  # of the model, where Keras itself made the function: "fit"
     jit_compile: bool = False
     trace_ns: int = 0

@@ -1,7 +1,7 @@
-"""Where in the person's source an operation comes from: the calls that lead to it, layer by layer.
+"""Where in the user's source an operation comes from: the calls that lead to it, layer by layer.
 
 A gradient goes to the operation that it differentiates. A path begins at a line of the traced function and goes
-inwards: lines of the person's functions, Keras' layers where they are called, a part of Keras at the end.
+inwards: lines of the user's functions, Keras' layers where they are called, a part of Keras at the end.
 """
 
 from __future__ import annotations
@@ -227,7 +227,7 @@ class Origins:
         return found[::-1]
 
     def anchored(self, items: list[Place | None]) -> list[Place | None]:
-        """The frames from the traced function on; of Keras' own functions from the person's call on."""
+        """The frames from the traced function on; of Keras' own functions from the user's call on."""
         described = self._definition
         for index, item in enumerate(items):
             if (
@@ -286,7 +286,7 @@ class _Walk:
         base = self._base
         same = base and nodes and nodes[0][:3] == base[-1][:3] and nodes[0].line > base[-1].line
         if same and not origins.calls.entered(target[0]):
-            base = base[:-1]  # the body of a loop over a dataset: a function to TensorFlow, a line below to the person
+            base = base[:-1]  # the body of a loop over a dataset: a function to TensorFlow, a line below to the user
         self.path = (*base, *nodes)
 
     def _cut(self, items: list[Place | None], graph: int) -> list[Place | None]:

@@ -1,4 +1,4 @@
-"""Recording which source line each operation of a graph comes from; runs once per trace, in the person's process."""
+"""Recording which source line each operation of a graph comes from; runs once per trace, in the user's process."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class RepeatedPass(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BesideTime(msgspec.Struct, frozen=True, kw_only=True):
-    """ms of a step in "metrics" or "summaries" that one line of the person's leads to; no ``where``: none does."""
+    """ms of a step in "metrics" or "summaries" that one line of the user's leads to; no ``where``: none does."""
 
     part: str
     ms: float
@@ -127,7 +127,7 @@ def _calling(graphs: Graphs, graph: Graph, call: LayerCall) -> list[Node]:
 def _forward(
     function: FunctionTime, number: int, graph: Graph, call: LayerCall
 ) -> tuple[float, list[Node], list[Node]]:
-    """The forward time of a call, the person's line that makes it, and the line of the traced function above."""
+    """The forward time of a call, the user's line that makes it, and the line of the traced function above."""
     wall = 0.0
     lines: dict[Node, None] = {}
     above: dict[Node, None] = {}

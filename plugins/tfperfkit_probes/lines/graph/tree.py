@@ -66,7 +66,7 @@ class Ran:
     runs: float = 0.0
     flops: float | None = None
     direct: bool = False  # made by the line itself, in no layer or part of Keras below it
-    place: tuple[str, int] = ("", 0)  # the innermost of the person's lines
+    place: tuple[str, int] = ("", 0)  # the innermost of the user's lines
     of: str = ""  # the operation, by its name in its graph; of a gradient the one that it differentiates
     moved: float | None = None  # bytes, where the shapes tell
     shapes: str = ""

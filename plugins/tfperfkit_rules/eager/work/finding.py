@@ -201,7 +201,7 @@ def _joined(evidence: Evidence, part: EagerPart, elements: EagerPart | None) -> 
 
 
 def _compiled_step(evidence: Evidence) -> bool:
-    """Whether the steps are a loop of the person's whose updates no line of Python makes: a compiled function does; or
+    """Whether the steps are a loop of the user's whose updates no line of Python makes: a compiled function does; or
     whose gradients one computes, which takes the larger part, and Python the update; or of ``fit``, as its callbacks'
     operations are beside the compiled step."""
     place, computes = step_place(evidence), evidence.share("graph") >= MEDIUM

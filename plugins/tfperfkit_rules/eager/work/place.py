@@ -1,4 +1,4 @@
-"""What of the work's eager operations is to be compiled: a model, a function of the person's, or the loop itself."""
+"""What of the work's eager operations is to be compiled: a model, a function of the user's, or the loop itself."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Place = tuple[str, Function]
 
 
 class Model(NamedTuple):
-    """A model as the person writes it, and the line that calls it. ``others``: models that
+    """A model as the user writes it, and the line that calls it. ``others``: models that
     take a part worth naming."""
 
     name: str
@@ -39,7 +39,7 @@ class Model(NamedTuple):
 
 def model_of(evidence: Evidence, part: EagerPart) -> Model | None:
     """The model or layer whose call makes most of these operations: the outermost call in the work, for a model may be
-    of the person's own layers, which call others."""
+    of the user's own layers, which call others."""
     called: Counter[Frame] = Counter()
     for stack, count in part.stacks.items():
         frame = next((frame for frame in _in_the_loop(evidence, stack) if calls(evidence, frame, LAYER)), None)

@@ -62,7 +62,7 @@ def _first(layer: str, taken: str) -> str:
 
 
 def _layer(evidence: Evidence, waste: Wasted) -> str:
-    """By the trace; "" without one, or where the person's own lines compute it."""
+    """By the trace; "" without one, or where the user's own lines compute it."""
     step = evidence.offer(ComputedStep)
     names = set(waste.operations)
     took: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Which operations of a graph share a stack: those in which no code of the person's runs."""
+"""Which operations of a graph share a stack: those in which no code of the user's runs."""
 
 from __future__ import annotations
 

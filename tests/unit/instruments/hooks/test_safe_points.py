@@ -60,7 +60,7 @@ def stack(*frames: tuple[str, str]) -> FrameType:
         ([USER, PY_FUNC, USER], False, False),
         ([USER, tf("eager/polymorphic_function/polymorphic_function.py", "_initialize"), HANDLER], False, False),
         ([USER, (f"{PACKAGES}/tensorflow/lite/tools.py", "convert"), HANDLER], False, False),
-        ([("/home/me/tensorflow/train.py", "main")], True, True),  # the person's own folder
+        ([("/home/me/tensorflow/train.py", "main")], True, True),  # the user's own folder
     ],
 )
 def test_the_stack_tells(frames: list[tuple[str, str]], entering: bool, away: bool) -> None:

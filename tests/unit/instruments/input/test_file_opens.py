@@ -30,7 +30,7 @@ def test_a_thread_that_opens_a_file_again_is_known_and_the_main_thread_is_not(tm
 
 
 def opened(opens: FileOpens, path: str) -> None:
-    """As the audit hook calls it: from the frame of ``open``, as it were, below the person's."""
+    """As the audit hook calls it: from the frame of ``open``, as it were, below the user's."""
     hook(opens, path)
 
 

@@ -150,5 +150,5 @@ def test_where_nobody_works_those_that_wait_too_are_looked_at() -> None:
         answers.put(1)
         for thread in (*threads, worker):
             thread.join()
-    # ``until.wait`` has no frame of the person's: it is who waits, not one that is looked at.
+    # ``until.wait`` has no frame of the user's: it is who waits, not one that is looked at.
     assert found == [batcher] and at_work == []

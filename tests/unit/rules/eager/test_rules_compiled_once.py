@@ -1,4 +1,4 @@
-"""Where a call is to be compiled: in the person's own lines and names."""
+"""Where a call is to be compiled: in the user's own lines and names."""
 
 from __future__ import annotations
 

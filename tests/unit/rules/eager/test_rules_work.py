@@ -88,7 +88,7 @@ draw()
 
 
 def test_a_librarys_long_call_is_compiled_with_the_function_that_makes_it() -> None:
-    """A sampler of chains: the library's own operations, and the person's density among them."""
+    """A sampler of chains: the library's own operations, and the user's density among them."""
     stacks = [
         sampled(60, "eager_ops", frame(7), frame(6, "chains:sample", name="draw")),
         sampled(30, "dispatch", frame(7), frame(6, "chains:sample", name="draw"), frame(4, MATH, name="log_prob")),
@@ -192,7 +192,7 @@ def test_a_loop_that_did_not_end_while_lines_were_counted_may_have_more_turns() 
 
 @pytest.mark.parametrize(("line", "library", "share"), [(3, "", 1.0), (3, "numpy", 0.9), (4, "", 0.9)])
 def test_python_at_the_lines_of_operations_goes_with_them(line: int, library: str, share: float) -> None:
-    """Letting go of their tensors; not what a library does there, nor the person's Python at other lines."""
+    """Letting go of their tensors; not what a library does there, nor the user's Python at other lines."""
     source = IN_LOOP.replace("v / tf.norm(v)", "shift(v)")
     own = Stack((frame(line),), library, "python")
     stacks = [sampled(60, "eager_ops", frame(3, MATH)), sampled(30, "dispatch", frame(3, MATH)), (own, 10)]

@@ -154,7 +154,7 @@ def test_else_the_line_that_waits_comes_first(given: Any) -> None:
 def test_a_rare_or_short_wait_is_left_in_peace() -> None:
     assert not list(on_purpose.waits(looped("time.sleep(1)", share=3)))
     assert not list(on_purpose.waits(looped("time.sleep(1)", rare=True)))
-    assert not list(on_purpose.waits(looped("sleep(1)")))  # the person's own function
+    assert not list(on_purpose.waits(looped("sleep(1)")))  # the user's own function
 
 
 def collecting(each_ms: float = 4.0, line: str = "gc.collect()") -> Any:

@@ -48,7 +48,7 @@ def test_a_checkpoint_at_each_step_is_reported_at_the_callback() -> None:
 
 
 def test_compiled_calls_behind_side_work_are_faster_without_it() -> None:
-    """As long as the person's Python takes for it, no gain beside the saving's own is known."""
+    """As long as the user's Python takes for it, no gain beside the saving's own is known."""
     source = "for i in r:\n    train(x)\n    manager.save()\n"
 
     def found(rest: str) -> tuple[float, float]:

@@ -205,7 +205,7 @@ def test_what_ran_is_named_by_its_package() -> None:
     assert "is pandas" in hot_line("x = f(x)", "pandas.core.frame:apply").title
     assert "is Python" in hot_line("numpy_pandas = f(x)").title
     assert "is copying (copy.deepcopy)" in hot_line("x = f(x)", "copy:deepcopy").title
-    assert "is Python" in hot_line("copy = deepcopy(x)").title  # the person's own, whatever it is called
+    assert "is Python" in hot_line("copy = deepcopy(x)").title  # the user's own, whatever it is called
 
 
 @pytest.mark.parametrize(("library", "told"), [("scipy.optimize._minimize:minimize", 0), ("numpy:vectorize", 1)])

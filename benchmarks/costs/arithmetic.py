@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from benchmarks.costs import measure
-from benchmarks.costs.timing import ms
+from benchmarks.costs.timing import ms, once_ms
 
 Round = Callable[[], list[float]]
 
@@ -187,7 +187,7 @@ def batch_growth() -> Round:
 _CHILD = """
 import json, sys
 from benchmarks.costs.arithmetic import convolution, product
-from benchmarks.costs.timing import ms
+from benchmarks.costs.timing import ms, once_ms
 calls = product(256, 512), product(32, 128), convolution(8, 32, 16)
 for _ in sys.stdin:
     print("times", json.dumps([ms(call) for call in calls]), flush=True)
@@ -211,3 +211,43 @@ def onednn() -> Round:
         return json.loads(next(line for line in of.stdout if line.startswith("times")).removeprefix("times"))
 
     return lambda: [1 - on / off for on, off in zip(times(with_it), times(without), strict=True)]
+
+
+@measure("share", "of work on 1 MB right behind an operation that moves 128 MB and more, what it takes by itself")
+def behind_memory() -> Round:
+    """Elementwise work, a dense layer and an Adam update, each on 1 MB, in compiled functions."""
+    values, weight, moments = tf.ones((250_000,)), tf.Variable(tf.ones((512, 512))), tf.Variable(tf.zeros((512, 512)))
+    rows, step = tf.ones((256, 512)), tf.ones((512, 512))
+    arrays = [tf.zeros((megabytes * 250_000,)) for megabytes in (64, 128)]
+
+    @tf.function
+    def elementwise_work() -> tf.Tensor:
+        return tf.tanh(values * 2.0 + 1.0) - values
+
+    @tf.function
+    def layer() -> tf.Tensor:
+        return tf.nn.relu(tf.matmul(rows, weight))
+
+    @tf.function
+    def update() -> None:
+        moments.assign(0.9 * moments + 0.1 * step * step)
+        weight.assign_sub(1e-9 * step / (tf.sqrt(moments) + 1e-7))
+
+    moved = tf.function(lambda x: x + 1.0)
+
+    def behind(call: Callable[[], object], array: tf.Tensor) -> float:
+        """ms of a call right behind the large operation: the fastest of 15, since what disturbs only adds."""
+        found = []
+        for _ in range(15):
+            moved(array)
+            found.append(once_ms(call))
+        return min(found)
+
+    def alone(call: Callable[[], object]) -> float:
+        return min(once_ms(call) for _ in range(15))
+
+    def points() -> list[float]:
+        calls = (elementwise_work, layer, update)
+        return [alone(call) / behind(call, array) for array in arrays for call in calls]
+
+    return points

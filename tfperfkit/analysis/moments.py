@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from tfperfkit.records.parts import RunPart
-from tfperfkit.records.restored_calls import RESTORED_CALLS
-from tfperfkit.records.samples import TENSORFLOW, Frame, Stack
+from tfperfkit.records.samples import RESTORED_CALLS, TENSORFLOW, Frame, Stack
 from tfperfkit.records.steps import Loop
 from tfperfkit.syntax.loops import SourceLoops, source_loops
 from tfperfkit.syntax.module import Syntax, parse

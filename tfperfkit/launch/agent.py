@@ -88,7 +88,7 @@ class Agent:
         from tfperfkit.storage.run_directory import RunDirectory
 
         if self._recorder is not None:
-            from tfperfkit.recording.child_part import furnish
+            from tfperfkit.recording.active import furnish
 
             furnish(Path(self._recorder.root), Path(self._directory))
         run, manifest = RunDirectory.open(Path(self._directory))

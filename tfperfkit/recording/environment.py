@@ -1,4 +1,5 @@
-"""Facts about the process and the machine, taken without waking TensorFlow."""
+"""Facts about the process and the machine, read without initialising TensorFlow, and what the system kept from the
+script: CPU time that the quota of its control group refused, memory in swap (Linux, at the start and the end)."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import Any
 
 from tfperfkit import native
 from tfperfkit.clock import now_ns, start_ticks, this_machine
-from tfperfkit.recording.pressure import pressure
+from tfperfkit.storage.descriptors import read_file
 from tfperfkit.storage.run_directory import Manifest
 
 _PACKAGES = ("tensorflow", "keras", "tf_keras", "numpy")
@@ -62,3 +63,75 @@ def end_facts() -> dict[str, Any]:
     except Exception:
         pass
     return facts
+
+
+_GROUPS = "/sys/fs/cgroup"
+
+
+def pressure() -> dict[str, Any]:
+    """``throttled_ns``: how long the control group's processes have been held back; ``quota_cpus``: CPU cores that its
+    quota allows; ``swapped_bytes`` of this process; ``major_faults``: pages that were read from a disk."""
+    found: dict[str, Any] = {}
+    for folder in _folders():
+        throttled, quota = _throttled_ns(folder), _quota(folder)
+        if quota is not None:  # the innermost group that has one
+            found.update(quota_cpus=quota, throttled_ns=throttled or 0)
+            break
+    swapped = _field("/proc/self/status", "VmSwap:")
+    if swapped is not None:
+        found["swapped_bytes"] = swapped * 1024
+    try:
+        import resource
+
+        found["major_faults"] = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
+    except ImportError:  # not on Windows
+        pass
+    return found
+
+
+def _folders() -> list[str]:
+    """List the control groups that may have a quota, the innermost first. In a container the host's paths may not
+    exist; then the root of the mount is the container's own."""
+    found: list[str] = []
+    for line in _read("/proc/self/cgroup").splitlines():
+        _, controllers, path = (line.split(":", 2) + ["", "", ""])[:3]
+        if controllers == "" or "cpu" in controllers.split(","):
+            root = _GROUPS if controllers == "" else f"{_GROUPS}/cpu"
+            while path not in ("", "/"):
+                found.append(root + path)
+                path = os.path.dirname(path)
+            found.append(root)
+    return found
+
+
+def _throttled_ns(folder: str) -> int | None:
+    microseconds = _field(f"{folder}/cpu.stat", "throttled_usec")
+    return microseconds * 1000 if microseconds is not None else _field(f"{folder}/cpu.stat", "throttled_time")
+
+
+def _quota(folder: str) -> float | None:
+    """The quota in CPU cores; None if there is none."""
+    words = _read(f"{folder}/cpu.max").split() or [
+        _read(f"{folder}/cpu.cfs_quota_us").strip(),
+        _read(f"{folder}/cpu.cfs_period_us").strip(),
+    ]
+    try:
+        quota, period = int(words[0]), int(words[1])
+    except (ValueError, IndexError):
+        return None
+    return quota / period if quota > 0 and period > 0 else None
+
+
+def _field(path: str, name: str) -> int | None:
+    for line in _read(path).splitlines():
+        words = line.split()
+        if len(words) > 1 and words[0] == name and words[1].isdigit():
+            return int(words[1])
+    return None
+
+
+def _read(path: str) -> str:
+    try:
+        return read_file(path).decode("ascii", "replace")
+    except OSError:
+        return ""

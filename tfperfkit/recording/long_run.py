@@ -18,8 +18,7 @@ from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.contention import all_threads_ns
 from tfperfkit.instruments.hooks.interrupts import words_of
 from tfperfkit.instruments.memory.process import Resident
-from tfperfkit.recording.minutes import Minutes
-from tfperfkit.recording.stretch_counter import StretchCounter
+from tfperfkit.recording.stretch_counter import Minutes, StretchCounter
 from tfperfkit.recording.window_run import WindowOwner, WindowRun
 from tfperfkit.records.history import (
     ANSWER,

@@ -1,10 +1,16 @@
-"""Step times, samples and traces of a stretch of the run, in memory that does not grow with it."""
+"""What watch mode counts in a stretch of the run (step times, samples, traces), in memory that does not grow with it,
+and its rows of minutes, in a file that stays small for weeks."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
+from contextlib import suppress
+from pathlib import Path
 
-from tfperfkit.records.history import Stretch
+from tfperfkit.records.history import MINUTES, Stretch, joined, read
+from tfperfkit.storage import safe_reader
+from tfperfkit.storage.stream_writer import StreamFile, encoder
 
 #: Step times that are kept of a stretch, evenly spread over it: their median is known to 3 % of their spread.
 _KEPT = 1024
@@ -76,3 +82,51 @@ class StretchCounter:
             inside_ns=self.inside_ns,
             busy_ns=self.busy_ns,
         )
+
+
+#: Two weeks of minutes. From then on the older half is joined in pairs, once a week.
+MAX_BYTES = 8 * 1024 * 1024
+
+
+class Minutes:
+    """The file with the rows of minutes. One thread calls ``append`` and ``flush``."""
+
+    def __init__(self, folder: Path, max_bytes: int = MAX_BYTES) -> None:
+        self._folder, self._max = folder, max_bytes
+        self._base = 0  # bytes that an earlier process wrote into the file
+        self._open()
+
+    def _open(self) -> None:
+        self._file = StreamFile(self._folder / MINUTES)
+        self._rows = self._file.stream()
+
+    def append(self, row: Stretch) -> None:
+        self._rows.append(row)
+
+    def flush(self) -> None:
+        self._file.flush()
+        if self._file.ended:  # a full disk: perhaps it has room again
+            self._open()
+        elif self._base + self._file.written > self._max:
+            self._halve()
+
+    def close(self) -> None:
+        self._file.close()
+
+    def discard(self) -> None:
+        self._file.discard()
+
+    def _halve(self) -> None:
+        """Join the older half in pairs, and rewrite the file."""
+        self._file.close()
+        rows = read(safe_reader.read_stream(self._folder, MINUTES), Stretch)
+        half = len(rows) // 2
+        kept = [joined(rows[index : min(index + 2, half)]) for index in range(0, half, 2)] + rows[half:]
+        data = b"".join(encoder.encode(row) + b"\n" for row in kept)
+        with suppress(OSError):
+            safe_reader.write_file(self._folder, MINUTES, data)
+        with suppress(OSError):
+            self._base = os.stat(self._folder / MINUTES).st_size
+        if self._base > self._max:  # it could not be written: do not try at each row
+            self._max = 2 * self._base
+        self._open()

@@ -305,3 +305,26 @@ def precise_spans(events: Iterable[Any]) -> list[Span]:
             spans.append((begin, event["ns"]))
             begin = None
     return spans if begin is None else [*spans, (begin, 1 << 62)]
+
+
+_MODULES = {
+    "load": ("_call_attribute", "_call_flat", "get_handle", "get_unused_handle", "_unused_handle"),
+    "function_deserialization": (
+        "_run_functions_eagerly",
+        "restored_function_body",
+        "_concrete_function_callable_with",
+        "_try_convert_to_tensor_spec",
+        "_is_tensor",
+        "_call_concrete_function",
+    ),
+    "signature_serialization": ("__getitem__", "__iter__", "__len__"),
+}
+FOLDER = "tensorflow/python/saved_model/"
+#: Functions of TensorFlow's loader of SavedModels that run in each call of what was loaded, by module.
+RESTORED: dict[str, frozenset[str]] = {module: frozenset(functions) for module, functions in _MODULES.items()}
+#: The same, as frames of samples name them.
+RESTORED_CALLS = frozenset(
+    f"{FOLDER.replace('/', '.')}{module}:{function}" for module, functions in _MODULES.items() for function in functions
+)
+#: It only calls the object that was loaded.
+PASSES_ON = "_call_attribute"

@@ -7,8 +7,7 @@ from pathlib import Path
 import msgspec
 from stretch_builder import row
 
-from tfperfkit.recording.minutes import Minutes
-from tfperfkit.recording.stretch_counter import Durations, StretchCounter
+from tfperfkit.recording.stretch_counter import Durations, Minutes, StretchCounter
 from tfperfkit.records.history import MINUTES, Stretch, joined, read
 from tfperfkit.storage.run_directory import read_stream
 

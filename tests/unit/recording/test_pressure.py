@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tfperfkit.recording import pressure as module
-from tfperfkit.recording.pressure import pressure
+from tfperfkit.recording import environment as module
+from tfperfkit.recording.environment import pressure
 
 
 def test_this_process_is_read() -> None:
@@ -47,7 +47,7 @@ def test_a_real_quota_is_seen() -> None:
     except OSError:
         pytest.skip("needs the right to make a control group of version 1 with a quota")
     code = (
-        "from tfperfkit.recording.pressure import pressure\n"
+        "from tfperfkit.recording.environment import pressure\n"
         f"open({str(group / 'cgroup.procs')!r}, 'w').write('0')\n"
         "before = pressure()\n"
         "sum(i * i for i in range(500_000))\n"

@@ -10,7 +10,7 @@ import os
 from typing import Literal, NamedTuple
 
 from tfperfkit.records.parts import Activity, Context
-from tfperfkit.records.restored_calls import FOLDER, PASSES_ON, RESTORED
+from tfperfkit.records.samples import FOLDER, PASSES_ON, RESTORED
 from tfperfkit.user_code import installed_as
 
 TRACING, SAVING, SUMMARY, INPUT, SYNC, CALL, EXECUTE, EVALUATE, CALLBACK, BUILD, PASSES = (1 << i for i in range(11))

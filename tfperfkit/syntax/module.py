@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
-from tfperfkit.syntax.function import Function, find_innermost, make_function
+from tfperfkit.syntax.function import Function, make_function
 from tfperfkit.syntax.loop import LOOP_NODES, Loop, make_loop
 from tfperfkit.syntax.loops import Span
 from tfperfkit.syntax.names import Names
 from tfperfkit.syntax.nodes import FUNCTIONS, LOOPS, Node, find_nodes, get_last_name, get_lines, is_constant
 
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 #: Nested expressions that are kept: a sum of this many terms, or half as many calls in a chain.
 _DEEPEST = 100
 
@@ -22,20 +24,19 @@ class Syntax(Names):
 
     def __init__(self, tree: ast.Module) -> None:
         super().__init__(tree)
-        self._by_line: dict[int, list[ast.expr]] = {}
-        self.calls: list[ast.Call] = []
-        for node in self.find_nodes(ast.expr):
-            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-                self._by_line.setdefault(line, []).append(node)
-            if isinstance(node, ast.Call):
-                self.calls.append(node)
-        self.calls.sort(key=lambda call: (call.lineno, call.col_offset))
+        #: The nodes of each kind, each with its number: outer ones come first.
+        nodes = find_nodes(tree, ast.AST)
+        self._by_kind = _group_by((type(node), (number, node)) for number, node in enumerate(nodes))
+        self._by_line = _group_by(
+            (line, node) for node in nodes if isinstance(node, ast.expr) for line in get_lines(node)
+        )
+        self.calls = sorted(self.find_nodes(ast.Call), key=lambda call: (call.lineno, call.col_offset))
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:
         """All functions and methods, nested ones too; no lambdas."""
         owners = {item: node.name for node in self.find_nodes(ast.ClassDef) for item in node.body}
-        return tuple(make_function(node, owners.get(node, "")) for node in self._nodes if isinstance(node, FUNCTIONS))
+        return tuple(make_function(node, owners.get(node, "")) for node in self._find(FUNCTIONS))
 
     @cached_property
     def lambdas(self) -> tuple[Function, ...]:
@@ -45,7 +46,7 @@ class Syntax(Names):
     @cached_property
     def loops(self) -> tuple[Loop, ...]:
         """All loop statements and comprehensions."""
-        return tuple(make_loop(node) for node in self._nodes if isinstance(node, LOOP_NODES))
+        return tuple(make_loop(node) for node in self._find(LOOP_NODES))
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
@@ -53,16 +54,33 @@ class Syntax(Names):
         return {below: node for node in self.find_nodes(ast.AST) for below in ast.iter_child_nodes(node)}
 
     @cached_property
-    def _nodes(self) -> list[ast.AST]:
-        return find_nodes(self.tree, ast.AST)
+    def _function_at(self) -> dict[int, Function]:
+        """The innermost function by line: inner ones come later."""
+        return {line: item for item in self.functions for line in range(item.first, item.last + 1)}
+
+    @cached_property
+    def _loops_by_line(self) -> dict[int, list[Loop]]:
+        return _group_by((line, item) for item in self.loops for line in item.lines)
+
+    @cached_property
+    def _statements_by_line(self) -> dict[int, list[ast.stmt]]:
+        return _group_by((line, node) for node in self.find_nodes(ast.stmt) for line in get_lines(node))
+
+    @cached_property
+    def _calls_by_name(self) -> dict[str, list[ast.Call]]:
+        return _group_by((get_last_name(call.func), call) for call in self.calls)
 
     def find_nodes(self, *kinds: type[Node]) -> list[Node]:
         """Find the nodes of these kinds in the file; outer ones come before inner ones."""
-        return [node for node in self._nodes if isinstance(node, kinds)]
+        return self._find(kinds)
+
+    def _find(self, kinds: tuple[type[ast.AST], ...]) -> list[Any]:
+        rows = [row for kind, rows in self._by_kind.items() if issubclass(kind, kinds) for row in rows]
+        return [node for _, node in sorted(rows, key=lambda row: row[0])]
 
     def find_function(self, line: int) -> Function | None:
         """Find the innermost function around a line, decorators included; None at the module's top."""
-        return find_innermost(self.functions, line)
+        return self._function_at.get(line)
 
     def find_only_function(self, name: str) -> Function | None:
         """Find the function or method of this name; None if the file has none or several."""
@@ -71,7 +89,7 @@ class Syntax(Names):
 
     def find_statements(self, line: int, *kinds: type[ast.stmt]) -> list[ast.stmt]:
         """Find the statements of these kinds around a line, outer ones before inner ones."""
-        return [node for node in self.find_nodes(*kinds) if line in get_lines(node)]
+        return [node for node in self._statements_by_line.get(line, ()) if isinstance(node, kinds)]
 
     def is_in_loop(self, node: ast.AST) -> bool:
         """Whether a ``for`` or ``while`` statement of the same function stands around a node."""
@@ -84,7 +102,7 @@ class Syntax(Names):
     def find_loops(self, line: int) -> tuple[Loop, ...]:
         """Find the loops around a line within its function, outermost first."""
         scope = self.find_function(line)
-        around = [item for item in self.loops if line in item.lines and self.find_function(item.line) == scope]
+        around = (item for item in self._loops_by_line.get(line, ()) if self.find_function(item.line) == scope)
         return tuple(sorted(around, key=lambda item: (item.line, -item.last)))
 
     def find_given(self, word: str) -> list[tuple[int, ast.expr]]:
@@ -100,7 +118,7 @@ class Syntax(Names):
 
     def find_calls(self, name: str) -> list[ast.Call]:
         """Find the calls of any function or method of this name, in order of their lines."""
-        return [call for call in self.calls if get_last_name(call.func) == name]
+        return self._calls_by_name.get(name, [])
 
     def named(self, *names: str) -> Iterator[ast.Call]:
         """The calls of these APIs, in order of their lines."""
@@ -129,6 +147,13 @@ class Syntax(Names):
     def running_calls(self, line: int, span: Span | None) -> list[ast.Call]:
         """The calls among ``running``."""
         return [node for node in self.running(line, span) if isinstance(node, ast.Call)]
+
+
+def _group_by(rows: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    found: dict[Key, list[Value]] = {}
+    for key, value in rows:
+        found.setdefault(key, []).append(value)
+    return found
 
 
 @lru_cache(maxsize=512)

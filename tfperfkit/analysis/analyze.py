@@ -200,18 +200,18 @@ def _study(
             *troubles,
         ),
         work=tuple(of_work(item) for item in work),
-        shown=None if show_all else shown if shown is not None else _shown(manifest),
+        shown=None if show_all else shown if shown is not None else _shown_probes(manifest),
         run_account=evidence.run_account,
         children=family,
         history=evidence.history,
-        words=_words(evidence),
+        words=_window_words(evidence),
         album=album(evidence, outcomes, ranked, captured, beginning(agent, manifest.started_ns)) if pictures else None,
     )
     return report, evidence
 
 
-def _words(evidence: Evidence) -> dict[str, str]:
-    """What the report calls the windows that accounts come from."""
+def _window_words(evidence: Evidence) -> dict[str, str]:
+    """Return what the report calls the windows that accounts come from."""
     waits, breakdown = evidence.offer(GraphWaits), evidence.offer(StepBreakdown)
     found = {evidence.offered_by(type(offered)): offered.words for offered in (waits, breakdown) if offered is not None}
     return {name: words for name, words in found.items() if words}
@@ -238,7 +238,8 @@ def _measured(run: RunDirectory) -> tuple[Measured, ...]:
         return ()
 
 
-def _shown(manifest: Manifest) -> tuple[str, ...] | None:
+def _shown_probes(manifest: Manifest) -> tuple[str, ...] | None:
+    """Return the probes whose tables the run asked to show in full; None for the default."""
     return tuple(manifest.shown) if manifest.shown is not None else None
 
 

@@ -60,7 +60,7 @@ def flame(evidence: Evidence) -> Tree | None:
     compiled = evidence.offer(CompiledFunctions)
     root = _Box()
     for stack, count in samples.stacks.items():
-        _add(root, stack, count * weights[_part(stack)])
+        _add(root, stack, count * weights[_part_of_stack(stack)])
     collected = _collected(evidence)
     for stack, ms in collected:
         _add(root, stack._replace(library=PARTS["gc"].label, activity="python"), ms)
@@ -95,7 +95,7 @@ def heat(evidence: Evidence) -> list[LineHeat]:
         weights = _weights(evidence)
         for stack, count in samples.stacks.items():
             for place in dict.fromkeys((frame.file, frame.line) for frame in stack.frames):
-                python[place] += count * weights[_part(stack)]  # type: ignore[assignment]
+                python[place] += count * weights[_part_of_stack(stack)]  # type: ignore[assignment]
         for stack, ms in _collected(evidence):
             for place in dict.fromkeys((frame.file, frame.line) for frame in stack.frames):
                 python[place] += ms  # type: ignore[assignment]
@@ -130,7 +130,8 @@ def part_lines(evidence: Evidence) -> dict[str, tuple[tuple[SourceSpan, float], 
     }
 
 
-def _part(stack: Stack) -> PartName:
+def _part_of_stack(stack: Stack) -> PartName:
+    """Return the part of the account that a stack counts for."""
     return "evaluate" if stack.context == "evaluate" else part_of(stack.activity) or "other"
 
 
@@ -143,7 +144,7 @@ def _weights(evidence: Evidence) -> defaultdict[PartName, float]:
         return defaultdict(lambda: unit)
     seen: Counter[PartName] = Counter()
     for stack, count in samples.stacks.items():
-        seen[_part(stack)] += count
+        seen[_part_of_stack(stack)] += count
     return defaultdict(float, {part: account.parts_ms.get(part, 0.0) / count for part, count in seen.items()})
 
 
@@ -151,7 +152,7 @@ def _not_sampled(evidence: Evidence) -> dict[PartName, float]:
     """Parts of the account on which no sample fell."""
     if evidence.account is None:
         return {}
-    seen = {_part(stack) for stack in evidence.samples.stacks}
+    seen = {_part_of_stack(stack) for stack in evidence.samples.stacks}
     return {part: ms for part, ms in evidence.account.parts_ms.items() if ms > 0 and part not in seen}
 
 

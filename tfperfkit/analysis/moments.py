@@ -69,7 +69,7 @@ class Moments:
             return Moment("children", loop=loop)
         methods = _methods(leaf, names if stack.library in TENSORFLOW else [])
         fit = "fit" in methods or any("fit" in _methods(frame, []) for frame in stack.frames)
-        return Moment(_part(stack, leaf, methods), fit, loop)
+        return Moment(_part_of_leaf(stack, leaf, methods), fit, loop)
 
     def around(self, file: str, line: int) -> Loop | None:
         """The outermost loop around a line, in its function."""
@@ -78,7 +78,8 @@ class Moments:
         return next((Loop(file, begin) for begin in self._loops[file].around(line)), None)
 
 
-def _part(stack: Stack, leaf: Frame, methods: list[str]) -> RunPart:
+def _part_of_leaf(stack: Stack, leaf: Frame, methods: list[str]) -> RunPart:
+    """Return the part of the run that a stack counts for."""
     called = next((_METHODS[name] for name in methods if name in _METHODS), None)
     if called is not None:
         return called
@@ -163,20 +164,23 @@ def waits_for_children(frame: Frame, names: list[str], syntax: Syntax | None) ->
     modules = [call.partition(":")[0] for call in frame.calls or ()]
     if any(sign in name for name in (*names, *modules) for sign in _THREADS):
         return False
-    if any(_inside(module, _MODULES) for module in modules):
+    if any(_is_in_package(module, _MODULES) for module in modules):
         # A pool's methods may be those of a pool of threads that the line does not name.
-        return "multiprocessing.pool" not in modules or not _has(syntax, *_THREADS[:2])
+        return "multiprocessing.pool" not in modules or not _calls_api(syntax, *_THREADS[:2])
     if _FUTURES in modules:
-        return any(_POOLS in name for name in names) or (_has(syntax, _POOLS) and not _has(syntax, _THREADS[2]))
+        return any(_POOLS in name for name in names) or (
+            _calls_api(syntax, _POOLS) and not _calls_api(syntax, _THREADS[2])
+        )
     return not modules and any(name.startswith(_C_FUNCTIONS) for name in names)
 
 
-def _inside(module: str, packages: tuple[str, ...]) -> bool:
+def _is_in_package(module: str, packages: tuple[str, ...]) -> bool:
+    """Return whether a module belongs to one of these packages."""
     return any(module == package or module.startswith(f"{package}.") for package in packages)
 
 
-def _has(syntax: Syntax | None, *signs: str) -> bool:
-    """Whether a file calls such an API anywhere."""
+def _calls_api(syntax: Syntax | None, *signs: str) -> bool:
+    """Return whether a file calls such an API anywhere."""
     if syntax is None:
         return False
     called = (syntax.name(call.func) for call in syntax.calls)

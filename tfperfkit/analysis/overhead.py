@@ -29,7 +29,7 @@ def overhead(rows: Iterable[object], table: StepTable, windows: Iterable[str], b
             inside = [step.duration_ns for step in table.in_window(name) if step.begin_ns >= begun]
             if inside:
                 per_probe[name] = statistics.median(inside) / middle
-    noted = [row for row in map(_row, rows) if row is not None]
+    noted = [row for row in map(_read_row, rows) if row is not None]
     waited = _waited(noted, table)
     notes: tuple[str, ...] = ()
     if waited is not None and waited >= BUSY:
@@ -49,10 +49,11 @@ def overhead(rows: Iterable[object], table: StepTable, windows: Iterable[str], b
 def waited_share(rows: Iterable[object], table: StepTable) -> float | None:
     """Of the time from the first clean step to the last, the share in which the training thread had no processor;
     ``rows`` as of ``overhead``. None where that was not noted, or not for long enough."""
-    return _waited([row for row in map(_row, rows) if row is not None], table)
+    return _waited([row for row in map(_read_row, rows) if row is not None], table)
 
 
-def _row(row: object) -> Row | None:
+def _read_row(row: object) -> Row | None:
+    """Return a record; None if it is damaged."""
     if not isinstance(row, list) or len(row) not in (3, 4) or not all(isinstance(value, int) for value in row[:3]):
         return None
     waited = row[3] if len(row) == 4 and isinstance(row[3], int) else None

@@ -163,7 +163,7 @@ class RunParts:
             self._add(self._before, end - begin - busy, traced)
             self._before = _BETWEEN
         else:
-            seen = self._outside(moment, end)
+            seen = self._place_outside_steps(moment, end)
             self._before = self._before if seen is _FREEING else seen  # it ends with what was sampled of it
             self._add(_TRAINING, busy - ours, traced_inside)
             self._add(seen, end - begin - busy, traced, stack)
@@ -174,7 +174,7 @@ class RunParts:
             traced = 0
         elif moment.part == "tracing" and traced:
             # A trace was measured here: what else passed since the last sample is not of it.
-            moment = self._outside(moment._replace(part="tensorflow"), self._at)
+            moment = self._place_outside_steps(moment._replace(part="tensorflow"), self._at)
         divided: tuple[tuple[RunPart, int], ...] = (("tracing", traced), (moment.part, ns - traced))
         for part, value in divided:
             self._ns[part] += value
@@ -192,7 +192,7 @@ class RunParts:
             self._loops.add(self._moments.around(steps.loop.file, steps.loop.line))
         self._loops.discard(None)
 
-    def _outside(self, moment: Moment, when: int) -> Moment:
+    def _place_outside_steps(self, moment: Moment, when: int) -> Moment:
         """What a moment outside of the steps is of. All that ``fit`` itself does belongs to training; in a loop that
         trains, it is the user's Python that comes between two steps."""
         if moment.part not in (("data", "tensorflow", "building") if moment.fit else ("data",)):
@@ -264,9 +264,10 @@ class PartLines:
         for (part, stack), ns in self._ns.items():
             if ns > 0 and self._stacks[stack].frames:
                 stacks[part][stack] = ns
-        return {part: self._of(found) for part, found in stacks.items()}
+        return {part: self._costliest_lines(found) for part, found in stacks.items()}
 
-    def _of(self, stacks: Mapping[int, int]) -> tuple[LineTime, ...]:
+    def _costliest_lines(self, stacks: Mapping[int, int]) -> tuple[LineTime, ...]:
+        """Return the lines on which most of these stacks' time was spent."""
         below: Counter[_Line] = Counter()
         innermost: Counter[_Line] = Counter()
         depths: dict[_Line, int] = {}

@@ -73,7 +73,7 @@ def account(facts: Facts) -> StepAccount | None:
     count = sum(step.count for step in clean)
     mean_ms = ms(sum(step.end_ns - step.begin_ns for step in clean)) / count
     typical_ms = ms(sum(step.end_ns - step.begin_ns for step in ordinary)) / sum(step.count for step in ordinary)
-    explained = _together(outliers, [_explain(step, typical_ms, facts) for step in outliers], typical_ms, facts)
+    explained = _judge_together(outliers, [_explain(step, typical_ms, facts) for step in outliers], typical_ms, facts)
     explained, waited_ms = _fetching(explained, clean) if facts.feeds else (explained, 0.0)
     parts, windows = _ordinary(facts, ordinary, typical_ms)
     if parts:
@@ -81,7 +81,7 @@ def account(facts: Facts) -> StepAccount | None:
             for part, excess in _spread(step, outlier, facts).items():
                 parts[part] += excess / count
         parts = _to_sum(parts, mean_ms)
-    between, gaps_ms = _between(facts, count)
+    between, gaps_ms = _time_between_steps(facts, count)
     return StepAccount(
         steps=count,
         mean_ms=mean_ms,
@@ -138,7 +138,7 @@ def _explain(step: Step, typical_ms: float, facts: Facts) -> Outlier:
     )
 
 
-def _together(
+def _judge_together(
     steps: Sequence[Step], outliers: Sequence[Outlier], typical_ms: float, facts: Facts
 ) -> tuple[Outlier, ...]:
     """Outliers with a sample or two, too few for a cause of their own, are judged as one with all others that samples
@@ -313,8 +313,8 @@ def _to_sum(parts: Parts, whole: float) -> Parts:
     return {name: value / there * whole for name, value in parts.items()} if there > 0 else parts
 
 
-def _between(facts: Facts, count: int) -> tuple[dict[str, float], float]:
-    """What ran between clean steps that follow each other, in ms for each step; and its sum."""
+def _time_between_steps(facts: Facts, count: int) -> tuple[dict[str, float], float]:
+    """Return what ran between clean steps that follow each other, in ms for each step, and its sum."""
     clean = facts.steps.clean
     gaps = [
         (before.end_ns, after.begin_ns)

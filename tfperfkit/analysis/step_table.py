@@ -79,7 +79,7 @@ def read_windows(events: Sequence[dict[str, Any]]) -> dict[str, WindowSummary]:
         elif event["kind"] == "window":
             reason = "the process ended inside the window"
             windows[name] = WindowSummary(
-                name=name, first_step=_whole(event, "step"), steps=0, status="cut", reason=reason
+                name=name, first_step=_whole_number(event, "step"), steps=0, status="cut", reason=reason
             )
         elif event["kind"] == "window_end" and name in windows:
             begun = windows[name]
@@ -87,7 +87,7 @@ def read_windows(events: Sequence[dict[str, Any]]) -> dict[str, WindowSummary]:
             windows[name] = WindowSummary(
                 name=name,
                 first_step=begun.first_step,
-                steps=max(_whole(event, "step") - begun.first_step, 0),
+                steps=max(_whole_number(event, "step") - begun.first_step, 0),
                 status="cut" if cut_short else "ok",
                 reason="the run ended inside the window" if cut_short else "",
             )
@@ -96,8 +96,8 @@ def read_windows(events: Sequence[dict[str, Any]]) -> dict[str, WindowSummary]:
     return windows
 
 
-def _whole(event: dict[str, Any], name: str) -> int:
-    """A whole number of an event; 0 where a damaged file has something else."""
+def _whole_number(event: dict[str, Any], name: str) -> int:
+    """Return a whole number of an event; 0 where a damaged file has something else."""
     value = event.get(name)
     return value if isinstance(value, int) else 0
 
@@ -233,11 +233,11 @@ def window_spans(events: Sequence[dict[str, Any]]) -> list[tuple[int, int, str]]
     for event in of_kind(events, "opened", "window_end"):
         if event["kind"] == "opened":
             if len(spans) < _MAX_WINDOWS:
-                spans.append((_whole(event, "ns"), 1 << 63, str(event.get("probe"))))
+                spans.append((_whole_number(event, "ns"), 1 << 63, str(event.get("probe"))))
         else:
             for index, (begin, end, name) in enumerate(spans):
                 if name == event.get("probe") and end == 1 << 63:
-                    spans[index] = (begin, _whole(event, "end_ns"), name)
+                    spans[index] = (begin, _whole_number(event, "end_ns"), name)
     return sorted(spans)
 
 

@@ -62,8 +62,8 @@ class Timed:
             return None
         return paired_ratio(before, after, confidence=confidence)
 
-    def _above(self, name: str, limit: float) -> bool:
-        """Whether a whole interval lies above, so sure that it may be asked after each pair."""
+    def _is_above(self, name: str, limit: float) -> bool:
+        """Return whether a whole interval lies above. The question is asked after each pair, so it has to be sure."""
         found = self._paired(name, CONFIDENCE if self.rounds <= MIN_ROUNDS else SURE)
         return found is not None and found.low is not None and found.low > limit
 
@@ -87,7 +87,7 @@ class Timed:
         processor, undisturbed = self.processor, self.undisturbed
         known = [each for each in (processor, undisturbed) if each is not None]
         if (
-            self._above("clock", 1)
+            self._is_above("clock", 1)
             and clock.ratio > limit
             and (len(known) < 2 or any(each.ratio > limit for each in known))
         ):
@@ -95,9 +95,9 @@ class Timed:
         if clock.high <= limit:
             return "pass", "clock"
         if clock.ratio > limit:
-            if self._above("processor", limit) and (undisturbed is None or undisturbed.ratio > limit):
+            if self._is_above("processor", limit) and (undisturbed is None or undisturbed.ratio > limit):
                 return "fail", "processor"
-            if self._above("undisturbed", limit):
+            if self._is_above("undisturbed", limit):
                 return "fail", "undisturbed"
         elif len(known) == 2 and all(each.high is not None and each.high <= limit for each in known):
             return "pass", "both"
@@ -109,7 +109,7 @@ class Timed:
         says = "step time: no pair of runs was measured"
         if made is not None:
             says = f"step time against the base: {sentence(made, 'a step')}; allowed are {100 * self.allowed:g} % more"
-            says += self._others()
+            says += self._other_measures()
             if self.outcome == "undecided":
                 says += f". {limits(made)}".rstrip()
         return Measure(
@@ -122,8 +122,8 @@ class Timed:
             says=says,
         )
 
-    def _others(self) -> str:
-        """What else was measured, where the clock can't tell."""
+    def _other_measures(self) -> str:
+        """Return what else was measured, if the wall clock can't tell."""
         by, processor, undisturbed = self.decided_by, self.processor, self.undisturbed
         if by == "clock":
             return ""

@@ -44,12 +44,12 @@ def runs(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         found = recorded(runs_folder())
     except Exception:  # no folder of runs, or one that can't be read
         found = []
-    offered = [name for name in ("last", *sorted(found, key=_when, reverse=True)) if name.startswith(incomplete)]
+    offered = [name for name in ("last", *sorted(found, key=_time_of_run, reverse=True)) if name.startswith(incomplete)]
     return [CompletionItem(name) for name in offered[:_RUNS]] or folders(ctx, incomplete)
 
 
-def _when(name: str) -> str:
-    """What the name of a run ends in: month, day and time."""
+def _time_of_run(name: str) -> str:
+    """Return the month, day and time at the end of a run's name."""
     return "-".join(name.split("-")[-2:])
 
 

@@ -29,7 +29,7 @@ def timed_causes(a: Side, b: Side) -> tuple[Cause, ...]:
     step = max(a.report.steps.mean_ms or 0.0, b.report.steps.mean_ms or 0.0)
     difference = abs((b.report.steps.mean_ms or 0.0) - (a.report.steps.mean_ms or 0.0))
     floor = max(_MIN_STEP * step, _MIN_DIFFERENCE * difference)
-    kinds = (_parts(a, b), _lines(a, b), _operations(a, b))
+    kinds = (_compare_parts(a, b), _compare_lines(a, b), _operations(a, b))
     return tuple(cause for kind in kinds for cause in _largest(kind, floor))
 
 
@@ -62,7 +62,8 @@ def _largest(causes: Iterable[Cause], floor: float) -> list[Cause]:
     return sorted(kept, key=lambda each: -abs(each.difference))[:_MAX]
 
 
-def _parts(a: Side, b: Side) -> Iterator[Cause]:
+def _compare_parts(a: Side, b: Side) -> Iterator[Cause]:
+    """Yield the parts of the step with what they take in both runs."""
     accounts = (a.report.steps.account, b.report.steps.account)
     if accounts[0] is None or accounts[1] is None:
         return
@@ -75,7 +76,8 @@ def _parts(a: Side, b: Side) -> Iterator[Cause]:
     )
 
 
-def _lines(a: Side, b: Side) -> Iterator[Cause]:
+def _compare_lines(a: Side, b: Side) -> Iterator[Cause]:
+    """Yield the lines with what they take in both runs."""
     costs = tuple(side.evidence.offer(LineCosts) if side.evidence is not None else None for side in (a, b))
     if costs[0] is None or costs[1] is None:
         return
@@ -101,7 +103,7 @@ def _lines(a: Side, b: Side) -> Iterator[Cause]:
             was = (*old, not compiled)  # the function has been compiled since, or is no longer
         seen.add(was)
         where = SourceSpan(names[key][0], line, names[key][1])
-        text = _text(b, names[key][0], line)
+        text = _line_text(b, names[key][0], line)
         change: Any = "" if was is not None else "new"
         yield Cause(
             kind="line",
@@ -130,12 +132,13 @@ def _lines(a: Side, b: Side) -> Iterator[Cause]:
             b=0.0,
             unit="ms",
             where=SourceSpan(path, line, functions[key]),
-            source=_text(side, path, line),
+            source=_line_text(side, path, line),
             change="gone" if moved is None else "",
         )
 
 
-def _text(side: Side, file: str, line: int) -> str:
+def _line_text(side: Side, file: str, line: int) -> str:
+    """Return a line of the source."""
     return side.evidence.line(file, line) if side.evidence is not None else ""
 
 

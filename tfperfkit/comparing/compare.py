@@ -114,7 +114,7 @@ def _findings(a: Side, b: Side) -> Iterator[FindingChange]:
     before, after = list(a.report.findings), list(b.report.findings)
     for same_place in (True, False):
         for finding in list(after):
-            match = next((old for old in before if _same(old, finding, a, b, there, same_place)), None)
+            match = next((old for old in before if _is_same_finding(old, finding, a, b, there, same_place)), None)
             if match is None:
                 continue
             before.remove(match)
@@ -128,7 +128,7 @@ def _findings(a: Side, b: Side) -> Iterator[FindingChange]:
         yield _change(finding, "gone", finding.share_of_step, None)
 
 
-def _same(
+def _is_same_finding(
     old: Finding,
     new: Finding,
     a: Side,
@@ -136,6 +136,7 @@ def _same(
     there: dict[tuple[str, int], tuple[str, int]],
     same_place: bool,
 ) -> bool:
+    """Return whether two findings are the same."""
     if old.code != new.code:
         return False
     places = {(a.relative(span.file), span.line) for span in old.where}

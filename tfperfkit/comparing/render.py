@@ -43,7 +43,7 @@ def lines_of(compared: Compared, screen: Screen) -> list[Text]:
     lines += _verdict(compared, screen)
     for note in compared.notes:
         lines += prose(note, screen, style="yellow")
-    for part in (_setup, _times, _why, _findings):
+    for part in (_setup, _times, _cause_lines, _findings):
         section = part(compared, screen)
         if section:
             lines += [Text(), *section]
@@ -162,7 +162,8 @@ def _times(compared: Compared, screen: Screen) -> list[Text]:
     return heading("figures", "", screen) + table_lines(table, screen)
 
 
-def _place(where: SourceSpan | None) -> str:
+def _name_place(where: SourceSpan | None) -> str:
+    """Return the file and line of a place."""
     return f"{where.file}:{where.line}" if where is not None else ""
 
 
@@ -176,7 +177,8 @@ def _change(a: float | None, b: float | None) -> str:
     return "" if a == b else f"{(b / a - 1) * 100:+,.1f} %" if b < 2 * a else f"{b / a:,.1f}x"
 
 
-def _why(compared: Compared, screen: Screen) -> list[Text]:
+def _cause_lines(compared: Compared, screen: Screen) -> list[Text]:
+    """Return the lines on why the step times differ."""
     if not compared.causes:
         return []
     sure = compared.step is None or compared.step.verdict != "no difference shown"
@@ -202,7 +204,7 @@ def _cause_table(title: str, rows: Sequence[Cause], *, source: bool) -> Table:
         columns=tuple(columns),
         rows=tuple(
             (
-                _place(row.where) if source and row.where is not None else row.name,
+                _name_place(row.where) if source and row.where is not None else row.name,
                 row.a,
                 row.b,
                 row.difference,
@@ -218,7 +220,7 @@ def _counted_table(rows: Sequence[Cause]) -> Table:
     return Table(
         title="Counts, and memory",
         columns=(Column("what"), Column("A"), Column("B"), Column("at", "location")),
-        rows=tuple((row.name, _value(row.a, row), _value(row.b, row), _place(row.where)) for row in rows),
+        rows=tuple((row.name, _value(row.a, row), _value(row.b, row), _name_place(row.where)) for row in rows),
     )
 
 
@@ -235,7 +237,7 @@ def _findings(compared: Compared, screen: Screen) -> list[Text]:
                 each.a,
                 each.b,
                 each.title,
-                _place(each.where),
+                _name_place(each.where),
             )
             for each in compared.findings
         ),

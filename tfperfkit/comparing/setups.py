@@ -54,10 +54,11 @@ def _differing(kind: Any, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterato
     for name in dict.fromkeys((*a, *b)):
         one, two = a.get(name), b.get(name)
         if one != two and one is not None and two is not None:
-            yield Setup(kind, str(name).replace("_", " "), _shown(one), _shown(two))
+            yield Setup(kind, str(name).replace("_", " "), _show_value(one), _show_value(two))
 
 
-def _shown(value: Any) -> str:
+def _show_value(value: Any) -> str:
+    """Return a value as it is shown."""
     text = str(value)
     return text if len(text) <= _MAX_VALUE else text[:_MAX_VALUE] + "..."
 

@@ -78,9 +78,9 @@ def headline(
     less = bool(loud) and bool(room) and is_less(loud[0], room)
     tried = bool(loud) and bool(room) and is_a_try(loud[0], room)
     if loud and not is_small(loud[0]) and not less and not tried:
-        return _first(loud[0])
+        return _say_first(loud[0])
     begins = "Less of the run" if less else "To be tried" if tried else f"Small, {_little(loud[0])}" if loud else ""
-    small = f" {begins}: {within(loud[0].title)}{_at(loud[0])}." if loud else ""
+    small = f" {begins}: {within(loud[0].title)}{_in_brackets(loud[0])}." if loud else ""
     if room:
         return f"{_room(room, elsewhere=less)}{small}"
     # What is longer than all of its iterations together is no part of them.
@@ -105,7 +105,7 @@ def _room(headroom: Sequence[Finding], *, elsewhere: bool) -> str:
     """No cause, but another choice would gain much: why it would may be a fault that no rule knows, so none is denied.
     ``elsewhere``: outside of the steps there is one."""
     first, *others = headroom
-    place = _at(first)
+    place = _in_brackets(first)
     also = f" Also: {within(others[0].title)}." if others else ""
     return f"{NO_CAUSE}{' in the steps' if elsewhere else ''}, but room: {within(first.title)}{place}.{also}"
 
@@ -125,19 +125,19 @@ def _no_cause(evidence: Evidence) -> str:
     share = account.parts_ms[name] / account.mean_ms
     working = name in _WORK and share >= _SOUND
     near = working and _near_the_limit(evidence)
-    between = _between(account)
+    between = _say_time_between(account)
     sound = near or _is_sound(evidence)
     open_question = doubt(evidence, near_limit=near) if sound else ""
     found = NO_CAUSE
     if sound and not open_question:
         found = "Nothing to fix" if near else f"{NO_FAULT} in the step itself" if between else NO_FAULT
     lines = [] if name in _WORK else find_part_lines(evidence, name)
-    at = f" ({_place(lines[0])})" if lines else _computed_at(evidence) if name in _WORK else ""
+    at = f" ({_name_place(lines[0])})" if lines else _computed_at(evidence) if name in _WORK else ""
     rate = bound(evidence) if name in _WORK and not _saw_another(evidence) else ""
     little = _waits(evidence) if found.startswith(NO_FAULT) else ""
     if name == "evaluate" and little:
         little = f", most of it in compiled functions{little}"
-    said = f"{found}: {100 * share:.0f} % of {evidence.unit.a} is {_called(evidence, name)}{at}"
+    said = f"{found}: {100 * share:.0f} % of {evidence.unit.a} is {_name_part(evidence, name)}{at}"
     return f"{said}{little}.{open_question}{rate}{between}"
 
 
@@ -153,8 +153,8 @@ def _waits_for_others(evidence: Evidence) -> str:
     )
 
 
-def _called(evidence: Evidence, name: PartName) -> str:
-    """The words for a part; operations beside which handing them out is next to nothing compute by themselves."""
+def _name_part(evidence: Evidence, name: PartName) -> str:
+    """Return the words for a part. Eager operations that compute by themselves are called long."""
     if name == "eager_ops" and has_long_operations(evidence.part(name), evidence.part("dispatch")):
         return f"{PARTS[name].sentence}, each of them long"
     whole = evidence.run_account
@@ -214,7 +214,7 @@ def _computed_at(evidence: Evidence) -> str:
 def _computes_what(line: ComputedLine) -> str:
     """Return the place, its operations, and what bounds most of their time if that is the machine's limit."""
     bound_by = f"; bound by {line.bound}" if line.is_bound_by_machine else ""
-    return f"{_place(line.where)}: {line.join_types()}{bound_by}"
+    return f"{_name_place(line.where)}: {line.join_types()}{bound_by}"
 
 
 def _saw_another(evidence: Evidence) -> bool:
@@ -234,7 +234,7 @@ def of_the_run(account: RunAccount | None, longer_than_s: float = 0.0, work_s: f
     if name in _NOT_A_CAUSE or taken <= longer_than_s or (name in _REPEATED and taken <= 2 * work_s):
         return ""
     line = next(iter(account.lines.get(name, ())), None) if name in PLACED else None
-    at = f" ({_place(line.where)})" if line is not None and line.seconds >= taken / 2 else ""
+    at = f" ({_name_place(line.where)})" if line is not None and line.seconds >= taken / 2 else ""
     if name == "imports":
         first = sorted(account.imports_s.items(), key=lambda item: -item[1])[:3]
         slowest = ", ".join(f"{package} {each:.1f} s" for package, each in first if each >= 0.1 * taken)
@@ -263,8 +263,8 @@ def not_looked_for() -> str:
     return "Not looked for: this run had no probes (--probes none), so no cause could be found."
 
 
-def _between(account: StepAccount) -> str:
-    """What runs between the steps, where it takes a good part of the time."""
+def _say_time_between(account: StepAccount) -> str:
+    """Return a sentence on what runs between the steps, if that takes a good part of the time."""
     if account.between_total_ms < MIN_BETWEEN * account.mean_ms:
         return ""
     kind = max(account.between_ms, key=lambda part: account.between_ms[part], default="")
@@ -279,15 +279,18 @@ def within(title: str) -> str:
     return title[:1].lower() + title[1:] if title.partition(" ")[0] in _SMALL else title
 
 
-def _first(finding: Finding) -> str:
-    return f"First: {within(finding.title)}{_at(finding)}."
+def _say_first(finding: Finding) -> str:
+    """Return the sentence that names the first finding."""
+    return f"First: {within(finding.title)}{_in_brackets(finding)}."
 
 
-def _at(finding: Finding) -> str:
-    return f" ({_place(finding.where[0])})" if finding.where else ""
+def _in_brackets(finding: Finding) -> str:
+    """Return the first place of a finding in brackets; "" if it has none."""
+    return f" ({_name_place(finding.where[0])})" if finding.where else ""
 
 
-def _place(span: SourceSpan) -> str:
+def _name_place(span: SourceSpan) -> str:
+    """Return ``train.py:12``."""
     return f"{span.file.rpartition('/')[2]}:{span.line}"
 
 

@@ -42,14 +42,14 @@ def merge(
                 folded.setdefault(other, []).append(minor)
                 gone.add(index)
                 break
-    return tuple(_with(finding, folded.get(i, [])) for i, finding in enumerate(left) if i not in gone)
+    return tuple(_fold_in(finding, folded.get(i, [])) for i, finding in enumerate(left) if i not in gone)
 
 
 def _explains(major: Finding, minor: Finding, inside: AbstractSet[str]) -> bool:
     places = {(place.file, place.line) for place in major.where}
     here = any((place.file, place.line) in places for place in minor.where)
     if major.work in inside and not minor.work and minor.basis == "turn" and major.severity != "info":
-        return _first(minor) is not None and _first(minor) == _first(major)
+        return _first_place(minor) is not None and _first_place(minor) == _first_place(major)
     if minor.work != major.work:  # what is of the whole run concerns each work in it
         return here and major.basis == "run" and not major.work and minor.code in (*major.absorbs, *major.absorbs_here)
     # A place in common says less than that one is a symptom of the other wherever it stands.
@@ -58,7 +58,8 @@ def _explains(major: Finding, minor: Finding, inside: AbstractSet[str]) -> bool:
     )
 
 
-def _first(item: Finding) -> tuple[str, int] | None:
+def _first_place(item: Finding) -> tuple[str, int] | None:
+    """Return the file and line of the first place; None if there is none."""
     return (item.where[0].file, item.where[0].line) if item.where else None
 
 
@@ -79,7 +80,8 @@ def _cost(finding: Finding) -> float:
     return max(finding.gain.saved, finding.share_of_step)
 
 
-def _with(finding: Finding, minor: list[Finding]) -> Finding:
+def _fold_in(finding: Finding, minor: list[Finding]) -> Finding:
+    """Return the finding with those that it explains named in its detail."""
     if not minor:
         return finding
     parts = "; ".join(dict.fromkeys(f"{item.code} {within(item.title)}" for item in minor))

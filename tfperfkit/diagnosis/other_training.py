@@ -82,9 +82,9 @@ def notes(evidence: Evidence) -> tuple[str, ...]:
     options = " ".join(f"--window {each.probe}={begin}:{_WINDOW_STEPS}" for each, begin in proposed)
     first = found[0]
     return (
-        f"The windows saw the training at {_words(first.seen)}, {100 * first.seen_share:.0f} % of the steps' time. The "
-        f"one at {_words(first.main)} has {100 * first.main_share:.0f} %, and nothing looked inside of its compiled "
-        f"functions. To look there: {options}",
+        f"The windows saw the training at {_name_place(first.seen)}, {100 * first.seen_share:.0f} % of the steps' "
+        f"time. The one at {_name_place(first.main)} has {100 * first.main_share:.0f} %, and nothing looked inside "
+        f"of its compiled functions. To look there: {options}",
     )
 
 
@@ -102,5 +102,6 @@ def _common(paths: Sequence[tuple[Place, ...]]) -> tuple[Place, ...]:
     return tuple(frames[0] for frames in itertools.takewhile(lambda frames: len(set(frames)) == 1, together))
 
 
-def _words(span: SourceSpan) -> str:
+def _name_place(span: SourceSpan) -> str:
+    """Return ``train.py:12``."""
     return f"{span.file.rpartition('/')[2]}:{span.line}"

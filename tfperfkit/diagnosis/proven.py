@@ -16,7 +16,7 @@ _TELLS = ("faster", "slower", "no difference")
 
 def proven(findings: Iterable[Finding], measured: Sequence[Measured]) -> tuple[Finding, ...]:
     """Each finding with the experiment that tested it; what is refuted stands at the end."""
-    reported = [_with(finding, measured) for finding in findings]
+    reported = [_add_measured(finding, measured) for finding in findings]
     return (*(item for item in reported if not refuted(item)), *(item for item in reported if refuted(item)))
 
 
@@ -31,7 +31,8 @@ def refuted(finding: Finding) -> bool:
     return upper < _NOTHING or (item.verdict == "no difference" and low is not None and upper < low)
 
 
-def _with(finding: Finding, measured: Sequence[Measured]) -> Finding:
+def _add_measured(finding: Finding, measured: Sequence[Measured]) -> Finding:
+    """Return the finding with the best of what experiments measured of it."""
     of_it = [item for item in measured if item.finding == finding.code and item.place == place_of(finding)]
     if not of_it:
         return finding

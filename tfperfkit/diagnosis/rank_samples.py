@@ -35,7 +35,7 @@ class Sampled(msgspec.Struct, frozen=True, kw_only=True):
 
 def sampled(evidence: Evidence) -> Sampled | None:
     """None where samples have no processor time, or are too few."""
-    activities, taken = _rows(evidence)
+    activities, taken = _read_samples(evidence)
     table = evidence.steps
     clean = sorted(table.clean, key=lambda step: step.begin_ns)
     begins = [step.begin_ns for step in clean]
@@ -127,8 +127,8 @@ class _Taken(NamedTuple):
     paired: bool
 
 
-def _rows(evidence: Evidence) -> tuple[dict[int, str], list[_Taken]]:
-    """Activities by stack, and the samples in their order but for the first."""
+def _read_samples(evidence: Evidence) -> tuple[dict[int, str], list[_Taken]]:
+    """Return the activities by stack, and the samples in their order without the first."""
     activities: dict[int, str] = {}
     taken: list[tuple[int, ...]] = []
     for row in evidence.records("samples"):

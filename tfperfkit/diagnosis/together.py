@@ -21,10 +21,11 @@ _OF_STEPS = ("step", "turn")
 
 def together(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings, which stand in their order, each with what it gains once those before it are fixed."""
-    return tuple(_with(item, findings[:index]) for index, item in enumerate(findings))
+    return tuple(_add_gain_once_fixed(item, findings[:index]) for index, item in enumerate(findings))
 
 
-def _with(item: Finding, earlier: Sequence[Finding]) -> Finding:
+def _add_gain_once_fixed(item: Finding, earlier: Sequence[Finding]) -> Finding:
+    """Return the finding with what it gains once the earlier ones are fixed."""
     before = [other for other in earlier if _counts(other) and _same_time(other, item)]
     if not before or not _counts(item) or any(other.family == item.family for other in before):
         return item

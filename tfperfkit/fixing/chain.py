@@ -76,7 +76,7 @@ def upstream(module: Module, call: cst.Call) -> Iterator[cst.Call]:
     """The calls that a stage's data come through, the nearest first, also through names that hold a data set in
     between; raises NoFix where their beginning is not seen, say in a parameter."""
     seen: set[cst.CSTNode] = set()
-    at: cst.BaseExpression | None = _given(call)
+    at: cst.BaseExpression | None = _previous_stage(call)
     while True:
         while isinstance(at, cst.Name):
             at = _assigned(module, at, seen)
@@ -86,11 +86,11 @@ def upstream(module: Module, call: cst.Call) -> Iterator[cst.Call]:
         yield at
         if method(at) not in STAGES:
             return
-        at = _given(at)
+        at = _previous_stage(at)
 
 
-def _given(call: cst.Call) -> cst.BaseExpression | None:
-    """What a stage is a stage of."""
+def _previous_stage(call: cst.Call) -> cst.BaseExpression | None:
+    """Return the expression that a stage is called on."""
     return call.func.value if isinstance(call.func, cst.Attribute) else None
 
 

@@ -62,7 +62,7 @@ def _with_keyword(call: cst.Call, name: str, value: cst.BaseExpression) -> cst.C
     if not call.args:
         return call.with_changes(args=[new])
     *before, last = call.args
-    between = _between(call)
+    between = _space_between(call)
     if isinstance(last.comma, cst.Comma):  # a trailing comma: the new argument gets one, too
         after = last.comma.whitespace_after
         new = new.with_changes(comma=last.comma.with_changes(whitespace_after=_bare(after)))
@@ -75,8 +75,8 @@ def _with_keyword(call: cst.Call, name: str, value: cst.BaseExpression) -> cst.C
     return call.with_changes(args=[*before, last, new])
 
 
-def _between(call: cst.Call) -> cst.BaseParenthesizableWhitespace:
-    """What stands between two arguments of a call, without comments."""
+def _space_between(call: cst.Call) -> cst.BaseParenthesizableWhitespace:
+    """Return the space between two arguments of a call, without comments."""
     if len(call.args) > 1 and isinstance(call.args[-2].comma, cst.Comma):
         return _bare(call.args[-2].comma.whitespace_after)
     bare = _bare(call.whitespace_before_args)

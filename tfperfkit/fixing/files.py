@@ -52,14 +52,14 @@ class Files:
             self.missing.add(file)
             content = "".join(line + "\n" for line in kept).encode("utf-8", "surrogateescape")
         else:
-            if _lines(content) != kept:
+            if _split_lines(content) != kept:
                 self.changed.add(file)
                 raise NoFix(f"{file} has changed since the run: run it again")
         self.contents[file] = content
         return Module(file, content)
 
 
-def _lines(content: bytes) -> list[str] | None:
+def _split_lines(content: bytes) -> list[str] | None:
     """As Python's ``linecache`` reads them; None for what it can't."""
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)

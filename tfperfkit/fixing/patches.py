@@ -70,13 +70,14 @@ _NO_END = "\0"
 
 def unified(name: str, before: bytes, after: bytes, encoding: str = "utf-8") -> list[str]:
     """The lines of a unified diff as Git writes it; a carriage return stays on its line."""
-    old, new = (_lines(text.decode(encoding, "surrogateescape")) for text in (before, after))
+    old, new = (_split_lines(text.decode(encoding, "surrogateescape")) for text in (before, after))
     made: list[str] = []
     for line in difflib.unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm=""):
         made += [line[:-1], "\\ No newline at end of file"] if line.endswith(_NO_END) else [line]
     return made
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
+    """Return the lines, the last one marked if it has no end."""
     lines = text.split("\n")
     return [*lines[:-1], *([lines[-1] + _NO_END] if lines[-1] else [])]

@@ -34,7 +34,7 @@ def show(patches: Sequence[Patch], files: Files, report: Report, file: TextIO) -
         lines += [*([Text()] if number else []), *_head(patch, screen)]
         for path, before, after in patch.steps:
             encoding = files.module(path).tree.encoding
-            lines += [_colored(line) for line in unified(_shown(files, path), before, after, encoding)]
+            lines += [_colored(line) for line in unified(_show_path(files, path), before, after, encoding)]
     if screen.color or file.isatty():
         safe = [Text.assemble((visible(line.plain.expandtabs(), unicode=screen.unicode), line.style)) for line in lines]
         print_lines([new if old.style else old for old, new in zip(lines, safe, strict=True)], file, screen)
@@ -88,8 +88,8 @@ def _predicted(finding: Finding) -> str:
     return "not predicted"
 
 
-def _shown(files: Files, file: str) -> str:
-    """From the current folder where the file lies below it, so that ``git apply`` finds it there."""
+def _show_path(files: Files, file: str) -> str:
+    """Return a path from the current folder if the file lies below it, so that ``git apply`` finds it there."""
     path = str(files.path(file))
     try:
         short = os.path.relpath(path)

@@ -54,13 +54,14 @@ def _in_one(module: Module, function: cst.FunctionDef) -> str:
         if isinstance(part, cst.Name) and (name := part.value)
     }
     for node in walk(function.body):
-        reason = _of(module, node, local)
+        reason = _explain_refusal(module, node, local)
         if reason:
             return f"line {module.line(node)} {reason}"
     return ""
 
 
-def _of(module: Module, node: cst.CSTNode, local: set[str]) -> str:
+def _explain_refusal(module: Module, node: cst.CSTNode, local: set[str]) -> str:
+    """Return why a node can't be traced; "" if it can."""
     if isinstance(node, (cst.Yield, cst.Await)):
         return "makes it a generator or a coroutine"
     if isinstance(node, (cst.Global, cst.Nonlocal)):

@@ -207,12 +207,12 @@ class Recorder:
         if not self.quiet:
             self._sample(now)
         if now >= self._next_write:
-            self._next_write = now + int(_of(_WRITES, age, _LAST_WRITE) * _NS_PER_S)
+            self._next_write = now + int(_look_up(_WRITES, age, _LAST_WRITE) * _NS_PER_S)
             self._look_around()
             self._row("child/usage", [now, process_time_ns()])
             self._sum()
             self._write()
-        return 0.2 if self.quiet else _of(_PAUSES, age, _LAST_PAUSE)
+        return 0.2 if self.quiet else _look_up(_PAUSES, age, _LAST_PAUSE)
 
     def _sample(self, now: int) -> None:
         number = self._stacks.number(_frames().get(self._thread))
@@ -335,7 +335,8 @@ class Recorder:
         self._descriptor = -1
 
 
-def _of(table: "Sequence[tuple[float, float]]", age: float, last: float) -> float:
+def _look_up(table: "Sequence[tuple[float, float]]", age: float, last: float) -> float:
+    """Return the value for an age."""
     return next((value for until, value in table if age < until), last)
 
 

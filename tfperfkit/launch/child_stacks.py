@@ -47,7 +47,8 @@ def _module(name: str) -> "tuple[str, str]":
     return "python", ""
 
 
-def _line(code: "CodeType", instruction: int) -> int:
+def _line_of(code: "CodeType", instruction: int) -> int:
+    """Return the line of an instruction."""
     for begin, end, line in code.co_lines():
         if begin <= instruction < end:
             return line or code.co_firstlineno
@@ -97,7 +98,7 @@ class Stacks:
                 about = self._files[name] = (own, *(("", "") if own else _module(name)))
             own, package, module = about
             if own:
-                line = _line(code, instruction)
+                line = _line_of(code, instruction)
                 if not frames:
                     self.leaves[number] = name, line, code.co_name
                 frames.append([name, code.co_firstlineno, code.co_name, line, None, *called[:-3:-1]])

@@ -122,7 +122,8 @@ def _left_out() -> None:
     left_out()
 
 
-def _again(line: int) -> bool:
+def _is_assignment_made(line: int) -> bool:
+    """Return whether the assignment in a line is made."""
     from tfperfkit.instruments.changes.edited import again
 
     return again(line)
@@ -151,7 +152,7 @@ def main(arguments: Sequence[str]) -> None:
     edits, words = arguments[:end], list(arguments[end + 1 :])
     setattr(builtins, _HOOK, _hook)
     setattr(builtins, _LEFT_OUT, _left_out)
-    setattr(builtins, _AGAIN, _again)
+    setattr(builtins, _AGAIN, _is_assignment_made)
     _edit_imports(edits)
     if words[0] == "-m":
         sys.argv = words[1:]

@@ -36,7 +36,7 @@ def alone(folder: Path, part: str, workers: int, examples_per_s: float | None) -
     except (OSError, RunDirectoryError):
         return None
     for entry in beside[:_MAX]:
-        found = _same(Path(entry.path), manifest)
+        found = _kept_summary(Path(entry.path), manifest)
         if found is None or not found.step_ms:
             continue
         one = found.examples_per_s
@@ -45,7 +45,8 @@ def alone(folder: Path, part: str, workers: int, examples_per_s: float | None) -
     return None
 
 
-def _same(folder: Path, manifest: Manifest) -> summary.RunSummary | None:
+def _kept_summary(folder: Path, manifest: Manifest) -> summary.RunSummary | None:
+    """Return the summary of a finished run of the same script; None if the folder holds none."""
     found = summary.read(folder)
     if found is None or found.status != "finished":
         return None

@@ -47,11 +47,11 @@ def cause(late: Late, parts: Sequence[Part]) -> Cause | None:
     """What makes the rank late, if one thing takes the larger half of the wait."""
     last = next(part for part in parts if part.label == late.rank)
     others = [part for part in parts if part is not last]
-    more = {kind: _more(last, others, kind) for kind in _KINDS}
+    more = {kind: _extra_ms(last, others, kind) for kind in _KINDS}
     kind, took = max(more.items(), key=lambda item: item[1])
     if took < numbers.MIN_CAUSE.value * late.wait_ms:
         return _without_processor(late, last, others) or _alone(late, last, others)
-    found = _finding(last, others, kind, late.wait_ms)
+    found = _find_explanation(last, others, kind, late.wait_ms)
     if kind == "computing":
         kind, words = _computing(last, others)
         # Its own compiled calls, at a line that no other comes to, say more than a sum of compiled time.
@@ -137,13 +137,14 @@ def _took(part: Part, kind: str) -> float:
     return took - part.unknown_ms - waited
 
 
-def _more(last: Part, others: Sequence[Part], kind: str) -> float:
+def _extra_ms(last: Part, others: Sequence[Part], kind: str) -> float:
+    """Return ms of a step that a rank takes more than the median of the others."""
     if kind == "computing" and any(part.compute_ms is None for part in (last, *others)):
         return 0.0
     return _took(last, kind) - statistics.median(_took(part, kind) for part in others)
 
 
-def _finding(last: Part, others: Sequence[Part], kind: str, wait_ms: float) -> Finding | None:
+def _find_explanation(last: Part, others: Sequence[Part], kind: str, wait_ms: float) -> Finding | None:
     """The costliest of its findings about these parts that costs the larger half of the wait more than it costs the
     others."""
     fitting = []
@@ -152,14 +153,16 @@ def _finding(last: Part, others: Sequence[Part], kind: str, wait_ms: float) -> F
         return None
     for found in last.findings:
         more = _cost(last, found) - statistics.median(
-            max((_cost(part, item) for item in part.findings if _same(item, found)), default=0.0) for part in others
+            max((_cost(part, item) for item in part.findings if _is_same_finding(item, found)), default=0.0)
+            for part in others
         )
         if set(explained_parts(found)) & set(_KINDS[kind]) and more >= numbers.MIN_CAUSE.value * wait_ms:
             fitting.append((more, found))
     return max(fitting, key=lambda item: item[0])[1] if fitting else None
 
 
-def _same(a: Finding, b: Finding) -> bool:
+def _is_same_finding(a: Finding, b: Finding) -> bool:
+    """Return whether two findings are the same."""
     return a.code == b.code and [(w.file, w.line) for w in a.where[:1]] == [(w.file, w.line) for w in b.where[:1]]
 
 

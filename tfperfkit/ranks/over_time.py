@@ -52,7 +52,7 @@ def over_time(parts: Sequence[Part]) -> tuple[Stretch, ...]:
     found = []
     for number in range(count):
         low, high = (begin + (end - begin) * at / count for at in (number, number + 1))
-        own = [_own(part, low, high, computing=computing) for part in parts]
+        own = [_own_time(part, low, high, computing=computing) for part in parts]
         known = sorted((each for each in own if each is not None), key=lambda each: each.own_ms)
         turns = [each.turn_ms for each in known]
         if len(known) < len(parts) or max(turns) > numbers.SAME_STEP.value * min(turns):
@@ -64,8 +64,8 @@ def over_time(parts: Sequence[Part]) -> tuple[Stretch, ...]:
     return tuple(found)
 
 
-def _own(part: Part, low: float, high: float, *, computing: bool) -> _Own | None:
-    """Of the steps in between; None without any."""
+def _own_time(part: Part, low: float, high: float, *, computing: bool) -> _Own | None:
+    """Return the rank's own time in the steps in between; None without any."""
     inside = [moment for moment in part.moments if moment.after < high and moment.step > low]
     weights = [min(moment.step, high) - max(moment.after, low) for moment in inside]
     turn = mean(inside, lambda moment: moment.turn_ms, weights)

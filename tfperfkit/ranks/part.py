@@ -194,8 +194,10 @@ def part_of(
         return part
     turn = account.mean_ms + account.between_total_ms
     waited = evidence.waited_share * turn if evidence.waited_share is not None else None
-    parts = _parts(account, evidence)
-    filled = msgspec.structs.replace(part, turn_ms=turn, waited_ms=waited, lines=_lines(evidence, turn), **parts)
+    parts = _account_fields(account, evidence)
+    filled = msgspec.structs.replace(
+        part, turn_ms=turn, waited_ms=waited, lines=_costliest_lines(evidence, turn), **parts
+    )
     by_samples = sampled(evidence)
     compute = _compute(evidence, traced)
     if compute is not None:
@@ -211,7 +213,8 @@ def part_of(
     )
 
 
-def _parts(account: StepAccount, evidence: Evidence) -> dict[str, object]:
+def _account_fields(account: StepAccount, evidence: Evidence) -> dict[str, object]:
+    """Return the fields of a part that come from its account."""
     outside = {str(name): took for name, took in account.parts_ms.items() if name not in INSIDE and took > 0}
     between = account.between_ms or {"other": account.between_total_ms}
     for kind, took in between.items():
@@ -238,8 +241,8 @@ def _parts(account: StepAccount, evidence: Evidence) -> dict[str, object]:
     }
 
 
-def _lines(evidence: Evidence, turn_ms: float) -> tuple[LineTime, ...]:
-    """Its costliest lines; none where samples are too few."""
+def _costliest_lines(evidence: Evidence, turn_ms: float) -> tuple[LineTime, ...]:
+    """Return the costliest lines; none if samples are too few."""
     samples = evidence.samples
     if samples.count < MIN:
         return ()

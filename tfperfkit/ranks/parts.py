@@ -60,7 +60,8 @@ class Whole(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def _names(folder: Path) -> list[str]:
+def _part_names(folder: Path) -> list[str]:
+    """Return the names of the parts in a folder."""
     try:
         with os.scandir(folder) as entries:
             return sorted(e.name for e in entries if e.name.startswith(_PREFIXES) and e.is_dir(follow_symlinks=False))
@@ -71,7 +72,7 @@ def _names(folder: Path) -> list[str]:
 def read(folder: Path) -> Whole:
     """Read all parts; a damaged one is a row with its reason. Of those that have it, only what was kept with their own
     report is read. Raises UsageError if there are too many."""
-    names = _names(folder)
+    names = _part_names(folder)
     if len(names) > _MAX_PARTS:
         raise UsageError(f"{folder} holds more than {_MAX_PARTS} parts")
     known = {name: kept.read(folder, name) for name in names}
@@ -144,11 +145,11 @@ def differing(parts: Sequence[Part]) -> list[str]:
             continue
         what = f"{name} ({file}:{line})"
         if len({each.traces for each in by_rank.values()}) > 1:
-            differences.append(f"{what} is traced differently often: {_by(by_rank, _times)}")
+            differences.append(f"{what} is traced differently often: {_group_ranks(by_rank, _times)}")
         elif len({each.jit_compile for each in by_rank.values()} - {None}) > 1:
-            differences.append(f"{what} is compiled by XLA on some ranks only: {_by(by_rank, _jit)}")
+            differences.append(f"{what} is compiled by XLA on some ranks only: {_group_ranks(by_rank, _jit)}")
         elif len({each.operations for each in by_rank.values()} - {None}) > 1:
-            differences.append(f"{what} has different graphs: {_by(by_rank, _operations)}")
+            differences.append(f"{what} has different graphs: {_group_ranks(by_rank, _operations)}")
     return differences[:_MAX]
 
 
@@ -165,8 +166,8 @@ def _operations(each: Traced) -> str:
     return plural(each.operations, "operation") if each.operations is not None else "not known"
 
 
-def _by(by_rank: dict[str, Traced], words: Callable[[Traced], str]) -> str:
-    """``once on rank 0, rank 2; 20 times on rank 1``"""
+def _group_ranks(by_rank: dict[str, Traced], words: Callable[[Traced], str]) -> str:
+    """Return the ranks by what is said of them: ``once on rank 0, rank 2; 20 times on rank 1``."""
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for rank, each in by_rank.items():
         groups[words(each)].append(rank)
@@ -189,7 +190,7 @@ def endings(folder: Path, died: Sequence[Part]) -> tuple[str, ...]:
         late = numbers.NOTICED_LATE.value if part.status == "killed" else 0.0
         return known is None, seconds - late, part.name
 
-    return tuple(f"{part.label} {_words(part)}" for part in sorted(died, key=when))
+    return tuple(f"{part.label} {_describe_ending(part)}" for part in sorted(died, key=when))
 
 
 def _machine(folder: Path, part: Part) -> str:
@@ -197,7 +198,8 @@ def _machine(folder: Path, part: Part) -> str:
     return str(facts.get("machine") or "") if isinstance(facts, dict) else ""
 
 
-def _words(part: Part) -> str:
+def _describe_ending(part: Part) -> str:
+    """Return how a rank ended: ``was ended by SIGKILL after 3 steps``."""
     if part.problem:
         return f"has no report: {part.problem}"
     after = f" after {part.steps:,} {'step' if part.steps == 1 else 'steps'}"

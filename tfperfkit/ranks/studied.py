@@ -69,7 +69,7 @@ def telling(parts: Sequence[Part]) -> list[str]:
     ordered = [name for _, name in timed]
     ended = [part for part in parts if not part.problem and part.status not in ("finished", "running")]
     ended.sort(key=lambda part: part.after_s or 0.0)
-    kinds = {part.name: _kind(part) for part in parts}
+    kinds = {part.name: _key_of_kind(part) for part in parts}
     usual = Counter(kinds.values()).most_common(1)
     odd = [name for name, kind in kinds.items() if usual and kind != usual[0][0]]
     rest = ordered[:: max(len(ordered) // _REST, 1)]
@@ -77,5 +77,6 @@ def telling(parts: Sequence[Part]) -> list[str]:
     return sorted(chosen)
 
 
-def _kind(part: Part) -> tuple[object, ...]:
+def _key_of_kind(part: Part) -> tuple[object, ...]:
+    """Return a key that is the same for ranks of one kind."""
     return part.batch_size, part.role, tuple((each.function, each.line, each.traces) for each in part.functions)

@@ -75,7 +75,7 @@ class ChromeTrack:
 
     def numbers(self, name: str, which: Ints | None = None, /) -> Ints:
         events = which.tolist() if which is not None else range(len(self))
-        return np.array([_whole(self._args[event].get(name)) for event in events], dtype=np.int64)
+        return np.array([_whole_number(self._args[event].get(name)) for event in events], dtype=np.int64)
 
 
 class _Device:
@@ -153,7 +153,7 @@ def _placed(events: list[Event]) -> Iterator[tuple[tuple[str, str], str, list[Ev
 
 def events_of(file: Path, progress: Callable[[int], None]) -> list[Event]:
     """The events of a file, whether it holds an object or a list. Raises ``Unavailable``."""
-    text = _text(file, progress)
+    text = _read_text(file, progress)
     try:
         if text.lstrip()[:1] == b"[":
             return msgspec.json.decode(text, type=list[Event], strict=False)
@@ -172,7 +172,8 @@ def _unended(file: Path, text: bytes) -> list[Event]:
         raise Unavailable(f"the trace {file.name} is damaged: {error}") from error
 
 
-def _text(file: Path, progress: Callable[[int], None]) -> bytes:
+def _read_text(file: Path, progress: Callable[[int], None]) -> bytes:
+    """Return the content of a file, unpacked."""
     text = bytearray()
     try:
         with file.open("rb") as raw:
@@ -193,7 +194,8 @@ def _is_device(name: str) -> bool:
     return name.startswith("/device:") or "/stream:" in name
 
 
-def _whole(value: object) -> int:
+def _whole_number(value: object) -> int:
+    """Return a whole number; 0 for anything else."""
     if isinstance(value, int):
         return value
     return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 19 else -1

@@ -71,11 +71,12 @@ def _by_name(device: Activity) -> dict[str, list[int]]:
     named: defaultdict[str, list[int]] = defaultdict(list)
     for number, label in enumerate(device.labels):
         if label.is_collective:
-            named[_name(label)].append(number)
+            named[_name_collective(label)].append(number)
     return named
 
 
-def _name(label: Label) -> str:
+def _name_collective(label: Label) -> str:
+    """Return the name of a collective."""
     return REPLICA.sub("", label.path).strip("/") or label.instruction or label.name
 
 

@@ -71,7 +71,9 @@ def _top(report: TraceReport, screen: Screen) -> list[Text]:
     result += prose(report.headline, screen, style="bold")
     result += joined(figures, screen, style="" if report.headline else "bold")
     if report.waits_share:
-        waits = [_of(cause, share, screen) for cause, share in report.waits_share.items() if share >= _MIN_SHOWN]
+        waits = [
+            _with_share(cause, share, screen) for cause, share in report.waits_share.items() if share >= _MIN_SHOWN
+        ]
         result += joined(["idle: " + waits[0], *waits[1:]], screen) if waits else []
     if report.host_share:
         shares = [
@@ -127,7 +129,7 @@ def _hosts(report: TraceReport, limit: int | None) -> tuple[str, Table] | None:
         title=f"Each host: the median step, and what {words}",
         columns=tuple(columns),
         rows=tuple(rows),
-        note=_more(report.hosts, limit),
+        note=_say_hidden(report.hosts, limit),
     )
 
 
@@ -147,14 +149,14 @@ def _devices(report: TraceReport, limit: int | None) -> tuple[str, Table] | None
     rows = []
     shown: Sequence[DeviceRow] = report.devices
     if len(report.hosts) > 1 and limit is not None and len(shown) > limit:
-        shown = sorted(shown, key=lambda row: (not row.used, -(_share(row.idle_ms, row.window_ms) or 0.0)))[:limit]
+        shown = sorted(shown, key=lambda row: (not row.used, -(_share_of(row.idle_ms, row.window_ms) or 0.0)))[:limit]
     for row in shown:
         rows.append(
             (
-                _name(row),
+                _name_device(row),
                 row.window_ms,
-                *(_share(ms, row.window_ms) for ms in (row.busy_ms, row.idle_ms)),
-                *(_share(row.waits_ms.get(cause, 0.0), row.window_ms) for cause in causes),
+                *(_share_of(ms, row.window_ms) for ms in (row.busy_ms, row.idle_ms)),
+                *(_share_of(row.waits_ms.get(cause, 0.0), row.window_ms) for cause in causes),
                 row.kernels,
             )
         )
@@ -189,7 +191,7 @@ def _kernels(report: TraceReport, limit: int | None) -> tuple[str, Table] | None
         cells += [row.occupancy] * has_occupancy + [row.source or None] * has_source
         rows.append(tuple(cells))
     return "kernels", Table(
-        title="Costliest kernels", columns=tuple(columns), rows=tuple(rows), note=_more(report.kernels, limit)
+        title="Costliest kernels", columns=tuple(columns), rows=tuple(rows), note=_say_hidden(report.kernels, limit)
     )
 
 
@@ -200,7 +202,7 @@ def _times(
         return None
     columns = (Column(what, unit), Column("Runs", "count"), Column("Total ms", "ms"), Column("Share", "share"))
     rows = tuple((row.name, row.runs, row.total_ms, row.share) for row in found[:limit])
-    return section, Table(title=title, columns=columns, rows=rows, note=_more(found, limit))
+    return section, Table(title=title, columns=columns, rows=rows, note=_say_hidden(found, limit))
 
 
 def _copies(report: TraceReport) -> tuple[str, Table] | None:
@@ -258,7 +260,7 @@ def _collectives(report: TraceReport, limit: int | None) -> tuple[str, Table] | 
         if ranks
         else "wait: beyond the shortest run over the devices, which is the transfer; hidden: while a kernel computes"
     )
-    if more := _more(report.collectives, limit):
+    if more := _say_hidden(report.collectives, limit):
         note = f"{note}; {more}"
     return "collectives", Table(title="Collectives", columns=columns, rows=rows, note=note)
 
@@ -278,7 +280,10 @@ def _host_operations(report: TraceReport, limit: int | None) -> tuple[str, Table
     columns = (Column("Operation"), Column("Runs", "count"), Column("Own time ms", "ms"))
     rows = tuple((row.name, row.runs, row.own_ms) for row in report.host_operations[:limit])
     return "host", Table(
-        title="Costliest operations on the host", columns=columns, rows=rows, note=_more(report.host_operations, limit)
+        title="Costliest operations on the host",
+        columns=columns,
+        rows=rows,
+        note=_say_hidden(report.host_operations, limit),
     )
 
 
@@ -303,19 +308,23 @@ def _bottom(report: TraceReport, screen: Screen) -> list[Text]:
     return result + joined(items, screen, indent=_LABELLED, label="read")
 
 
-def _name(row: DeviceRow) -> str:
+def _name_device(row: DeviceRow) -> str:
+    """Return the name of a device, with its host."""
     return f"{row.host} {row.device}".strip() + ("" if row.used else " (not used)")
 
 
-def _share(part: float, whole: float) -> float | None:
+def _share_of(part: float, whole: float) -> float | None:
+    """Return a share; None of nothing."""
     return part / whole if whole > 0 else None
 
 
-def _of(what: str, share: float, screen: Screen) -> str:
+def _with_share(what: str, share: float, screen: Screen) -> str:
+    """Return words with a share."""
     return f"{what} {numbers.alone(share, 'share', screen.symbols)}"
 
 
-def _last(row: CollectiveRow) -> float | None:
+def _last_share(row: CollectiveRow) -> float | None:
+    """Return how often the device came last; None if that is not known."""
     return row.last_share if row.last else None
 
 
@@ -326,6 +335,7 @@ def short_kernel(text: str) -> str:
     return shorten(base.rpartition("::")[2] or base, _KERNEL)
 
 
-def _more(rows: Sequence[object], limit: int | None) -> str:
+def _say_hidden(rows: Sequence[object], limit: int | None) -> str:
+    """Return how many rows are not shown."""
     hidden = len(rows) - limit if limit is not None else 0
     return f"and {hidden} more: --all shows them" if hidden > 0 else ""

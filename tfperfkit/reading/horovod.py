@@ -53,12 +53,12 @@ def read(file: Path, path: str, progress: Callable[[int], None]) -> TraceReport:
         count += 1
         times += [event.ts or 0.0, (event.ts or 0.0) + (event.dur or 0.0)]
         _add(tensors.setdefault(event.pid, _Tensor(str(event.pid))), event)
-    rows = [_row(tensor) for tensor in tensors.values() if tensor.runs]
+    rows = [_tensor_row(tensor) for tensor in tensors.values() if tensor.runs]
     if not rows:
         raise UsageError(f"the timeline {file.name} holds no exchange of a tensor")
     whole = max(times) - min(times)
-    waiting = _share([span for tensor in tensors.values() for span in tensor.waiting], whole)
-    exchanging = _share([span for tensor in tensors.values() for span in tensor.exchanging], whole)
+    waiting = _share_of_time([span for tensor in tensors.values() for span in tensor.waiting], whole)
+    exchanging = _share_of_time([span for tensor in tensors.values() for span in tensor.exchanging], whole)
     last = sum((tensor.last for tensor in tensors.values()), Counter())
     ranks = set().union(*(tensor.ranks for tensor in tensors.values()))
     headline = f"Some tensor waits for the last rank in {100 * waiting:.1f} % of the recorded time"
@@ -86,8 +86,8 @@ def read(file: Path, path: str, progress: Callable[[int], None]) -> TraceReport:
     )
 
 
-def _share(spans: list[tuple[float, float]], whole: float) -> float:
-    """Of the recorded time, with moments in which several tensors wait counted once."""
+def _share_of_time(spans: list[tuple[float, float]], whole: float) -> float:
+    """Return the share of the recorded time. Moments in which several tensors wait count once."""
     if not spans or whole <= 0:
         return 0.0
     ps = np.rint(np.array(spans) * 1e6).astype(np.int64)
@@ -134,7 +134,8 @@ def _add(tensor: _Tensor, event: Event) -> None:
         tensor.ranks.add(event.name)
 
 
-def _row(tensor: _Tensor) -> CollectiveRow:
+def _tensor_row(tensor: _Tensor) -> CollectiveRow:
+    """Return the row of a tensor."""
     times = sum(tensor.last.values())
     rank, largest = tensor.last.most_common(1)[0] if tensor.last else ("", 0)
     return CollectiveRow(

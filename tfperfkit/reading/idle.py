@@ -123,7 +123,7 @@ def host_frames(trace: HostTrace, idle: Spans, idle_ps: int) -> tuple[HostRow, .
         order = in_order(begin, duration)
         if order is not None:
             begin, duration, kinds, inside = begin[order], duration[order], kinds[order], inside[order]
-        own = _own(begin, duration, inside)
+        own = _own_times(begin, duration, inside)
         distinct, inverse = np.unique(kinds, return_inverse=True)
         for kind, ps in zip(distinct.tolist(), np.bincount(inverse, weights=own).tolist(), strict=True):
             name = track.name_of(kind)
@@ -134,7 +134,8 @@ def host_frames(trace: HostTrace, idle: Spans, idle_ps: int) -> tuple[HostRow, .
     return tuple(HostRow(what=name, idle_ms=ps / 1e9, share=min(ps / max(idle_ps, 1), 1.0)) for name, ps in rows)
 
 
-def _own(begin: Ints, duration: Ints, inside: Ints) -> list[int]:
+def _own_times(begin: Ints, duration: Ints, inside: Ints) -> list[int]:
+    """Return the own time of each event: without the events within it."""
     own = inside.tolist()
     starts, lengths, weights = begin.tolist(), duration.tolist(), inside.tolist()
     ends: list[int] = []

@@ -61,7 +61,7 @@ def kernel_rows(devices: Sequence[Activity], machine: Machine) -> tuple[KernelRo
     sums = add_up(devices, is_kernel, lambda label: label.kernel)
     whole = sum(each.ps for each in sums.values()) or 1
     rows = []
-    for _, each in _first(sums):
+    for _, each in _costliest(sums):
         label = max(each.labels, key=lambda label: each.labels[label])
         operations = {REPLICA.sub("", found.path).strip("/") for found in each.labels if found.path}
         rows.append(
@@ -193,9 +193,10 @@ def _times(sums: dict[str, _Sum]) -> tuple[TimeRow, ...]:
     whole = sum(each.ps for each in sums.values()) or 1
     return tuple(
         TimeRow(name=name, runs=each.runs, total_ms=each.ps / PS_PER_MS, share=each.ps / whole)
-        for name, each in _first(sums)
+        for name, each in _costliest(sums)
     )
 
 
-def _first(sums: dict[str, _Sum]) -> list[tuple[str, _Sum]]:
+def _costliest(sums: dict[str, _Sum]) -> list[tuple[str, _Sum]]:
+    """Return the sums, the costliest first."""
     return sorted(sums.items(), key=lambda item: (-item[1].ps, item[0]))[:MAX_ROWS]

@@ -88,7 +88,7 @@ def find(hosts: Sequence[HostActivity], devices: Sequence[Activity]) -> Steps:
         marked = {Owner(host.host): steps for host in hosts if (steps := _marked(host, name))}
         if marked:
             return Steps("markers", f"a step is what the program marked as {name!r}", marked)
-    own = {_owner(device): _own(device) for device in devices if device.steps}
+    own = {_owner(device): _device_steps(device) for device in devices if device.steps}
     if own:
         return Steps("profiler", "a step is what the profiler grouped by its number, on each device", own)
     programs = {_owner(device): ran for device in devices if (ran := _repeated_program(device))}
@@ -122,7 +122,8 @@ def _marked(host: HostActivity, name: str) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _own(device: Activity) -> tuple[Step, ...]:
+def _device_steps(device: Activity) -> tuple[Step, ...]:
+    """Return the steps that the device's own trace marks."""
     steps = []
     for index, (name, begin, end) in enumerate(device.steps):
         steps.append(Step(int(name) if name.isdecimal() and len(name) < 19 else index, begin, end))

@@ -30,7 +30,7 @@ def account_lines(steps: StepSummary, screen: Screen) -> list[Text]:
     """One dim line each, only for what took a share worth a line."""
     lines: list[Text] = []
     if steps.account is not None:
-        lines += _outliers(steps.account, screen) + _between(steps.account, screen) + _idle(steps.account, screen)
+        lines += _outliers(steps.account, screen) + _between_lines(steps.account, screen) + _idle(steps.account, screen)
     if steps.warm_up is not None:
         lines += _warm_up(steps.warm_up, screen)
     return lines
@@ -60,7 +60,8 @@ def _outliers(account: StepAccount, screen: Screen) -> list[Text]:
     return prose(head + screen.symbols.dot.join(items), screen, style="dim")
 
 
-def _between(account: StepAccount, screen: Screen) -> list[Text]:
+def _between_lines(account: StepAccount, screen: Screen) -> list[Text]:
+    """Return the lines on what ran between steps."""
     if account.between_total_ms < _FLOOR * account.mean_ms:
         return []
     kinds = sorted(account.between_ms.items(), key=lambda item: -item[1])[:_PARTS]

@@ -28,7 +28,7 @@ def agents(report: Report, foot: str = _FOOT) -> str:
     ``foot``: where the reader finds more."""
     head = _head(report)
     known = identified((*report.findings, *report.headroom))
-    blocks = [_finding(finding, identity, report) for identity, finding in known]
+    blocks = [_write_finding(finding, identity, report) for identity, finding in known]
     made, left = head, len(blocks)
     for block in blocks:
         if len((made + block + foot).encode()) > LIMIT - 60:
@@ -67,7 +67,8 @@ def _head(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _finding(finding: Finding, identity: str, report: Report) -> str:
+def _write_finding(finding: Finding, identity: str, report: Report) -> str:
+    """Return a finding for a coding agent."""
     lines = [
         f"\n[{visible(identity)}] {kind(finding)}: {text(finding.title, report, 200)}",
         f"gain: {gain(finding)}",

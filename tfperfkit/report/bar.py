@@ -34,7 +34,7 @@ def breakdown(
     def legend(index: int) -> str:
         part, ms = parts[index]
         share = numbers.alone(ms / total, "share")
-        called = name(other, screen) if part == "other" else _part(part, screen)
+        called = name(other, screen) if part == "other" else _name_part(part, screen)
         return f"{called} {numbers.beside(ms, total, screen.symbols)} ({share})"
 
     tail = ""
@@ -85,6 +85,7 @@ def _lengths(shares: Sequence[float], size: int) -> list[int]:
     return lengths + [0] * (len(shares) - len(lengths))
 
 
-def _part(part: str, screen: Screen) -> str:
+def _name_part(part: str, screen: Screen) -> str:
+    """Return the label of a part."""
     words = words_of(part)
     return name(words.label if words is not None else part, screen)

@@ -39,7 +39,7 @@ def beside_the_step(report: Report) -> str:
     who = f"{found.processes} child process{'es' * (found.processes != 1)}"
     largest = found.lines[0] if found.lines else None
     share = f" ({numbers.alone(largest.seconds / found.busy_s, 'share')})" if largest and found.busy_s else ""
-    where = f", most in {_place(largest.where)}{share}" if largest else ""
+    where = f", most in {_name_place(largest.where)}{share}" if largest else ""
     worked = f"{who} work for {numbers.alone(found.busy_ms, 'ms')}{where}"
     waited = account.parts_ms.get("input", 0.0)
     if waited < _MIN_SHARE * account.mean_ms:
@@ -56,7 +56,7 @@ def beside_the_run(report: Report) -> str:
     line = next((line.where for line in account.lines.get("children", ())), None)
     at = f" at {_file(line)}:{line.line}" if line is not None else ""
     group = max(found.groups, key=lambda group: group.busy_s)
-    largest = f", most of it in {_place(group.lines[0].where)}" if group.lines else ""
+    largest = f", most of it in {_name_place(group.lines[0].where)}" if group.lines else ""
     busy = sum(each.busy_s for each in found.groups)
     together = f"{numbers.plain(found.count)} child process{'es' * (found.count != 1)}"
     return (
@@ -90,15 +90,16 @@ def _groups(found: Children) -> Table:
             Column("most in"),
             Column("share", "share"),
         ),
-        rows=tuple(_row(group) for group in listed),
+        rows=tuple(_group_row(group) for group in listed),
         note="sums over the processes; share: of the time in which lines of yours ran, waiting for others left out"
         + (f"; {left} more kinds are in the JSON report" if left > 0 else ""),
     )
 
 
-def _row(group: ChildGroup) -> tuple[str | int | float | None, ...]:
+def _group_row(group: ChildGroup) -> tuple[str | int | float | None, ...]:
+    """Return the row of a group of child processes."""
     largest = group.lines[0] if group.lines else None
-    where = _place(largest.where) if largest else ""
+    where = _name_place(largest.where) if largest else ""
     share = min(largest.seconds / group.busy_s, 1.0) if largest and group.busy_s else None
     return (f"{group.label} ({group.method})", group.count, group.wall_s, group.cpu_s, where, share)
 
@@ -124,7 +125,8 @@ def _command(report: Report, child: Child) -> str:
     return f"tfperf report {shlex.quote(short_path(folder))}"
 
 
-def _place(where: SourceSpan) -> str:
+def _name_place(where: SourceSpan) -> str:
+    """Return the file's name and the line."""
     name = f"{_file(where)}:{where.line}"
     return f"{where.function} ({name})" if where.function else name
 

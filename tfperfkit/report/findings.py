@@ -52,7 +52,7 @@ def reported_findings(reported: Sequence[Finding], screen: Screen) -> list[Text]
         about = f"{order}{', ' * bool(order)}a few per cent" if small else order
         lines += heading(f"{count} {small}finding{'s' * (count > 1)}", about, screen)
         for number, finding in enumerate(reported, 1):
-            lines += [Text(), *_finding(number, finding, screen)]
+            lines += [Text(), *_finding_lines(number, finding, screen)]
     return lines
 
 
@@ -115,8 +115,9 @@ def _nothing(report: Report, screen: Screen) -> list[Text]:
     return prose(f"No findings: {reason}.", screen, style="bold yellow")
 
 
-def _finding(number: int, finding: Finding, screen: Screen) -> list[Text]:
-    lines = _title(number, finding, screen)
+def _finding_lines(number: int, finding: Finding, screen: Screen) -> list[Text]:
+    """Return the lines of a finding."""
+    lines = _title_lines(number, finding, screen)
     lines += _gain(finding, screen)
     if finding.measured is not None:
         lines += _labelled("proof", _proof(finding.measured, screen))
@@ -147,8 +148,8 @@ def _proof(item: Measured, screen: Screen) -> list[Text]:
     return lines + (prose(name(item.reason, screen), screen, indent=_LABELLED) if item.reason else [])
 
 
-def _title(number: int, finding: Finding, screen: Screen) -> list[Text]:
-    """``1  ● HIGH  The data set is loaded again in every step  INP001``"""
+def _title_lines(number: int, finding: Finding, screen: Screen) -> list[Text]:
+    """Return the lines of a title: ``1  ● HIGH  The data set is loaded again in every step  INP001``."""
     style = _SEVERITY.get(finding.severity, "")
     first = Text().append(f"{number}".ljust(_INDENT - 1) + " ", "bold")
     first.append(f"{screen.symbols.mark} {finding.severity.upper()}", style).append("  ")
@@ -178,7 +179,7 @@ def _gain(finding: Finding, screen: Screen) -> list[Text]:
         if finding.once is not None:
             items.append(name(once_words(finding.once), screen))
     said = certain or items[0].startswith(f"{_faster(finding)} ")
-    of = "it" if said and (finding.work or finding.basis in _FASTER) else _of(finding)
+    of = "it" if said and (finding.work or finding.basis in _FASTER) else _name_whole(finding)
     if math.isfinite(finding.share_of_step) and finding.share_of_step > 0:
         items.append(f"costs {numbers.alone(finding.share_of_step, 'share', screen.symbols)} of {of}")
         of_run = finding.share_of_run
@@ -213,8 +214,8 @@ def _faster(finding: Finding) -> str:
     return _FASTER.get(finding.basis, "step")
 
 
-def _of(finding: Finding) -> str:
-    """What a finding takes a share of."""
+def _name_whole(finding: Finding) -> str:
+    """Return what a finding takes a share of."""
     return (
         f"the {finding.work_kind or 'work'} at {finding.work}"
         if finding.work and finding.basis in ("step", "turn")

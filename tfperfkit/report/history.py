@@ -59,12 +59,13 @@ def _periods(periods: Sequence[Period]) -> Table:
             Column("resident", "bytes"),
             Column("most samples in"),
         ),
-        rows=tuple(_row(group) for group in groups),
+        rows=tuple(_period_row(group) for group in groups),
         note="median and p90 of a longer period: the mean of those of its minutes, by steps",
     )
 
 
-def _row(group: Sequence[Period]) -> tuple[str | int | float | None, ...]:
+def _period_row(group: Sequence[Period]) -> tuple[str | int | float | None, ...]:
+    """Return the row of a group of periods."""
     steps = sum(period.steps for period in group)
 
     def mean(values: Sequence[float | None]) -> float | None:

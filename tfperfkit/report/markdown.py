@@ -68,7 +68,7 @@ def findings_markdown(findings: Sequence[Finding], root: str = "", *, folded: bo
             code(each.code),
             each.severity,
             escaped(each.title),
-            _place(each, root),
+            _name_place(each, root),
             numbers.alone(each.share_of_step, "share"),
             _gain(each),
         )
@@ -141,7 +141,8 @@ def _html(text: str) -> str:
     return html.escape(visible(shorten(" ".join(text.split()), _LIMIT)))
 
 
-def _place(finding: Finding, root: str) -> str:
+def _name_place(finding: Finding, root: str) -> str:
+    """Return the first place of a finding."""
     return _span(finding.where[0].file, finding.where[0].line, root) if finding.where else ""
 
 

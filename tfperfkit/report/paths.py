@@ -24,7 +24,7 @@ def short_path(path: str, folder: str = "") -> str:
     """
     if not os.path.isabs(path) or "\0" in path:
         return path
-    below = [short for start in ("", folder if os.path.isabs(folder) else "") if (short := _below(path, start))]
+    below = [short for start in ("", folder if os.path.isabs(folder) else "") if (short := _relative_path(path, start))]
     if below:
         return min(below, key=len)
     home = os.path.expanduser("~")
@@ -33,8 +33,8 @@ def short_path(path: str, folder: str = "") -> str:
     return path
 
 
-def _below(path: str, start: str) -> str | None:
-    """``path`` from ``start`` (from the current directory); None if it does not lie below, or is no shorter so."""
+def _relative_path(path: str, start: str) -> str | None:
+    """Return ``path`` from ``start`` (or the current directory); None if it is not below, or no shorter so."""
     try:
         relative = os.path.relpath(path, start or None)
     except (OSError, ValueError):  # the current directory is gone; another drive
@@ -62,14 +62,14 @@ def place(span: SourceSpan, screen: Screen) -> str:
     """``train.py:57 (main)``; the line and the function only where they are known."""
     text = short_path(span.file, screen.folder)
     if span.line > 0:
-        text = f"{text}{_between(text)}{span.line}"
+        text = f"{text}{_separator(text)}{span.line}"
     if span.function:
         text += f" ({span.function})"
     return name(text, screen)
 
 
-def _between(file: str) -> str:
-    """What stands between a file and its line: a notebook's cell has lines of its own."""
+def _separator(file: str) -> str:
+    """Return what stands between a file and its line: a notebook's cell has lines of its own."""
     return ", line " if CELL.fullmatch(file) else ":"
 
 

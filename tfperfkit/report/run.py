@@ -27,7 +27,7 @@ def run_lines(account: RunAccount | None, screen: Screen) -> list[Text]:
     total = sum(account.parts_s.values())
     by_size = sorted(account.parts_s.items(), key=lambda item: -item[1])
     large = [(part, s) for part, s in by_size if s >= calibration.RUN_PART.value * total]
-    texts = [_part(account, part, seconds, screen) for part, seconds in large]
+    texts = [_part_text(account, part, seconds, screen) for part, seconds in large]
     shares = [seconds / total for _, seconds in large]
     rest = total - sum(seconds for _, seconds in large)
     if rest > 0 and len(by_size) > len(large):
@@ -43,7 +43,8 @@ def _finite(account: RunAccount) -> bool:
     return bool(values) and all(math.isfinite(value) and value >= 0 for value in values) and 0 < sum(values) < math.inf
 
 
-def _part(account: RunAccount, part: RunPart, seconds: float, screen: Screen) -> str:
+def _part_text(account: RunAccount, part: RunPart, seconds: float, screen: Screen) -> str:
+    """Return the text of a part of the run."""
     text = f"{RUN_PARTS.get(part, part)} {numbers.alone(seconds, 's')}"
     line = next(iter(account.lines.get(part, ())), None)
     if part in PLACED and line is not None and line.seconds >= _MAX * seconds:

@@ -87,10 +87,10 @@ def headline_parts(report: Report, screen: Screen) -> list[str]:
         found = "no training steps" if report.work else "No training steps were found"
         return [part for part in (found, wall) if part]
     parts = [f"{numbers.plain(steps.count)} step{'s' * (steps.count != 1)}"]
-    if _known(steps.median_ms):
+    if _is_number(steps.median_ms):
         time, _, unit = numbers.alone(steps.median_ms, "ms", screen.symbols).partition(" ")
         text = f"{time} {unit} a step"
-        beside = [("p90", steps.p90_ms)] if _known(steps.p90_ms) else []
+        beside = [("p90", steps.p90_ms)] if _is_number(steps.p90_ms) else []
         mean = steps.mean_ms
         if mean is not None and math.isfinite(mean) and mean >= _FEW_TAKE_MUCH * (steps.median_ms or 0.0):
             beside.append(("mean", mean))
@@ -104,12 +104,13 @@ def headline_parts(report: Report, screen: Screen) -> list[str]:
             parts.append(f"{numbers.alone(steps.account.between_total_ms, 'ms', screen.symbols)} between two")
     else:
         parts.append("time of a clean step not measured")
-    if _known(steps.examples_per_s):
+    if _is_number(steps.examples_per_s):
         parts.append(f"{numbers.alone(steps.examples_per_s, 'number')} examples/s")
     return parts
 
 
-def _known(value: float | None) -> bool:
+def _is_number(value: float | None) -> bool:
+    """Return whether a value is known and finite."""
     return value is not None and math.isfinite(value)
 
 

@@ -64,7 +64,7 @@ def table_lines(table: Table, screen: Screen) -> list[Text]:
     elif _fit(columns, screen.width):
         lines += _head(columns)
         for row in range(len(table.rows)):
-            lines += _row(columns, row, row in marked, screen)
+            lines += _row_lines(columns, row, row in marked, screen)
     else:
         for row in range(len(table.rows)):
             lines += _stacked(columns, row, row in marked, screen)
@@ -169,7 +169,8 @@ def _head(columns: Sequence[_Column]) -> list[Text]:
     return lines
 
 
-def _row(columns: Sequence[_Column], row: int, marked: bool, screen: Screen) -> list[Text]:
+def _row_lines(columns: Sequence[_Column], row: int, marked: bool, screen: Screen) -> list[Text]:
+    """Return the lines of a row."""
     pieces = [_pieces(column, row) for column in columns]
     lines = []
     for level in range(max(map(len, pieces))):

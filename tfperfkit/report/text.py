@@ -51,8 +51,8 @@ def visible(text: str, *, unicode: bool = True) -> str:
     escaped; a tab or an odd space becomes a space. With ``unicode`` False the result is pure ASCII (→ is ->).
     """
     if text.isascii():
-        return text if text.isprintable() else "".join(map(_shown, text))
-    shown = "".join(map(_shown, text))
+        return text if text.isprintable() else "".join(map(_show_character, text))
+    shown = "".join(map(_show_character, text))
     return shown if unicode else shown.translate(_IN_ASCII).encode("ascii", "backslashreplace").decode("ascii")
 
 
@@ -62,7 +62,8 @@ def one_line(text: str, *, unicode: bool = True) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _shown(char: str) -> str:
+def _show_character(char: str) -> str:
+    """Return a character as it is shown."""
     # Variation selectors are "printable" but have no shape, and change the width of what stands before them.
     if char.isprintable() and not "\ufe00" <= char <= "\ufe0f" and not "\U000e0100" <= char <= "\U000e01ef":
         return char
@@ -147,7 +148,7 @@ def _break(text: str, start: int, end: int) -> int:
     if space > first and _UNIT.match(text, space + 1) and _NUMBER_END.match(text, space - 1):
         earlier = text.rfind(" ", first + 1, space)  # a unit stays with its number, if it can
         space = earlier if earlier > first else space
-    return space if space > first else _last(text, first + 1, end, _BREAK_NAME) or end
+    return space if space > first else _last_break(text, first + 1, end, _BREAK_NAME) or end
 
 
 def _break_code(text: str, start: int, end: int) -> int:
@@ -155,14 +156,14 @@ def _break_code(text: str, start: int, end: int) -> int:
     first = start + indent_of(text[start:end])
     half = first + (end - first) // 2
     space = text.rfind(" ", half, end) + 1
-    sign = _last(text, half, end, _BREAK_CODE)
+    sign = _last_break(text, half, end, _BREAK_CODE)
     dot = text.rfind(".", half, end)
-    earlier = _last(text, first + 1, half, _BREAK_CODE | {" "})
+    earlier = _last_break(text, first + 1, half, _BREAK_CODE | {" "})
     return next((cut for cut in (space, sign, dot, earlier) if cut > first), end)
 
 
-def _last(text: str, start: int, end: int, signs: frozenset[str]) -> int:
-    """The place after the last of ``signs`` in ``text[start:end]``; 0 if there is none."""
+def _last_break(text: str, start: int, end: int, signs: frozenset[str]) -> int:
+    """Return the place after the last of ``signs`` in ``text[start:end]``; 0 if there is none."""
     return next((index for index in range(end, start, -1) if text[index - 1] in signs), 0)
 
 

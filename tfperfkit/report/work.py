@@ -39,12 +39,12 @@ def work_lines(work: Sequence[Work], words: Mapping[str, str], screen: Screen) -
             if outside >= _OUTSIDE * item.seconds:  # else the figures would seem to contradict each other
                 items.append(f"{numbers.alone(outside, 's')} outside of these")
         lines += [Text(), *joined(items, screen, style="bold")]
-        lines += breakdown(item.steps, of(item), words, screen, _other(item)) or _spent(item, screen)
+        lines += breakdown(item.steps, of(item), words, screen, _name_rest(item)) or _spent(item, screen)
     return lines
 
 
-def _other(item: Work) -> str:
-    """What to call the rest in its bar: by what most of it is, where samples tell."""
+def _name_rest(item: Work) -> str:
+    """Return the label of the rest in the bar: what most of it is, if samples tell."""
     parts = item.steps.breakdown_ms or {}
     whole = sum(parts.values())
     share = parts.get("other", 0.0) / whole if whole > 0 else 0.0

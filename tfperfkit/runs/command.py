@@ -40,7 +40,7 @@ def show(word: str, key: str, rows_max: int, json_file: str | None) -> None:
     columns = ("Run", "When", "Steps", "Step ms", "First finding")
     units = ("text", "text", "count", "ms", "text")
     rows = tuple(
-        (run.name, _when(run.started), run.steps or None, run.step_ms, _finding(run))
+        (run.name, _format_start(run.started), run.steps or None, run.step_ms, _first_finding(run))
         for run in found[: rows_max or None]
     )
     _print(Table(title="", columns=tuple(map(Column, columns, units)), rows=rows))  # type: ignore[arg-type]
@@ -113,14 +113,16 @@ def _print(table: Table) -> None:
     print_lines([line for line in table_lines(table, screen) if line.plain.strip()], sys.stdout, screen)
 
 
-def _when(started: float) -> str:
+def _format_start(started: float) -> str:
+    """Return when a run started."""
     try:
         return time.strftime("%y-%m-%d %H:%M", time.localtime(started)) if started > 0 else ""
     except (OverflowError, ValueError, OSError):
         return ""
 
 
-def _finding(run: listing.Run) -> str | None:
+def _first_finding(run: listing.Run) -> str | None:
+    """Return the first finding of a run."""
     parts = [run.status] * (run.status != "finished")
     parts += [f"{run.finding} {shorten(run.title, _TITLE)}"] * bool(run.finding)
     return ": ".join(parts) or None

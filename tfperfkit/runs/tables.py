@@ -63,7 +63,7 @@ def connect(folder: Path) -> Any:
             written = {name: stack.enter_context(file.open("wb")) for name, file in files.items()}
             for name in listing.names(folder):
                 found = summary.read(folder / name)
-                rows = itertools.chain(_rows(name, found), _kept(folder, name)) if found is not None else ()
+                rows = itertools.chain(_table_rows(name, found), _kept(folder, name)) if found is not None else ()
                 for table, values in rows:
                     written[table].write(msgspec.json.encode(dict(zip(_columns(table), values, strict=True))) + b"\n")
         for name, columns in TABLES.items():
@@ -88,7 +88,8 @@ def _quoted(file: Path) -> str:
     return str(file).replace("'", "''")
 
 
-def _rows(run: str, found: summary.RunSummary) -> Iterator[tuple[str, tuple[Any, ...]]]:
+def _table_rows(run: str, found: summary.RunSummary) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Yield the rows of a run for the tables."""
     started = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(min(max(found.started_wall_s, 0.0), 1e11)))
     script = next(iter(found.argv), "").rpartition("/")[2]
     versions = found.versions

@@ -174,13 +174,13 @@ def list_experiments() -> None:
     for experiment in Choice().all():
         usage = getattr(experiment, "usage", "") or experiment.name
         print(f"{usage}  [{_KEEPS[experiment.keeps]}]")
-        for line in textwrap.wrap(_what(experiment), _WIDTH - _INDENT):
+        for line in textwrap.wrap(_describe(experiment), _WIDTH - _INDENT):
             print(" " * _INDENT + line)
     sys.stdout.flush()
 
 
-def _what(experiment: object) -> str:
-    """The docstring of its module, without how it is typed."""
+def _describe(experiment: object) -> str:
+    """Return the docstring of its module, without how it is typed."""
     text = " ".join((import_module(type(experiment).__module__).__doc__ or "").split())
     text = text.partition(": ")[2].replace("``", "") or text
     return text[:1].upper() + text[1:]

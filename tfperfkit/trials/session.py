@@ -107,7 +107,7 @@ class _Trials:
                 self._measure(group, [item for item in variants if self._wishes.whole or not item.whole])
                 plain = group.plain
                 if self._wishes.together and not self._ended:
-                    self._together(group)
+                    self._try_together(group)
             rest = [item for item in variants if item.whole and not self._wishes.whole]
             if rest and not self._ended:
                 group = self._group(True, rest)
@@ -179,8 +179,8 @@ class _Trials:
                 self._left = waiting
                 return
 
-    def _together(self, group: Group) -> None:
-        """What was faster by itself and is a fix, all at once."""
+    def _try_together(self, group: Group) -> None:
+        """Try all that was faster by itself and is a fix, at once."""
         best = [
             item
             for item in self._results

@@ -104,7 +104,7 @@ def test_no_cell_of_the_usual_report_is_cut(width: int) -> None:
             columns = module._columns(table, screen)
             assert module._fit(columns, width), "the usual tables are never stacked at 80 columns"
             for row in range(len(table.rows)):
-                lines = [line.plain.ljust(width) for line in module._row(columns, row, False, screen)]
+                lines = [line.plain.ljust(width) for line in module._row_lines(columns, row, False, screen)]
                 start = module.GUTTER
                 for column in columns:
                     read = "".join(line[start : start + column.width] for line in lines)

@@ -95,7 +95,7 @@ def _of_row(row: RestRow, started_ns: int, over: bool) -> Read:
         parent_pid=row.parent_pid,
         process=row.process,
         target=row.target,
-        command=_words(row.argv) if row.method == "subprocess" else "",
+        command=_join_arguments(row.argv) if row.method == "subprocess" else "",
         began_s=(row.began_ns - started_ns) / NS_PER_S,
         wall_s=max(row.now_ns - row.began_ns, 0) / NS_PER_S,
         cpu_s=row.cpu_ns / NS_PER_S,
@@ -108,10 +108,11 @@ def _of_row(row: RestRow, started_ns: int, over: bool) -> Read:
 
 def command(manifest: Manifest) -> str:
     """``worker.py --rank 1``: what a child was started with, without the interpreter and its flags."""
-    return _words(manifest.argv)
+    return _join_arguments(manifest.argv)
 
 
-def _words(argv: Sequence[str]) -> str:
+def _join_arguments(argv: Sequence[str]) -> str:
+    """Return the command line as text."""
     words = list(argv[1:])
     while words and _FLAG.fullmatch(words[0]) and words[0] not in ("-c", "-m"):
         words.pop(0)

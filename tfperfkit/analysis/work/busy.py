@@ -71,7 +71,7 @@ def busy(log: SampleLog, training: Spans, sources: Mapping[str, tuple[str, ...]]
         if sum(_sum(own) for _, own in within) < lower:
             left += [moment for _, own in within for moment in own]
             continue
-        where = SourceSpan(loops[-1].file, loops[-1].line, _function(inside, loops[-1]))
+        where = SourceSpan(loops[-1].file, loops[-1].line, _function_of_loop(inside, loops[-1]))
         found.append(_Claim("loop", where, loops, inside))
     found += _calls(sorted(left), lower, sources)
     spans = _spans([claim.moments for claim in found], training)
@@ -112,7 +112,7 @@ def _same_work(
     """The moments by the loop that repeats the work, each with its chain of loops: a function that is called alone and
     in a loop does one work. Those in no loop are added to ``left``."""
     works: defaultdict[Loop, list[tuple[tuple[Loop, ...], list[_Moment]]]] = defaultdict(list)
-    for first, within in _by(moments, 0):
+    for first, within in _group_by_loop(moments, 0):
         if first is None:
             left += within
         else:
@@ -121,8 +121,8 @@ def _same_work(
     return works.values()
 
 
-def _by(moments: Sequence[_Moment], depth: int) -> Iterator[tuple[Loop | None, list[_Moment]]]:
-    """The moments by their loop at a depth; None: they are in none that deep."""
+def _group_by_loop(moments: Sequence[_Moment], depth: int) -> Iterator[tuple[Loop | None, list[_Moment]]]:
+    """Return the moments by their loop at a depth. The key is None for those that are in no loop that deep."""
     groups: defaultdict[Loop | None, list[_Moment]] = defaultdict(list)
     for moment in moments:
         groups[moment.loops[depth] if len(moment.loops) > depth else None].append(moment)
@@ -133,7 +133,7 @@ def _innermost(moments: list[_Moment]) -> tuple[Loop, ...]:
     """From the outermost loop, which all of these share, inwards."""
     depth = 1
     while True:
-        loop, within = max(_by(moments, depth), key=lambda item: _sum(item[1]))
+        loop, within = max(_group_by_loop(moments, depth), key=lambda item: _sum(item[1]))
         if loop is None or _sum(within) < NEARLY_ALL * _sum(moments):
             return moments[0].loops[:depth]
         moments, depth = within, depth + 1
@@ -141,11 +141,11 @@ def _innermost(moments: list[_Moment]) -> tuple[Loop, ...]:
 
 def _calls(moments: list[_Moment], lower: float, sources: Mapping[str, tuple[str, ...]]) -> Iterator[_Claim]:
     """The lines below which the rest was spent, each as deep as one line holds nearly all of its time."""
-    for group in _at(moments, 0).values():
+    for group in _group_by_line(moments, 0).values():
         if _sum(group) < lower:
             continue
         depth, whole = 0, _sum(group)
-        while inner := max(_at(group, depth + 1).values(), key=_sum, default=None):
+        while inner := max(_group_by_line(group, depth + 1).values(), key=_sum, default=None):
             if _sum(inner) < NEARLY_ALL * whole:
                 break
             group, depth = inner, depth + 1
@@ -155,7 +155,8 @@ def _calls(moments: list[_Moment], lower: float, sources: Mapping[str, tuple[str
             yield _Claim("call", SourceSpan(frame.file, frame.line, name), (), group)
 
 
-def _at(moments: Sequence[_Moment], depth: int) -> dict[tuple[str, int], list[_Moment]]:
+def _group_by_line(moments: Sequence[_Moment], depth: int) -> dict[tuple[str, int], list[_Moment]]:
+    """Return the moments by the line that they were at."""
     groups: defaultdict[tuple[str, int], list[_Moment]] = defaultdict(list)
     for moment in moments:
         if len(moment.stack.frames) > depth:
@@ -169,8 +170,8 @@ def _imports(frame: Frame, sources: Mapping[str, tuple[str, ...]]) -> bool:
     return 0 < frame.line <= len(lines) and lines[frame.line - 1].lstrip().startswith(("import ", "from "))
 
 
-def _function(moments: Sequence[_Moment], loop: Loop) -> str:
-    """The function that a loop stands in, by the frames seen in it."""
+def _function_of_loop(moments: Sequence[_Moment], loop: Loop) -> str:
+    """Return the function that a loop stands in, by the frames seen in it."""
     names: Counter[str] = Counter()
     for moment in moments:
         for frame in moment.stack.frames:

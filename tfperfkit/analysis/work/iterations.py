@@ -58,9 +58,10 @@ def _counted(work: Busy, sites: Sequence[Site], markers: Sequence[Marker]) -> tu
     largest = max(map(len, calls.values()))
     first = min((found for found in calls.values() if len(found) + 1 >= largest), key=lambda found: found[0].begin_ns)
     whole = [
-        _whole(work.spans, before.begin_ns, after.begin_ns) for before, after in zip(first, first[1:], strict=False)
+        _covers_stretch(work.spans, before.begin_ns, after.begin_ns)
+        for before, after in zip(first, first[1:], strict=False)
     ]
-    return tuple(_between(work.spans, first)) if 2 * sum(whole) > len(whole) else ()
+    return tuple(_steps_between_calls(work.spans, first)) if 2 * sum(whole) > len(whole) else ()
 
 
 def went_on(work: Busy, table: StepTable) -> bool:
@@ -71,24 +72,24 @@ def went_on(work: Busy, table: StepTable) -> bool:
     return rest > max(longest, _REST * work.ns)
 
 
-def _between(spans: Spans, calls: Sequence[Marker]) -> Iterator[Step]:
+def _steps_between_calls(spans: Spans, calls: Sequence[Marker]) -> Iterator[Step]:
     """From each call to the next; only to its own end where the loop had ended meanwhile and was begun anew."""
     for number, call in enumerate(calls, 1):
         end = calls[number].begin_ns if number < len(calls) else call.end_ns
-        if not _whole(spans, call.begin_ns, end):
+        if not _covers_stretch(spans, call.begin_ns, end):
             end = call.end_ns
         yield Step(number, call.begin_ns, max(end, call.begin_ns + 1))
 
 
-def _whole(spans: Spans, begin: int, end: int) -> bool:
-    """Whether nearly all of a stretch is the work's."""
+def _covers_stretch(spans: Spans, begin: int, end: int) -> bool:
+    """Return whether nearly all of a stretch belongs to the work."""
     return spans.overlap(begin, end) >= NEARLY_ALL * (end - begin)
 
 
 def _all_of(spans: Spans) -> Span | None:
     """From its begin to its end; None where much of that is something else."""
     begin, end = min(begin for begin, _ in spans), max(end for _, end in spans)
-    return (begin, end) if _whole(spans, begin, end) else None
+    return (begin, end) if _covers_stretch(spans, begin, end) else None
 
 
 def _longest(spans: Spans, windows: Spans) -> Span | None:

@@ -90,7 +90,7 @@ def _card(finding: Finding, anchor: str, folder: str, sources: Sources, rules: R
         "cost": _cost(finding),
         "advice": text(finding.advice, folder),
         "detail": [text(part, folder) for part in finding.detail.split("\n") if part.strip()][:40],
-        "places": [_place(span, folder) for span in finding.where[:_PLACES]],
+        "places": [_name_place(span, folder) for span in finding.where[:_PLACES]],
         "more_places": max(len(finding.where) - _PLACES, 0),
         "excerpts": _excerpts(finding, sources),
         "evidence": [
@@ -107,7 +107,8 @@ def _card(finding: Finding, anchor: str, folder: str, sources: Sources, rules: R
     }
 
 
-def _place(span: SourceSpan, folder: str) -> str:
+def _name_place(span: SourceSpan, folder: str) -> str:
+    """Return the file and line of a place."""
     return place(span, folder) + (f" ({name(span.function)})" if span.function else "")
 
 

@@ -61,7 +61,7 @@ def page(report: Report, examples: Examples = no_examples) -> str:
             styles=styles,
             scripts=scripts,
             data=_script_json(data),
-            title=_title(report),
+            title=_page_title(report),
             headline=headline(report),
             handle=_handle(report),
             command=name(shlex.join(report.run.argv)),
@@ -119,7 +119,8 @@ def figures(report: Report) -> list[tuple[str, str, str]]:
     return rows
 
 
-def _title(report: Report) -> str:
+def _page_title(report: Report) -> str:
+    """Return the title of the page."""
     script = Path(report.run.argv[0]).name if report.run.argv else "run"
     return name(f"{script} · tfperf")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tfperfkit.analysis.family.part import _words
+from tfperfkit.analysis.family.part import _join_arguments
 from tfperfkit.analysis.family.whole import children
 from tfperfkit.clock import start_ticks
 from tfperfkit.errors import RunDirectoryError
@@ -148,7 +148,7 @@ def test_none_where_there_was_no_child(folder: Folder) -> None:
     ],
 )
 def test_commands_are_short(argv: list[str], words: str) -> None:
-    assert _words(argv) == words
+    assert _join_arguments(argv) == words
 
 
 @pytest.mark.parametrize("value", [None, True, -3, 1.5, 'é\n\t"\\\x01', ["a", {"b": [None, False]}], (), {}])

@@ -23,6 +23,7 @@ SOURCE = ["import numpy as np\n", "for i in range(9):\n", "    x = np.load('data
 PROBE = '''
 """A probe that finds what it was told to, and prints on the way."""
 from contextlib import nullcontext
+from tfperfkit.gain import Range
 from tfperfkit.model import Finding, Measurement, ProbeResult, SourceSpan
 from tfperfkit.probe import Cost
 

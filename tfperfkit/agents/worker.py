@@ -38,10 +38,6 @@ def main(words: Sequence[str]) -> int:
     return 0
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
-
-
 #: Characters of an answer; lines of source around a place; characters of one line.
 LIMIT = 12_000
 _AROUND, _LINE = 3, 160
@@ -110,3 +106,7 @@ def _windows(report: Report, finding: Finding) -> list[str]:
     if steps.clean and steps.median_ms is not None and math.isfinite(steps.median_ms):
         made.append(f"clean steps (nothing invasive ran): {steps.clean} of {steps.count}")
     return [f"windows: {visible('; '.join(made))}"] if made else []
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -89,7 +89,7 @@ def count(turns):
     return rows
 """
     names: dict[str, Any] = {}
-    monkeypatch.setattr(builtins, edited_main._AGAIN, edited_main._again, raising=False)
+    monkeypatch.setattr(builtins, edited_main._AGAIN, edited_main._is_assignment_made, raising=False)
     exec(edited_main.compiled(source, "/a/train.py", ["train.py:5"]), names)
     assert names["count"](4) == [(0, 0), (1, 0), (1, 0), (1, 0)] and left == [1, 1]
 

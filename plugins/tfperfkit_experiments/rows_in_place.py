@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfperfkit.experiment import Change
+from tfperfkit.graph import optable
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams, zero_input
@@ -18,7 +19,7 @@ _IN_PLACE = {
     "TensorScatterMax": "scatter_nd_max",
     "TensorScatterMin": "scatter_nd_min",
 }
-_READS = frozenset({"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape"})
+_READS = optable.names(trait="reads-variable") | {"VariableShape"}
 
 
 class RowsInPlace(Base):

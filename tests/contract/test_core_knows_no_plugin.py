@@ -62,7 +62,7 @@ ORDINARY = {
         "ledger/explained_parts",
         "model",
         "reading/machine",
-        "records/bounds",
+        "graph/bounds",
         "xplane/names",
     },
     "devices": {

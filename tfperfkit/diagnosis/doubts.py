@@ -8,10 +8,10 @@ do. A line of the user's own that takes most of it may do in each step what need
 from __future__ import annotations
 
 from tfperfkit import calibration
+from tfperfkit.graph.bounds import BY_THE_MACHINE
 from tfperfkit.ledger.computed_lines import ComputedLine, computed_parts
 from tfperfkit.model import SourceSpan
 from tfperfkit.offers import ComputedStep
-from tfperfkit.records.bounds import BY_THE_MACHINE
 from tfperfkit.rule import Evidence
 
 #: Most of the time: the larger half.

@@ -10,17 +10,35 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from tfperfkit.graph import optable
-from tfperfkit.graph.model import Node, Type
+from tfperfkit.graph.model import Type
 
+#: Products and convolutions whose FLOPs are counted: nearly all the arithmetic of a network.
+COUNTED = frozenset(
+    name
+    for name in optable.names(kind=("product", "convolution"))
+    if optable.row(name).flops.startswith(("matmul", "conv", "depthwise", "einsum"))
+)
 #: A count of None: a size is open.
 Count = float | None
 #: ``14*in9``: so many per element of input 9. ``1*out``: per element of the first output.
 _FACTOR = re.compile(r"(?P<factor>\d+)\*(?:in(?P<number>\d+)|out)")
 
 
-def flops(node: Node, inputs: Sequence[Type]) -> Count:
+class Operation(Protocol):
+    """What is asked of an operation: a recorded one (``model.Node``), or one of a graph under construction."""
+
+    type: str
+    outputs: tuple[Type, ...]
+
+    def flag(self, name: str) -> bool: ...
+    def text_attr(self, name: str) -> str: ...
+    def integers(self, name: str) -> list[int]: ...
+
+
+def flops(node: Operation, inputs: Sequence[Type]) -> Count:
     """Count one execution of the operation, without the bodies that it calls."""
     rule = optable.row(node.type).flops
     if not rule:
@@ -61,12 +79,12 @@ def _size(types: Sequence[Type], index: int, axis: int) -> Count:
     return shape[axis]
 
 
-def _matmul(node: Node, inputs: Sequence[Type], places: Sequence[str]) -> Count:
+def _matmul(node: Operation, inputs: Sequence[Type], places: Sequence[str]) -> Count:
     transposed = node.flag("transpose_a") or node.flag("adj_x")
     return _product(2, _elements(node.outputs, 0), _size(inputs, 0, -2 if transposed else -1))
 
 
-def _convolution(node: Node, inputs: Sequence[Type], places: Sequence[str]) -> Count:
+def _convolution(node: Operation, inputs: Sequence[Type], places: Sequence[str]) -> Count:
     """Multiply-adds of one element of the forward result, times the number of these elements.
 
     ``places``: where the forward result and the filter are: ``out`` or ``in`` with a number. A filter's last axis is
@@ -80,17 +98,17 @@ def _convolution(node: Node, inputs: Sequence[Type], places: Sequence[str]) -> C
     return _product(2, _elements(result, 0), *(None if size < 0 else size for size in inner))
 
 
-def _pool(node: Node, inputs: Sequence[Type], places: Sequence[str]) -> Count:
+def _pool(node: Operation, inputs: Sequence[Type], places: Sequence[str]) -> Count:
     """Count each element of the forward result once per element of the window. ``places``: where the result is."""
     made = _elements(node.outputs, 0) if places == ["out"] else _elements(inputs, int(places[0][2:]))
     return _product(made, *(float(size) for size in node.integers("ksize")))
 
 
-def _add_n(node: Node, inputs: Sequence[Type], places: Sequence[str]) -> Count:
+def _add_n(node: Operation, inputs: Sequence[Type], places: Sequence[str]) -> Count:
     return _product(max(len(inputs) - 1, 0), _elements(node.outputs, 0)) if _is_float(node.outputs) else 0.0
 
 
-def _einsum(node: Node, inputs: Sequence[Type], places: Sequence[str]) -> Count:
+def _einsum(node: Operation, inputs: Sequence[Type], places: Sequence[str]) -> Count:
     """Multiply the sizes of all labels: two tensors are multiplied and summed over the labels that the result lacks."""
     left = node.text_attr("equation").replace(" ", "").partition("->")[0].split(",")
     sizes: dict[str, int] = {}
@@ -103,7 +121,7 @@ def _einsum(node: Node, inputs: Sequence[Type], places: Sequence[str]) -> Count:
     return float(math.prod(sizes.values()) * (2 if len(left) > 1 else 1))
 
 
-_FORMULAS: dict[str, Callable[[Node, Sequence[Type], Sequence[str]], Count]] = {
+_FORMULAS: dict[str, Callable[[Operation, Sequence[Type], Sequence[str]], Count]] = {
     "matmul": _matmul,
     "conv": _convolution,
     "depthwise": _convolution,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from tfperfkit.graph import optable
 from tfperfkit.graph.model import Graph, Node
 
 #: A constant is looked for through so many operations.
@@ -29,9 +28,12 @@ def iterations_of(graph: Graph, node: Node) -> int | None:
 
 
 def _counted(graph: Graph, node: Node, condition: Graph, body: Graph, less: Node | None) -> int | None:
-    if less is None or less.type not in _GOES_ON or len(less.inputs) != 2:
+    compared = optable.row(less.type).computes if less is not None else ""
+    if less is None or compared not in ("lt", "le", "gt", "ge") or len(less.inputs) != 2:
         return None
-    up, beyond = _GOES_ON[less.type]
+    # The direction of the counter, and how far beyond the limit it ends.
+    up = 1 if compared in ("lt", "le") else -1
+    beyond = up if compared in ("le", "ge") else 0
     counter, limit = (_slot(condition, owner) for owner, _ in less.inputs)
     known = min(len(node.inputs), len(body.record.results))
     if counter is None or counter >= known:
@@ -128,24 +130,5 @@ def _integer(graph: Graph, name: str, depth: int) -> int | None:
     known = [value for value in values if value is not None]
     if not known or len(known) != len(values):
         return None
-    first, second = known[0], known[-1]
-    if node.type in ("FloorDiv", "FloorMod") and second == 0:
-        return None
-    return _ARITHMETIC[node.type](first, second) if node.type in _ARITHMETIC else None
-
-
-#: How a counter may be compared with a limit: its direction, and how far beyond the limit it ends.
-_GOES_ON = {"Less": (1, 0), "LessEqual": (1, 1), "Greater": (-1, 0), "GreaterEqual": (-1, -1)}
-_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
-    "Identity": lambda a, b: a,
-    "Cast": lambda a, b: a,
-    "AddV2": lambda a, b: a + b,
-    "Add": lambda a, b: a + b,
-    "Sub": lambda a, b: a - b,
-    "Mul": lambda a, b: a * b,
-    "FloorDiv": lambda a, b: a // b,
-    "FloorMod": lambda a, b: a % b,
-    "Maximum": max,
-    "Minimum": min,
-    "NotEqual": lambda a, b: int(a != b),
-}
+    made = optable.compute(node.type, *known)
+    return None if made is None else int(made)

@@ -24,13 +24,25 @@ words name a formula. The traits are:
 - ``steady``: TensorFlow calls it stateful, but the same inputs give the same result.
 - ``varies``: TensorFlow calls it stateless, but a result may differ from call to call.
 - ``reads-variable``, ``writes-variable``: input 0 is a variable.
-- ``heavy``: does the arithmetic of a network. ``batched``: multiplies stacks of matrices.
+- ``heavy``: does the arithmetic of a network. ``batched``: multiplies stacks of matrices. ``cubic``: takes some
+  operations for each number and each row of a matrix.
+- ``passes``: only passes on, reads or names what is there. ``waits``: its own time is that of what it calls or awaits.
+- ``instant``: does no work of its own, however long the runtime takes over it. ``moves``: copies a tensor to another
+  place, or takes a part of one.
+- ``slow-in-xla``: XLA computes it slowly on a CPU.
+- ``fusable``: XLA fuses it with operations that work element by element.
+- ``joins``: joins the results of iterations: a sum, an extreme, a list.
+- ``gives``: gives data to the other devices of a collective operation.
+
+``computes`` names the function of Python's ``operator`` module, or the built-in one, that does the same with numbers.
 """
 
 from __future__ import annotations
 
+import math
+import operator
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 
 import msgspec
@@ -40,8 +52,20 @@ FIRST_VERSION, LAST_VERSION = "2.16", "2.21"
 #: The kinds of operations that draw random numbers: from TensorFlow's state, from a generator's variable, or from a
 #: seed that they are given. The last make the same numbers of the same seed.
 DRAWING = ("random", "generator", "seeded-random")
+_BUILT_IN: dict[str, Callable[..., float]] = {
+    "float": float,
+    "min": min,
+    "max": max,
+    "round": round,
+    "floor": math.floor,
+    "ceil": math.ceil,
+}
+_ELEMENTWISE = (
+    *("unary", "predicate", "binary", "ternary", "comparison", "logical", "select", "clip", "bias", "sum-of-many"),
+    *("unary-grad", "fill", "fill-like"),
+)
 _NOTHING: frozenset[str] = frozenset()
-_UNREVIEWED = ["", "unknown", "mixed", "", "", ""]
+_UNREVIEWED = ["", "unknown", "mixed", "", "", "", ""]
 #: Kinds whose results follow from what they call, or from the variable that they read, although TensorFlow calls them
 #: stateful. Whoever asks has to look there.
 _LOOKED_INTO = frozenset({"call", "loop", "branch", "read", "variable-gather", "placeholder", "result"})
@@ -60,6 +84,7 @@ class Row(msgspec.Struct, frozen=True):
     flops: str = ""
     traits: frozenset[str] = _NOTHING
     differentiates: str = ""
+    computes: str = ""
     stateful: bool = True
     commutative: bool = False
     functions: tuple[str, ...] = ()
@@ -89,6 +114,22 @@ def row(name: str) -> Row:
     return _rows().get(name) or Row(name)
 
 
+def plain(name: str) -> str:
+    """The operation that a kernel computes: ``_MklNativeConv2D`` and ``_FusedMatMul`` are Conv2D and MatMul."""
+    return name.removeprefix("_Mkl").removeprefix("Native").removeprefix("_").removeprefix("Fused")
+
+
+def kernel(name: str) -> Row:
+    """The row of a kernel's own name; if nothing is known of that, of the operation that it computes."""
+    found = row(name)
+    return found if found.kind != "unknown" else row(plain(name))
+
+
+def is_heavy(name: str) -> bool:
+    """Whether a kernel does the arithmetic of a network."""
+    return "heavy" in kernel(name).traits
+
+
 @cache
 def names(
     *,
@@ -116,6 +157,22 @@ def names(
     )
 
 
+def compute(name: str, *values: float) -> float | None:
+    """What an operation makes of numbers; None if the table doesn't say, or the numbers don't fit (a division by 0)."""
+    word = row(name).computes
+    function = getattr(operator, word, None) or _BUILT_IN.get(word)
+    try:
+        return function(*values) if function is not None else None
+    except (TypeError, ArithmeticError, ValueError):
+        return None
+
+
+@cache
+def elementwise() -> frozenset[str]:
+    """Operations that work element by element, forward or in a gradient: XLA fuses them into one kernel."""
+    return names(kind=_ELEMENTWISE, axis=("each", "bias", "none"))
+
+
 @cache
 def _rows() -> dict[str, Row]:
     reviewed = {cells[0]: cells for cells in _cells("reviewed.tsv")}
@@ -126,7 +183,7 @@ def _rows() -> dict[str, Row]:
         if cells is None:
             fitting = (each for ends, each in families if name.startswith(ends[0]) and ends[1] in name)
             cells = next(fitting, _UNREVIEWED)
-        _, kind, axis, flops, traits, differentiates = cells
+        _, kind, axis, flops, traits, differentiates, computes = cells
         found[name] = Row(
             name=name,
             kind=kind or "unknown",
@@ -134,6 +191,7 @@ def _rows() -> dict[str, Row]:
             flops=flops,
             traits=frozenset(traits.split()) if traits else _NOTHING,
             differentiates=differentiates,
+            computes=computes,
             stateful="s" in flags,
             commutative="c" in flags,
             functions=tuple(functions.split()),

@@ -5,11 +5,9 @@ Gradients are left out: each goes with the operation that it differentiates.
 
 from __future__ import annotations
 
-import math
-import operator
 import struct
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -24,23 +22,6 @@ SIZES = optable.names(kind="shape")
 _DEPTH = 12
 _FLOATS = {"float32": "<f", "float64": "<d"}
 _WIDTHS = {"int32": 4, "int64": 8, "bool": 1, "uint8": 1, "int8": 1}
-#: How a number follows from others.
-_FOLDS: Mapping[str, Callable[..., float]] = {
-    "Cast": float,
-    "Identity": float,
-    "Neg": operator.neg,
-    "Add": operator.add,
-    "AddV2": operator.add,
-    "Sub": operator.sub,
-    "Mul": operator.mul,
-    "RealDiv": operator.truediv,
-    "FloorDiv": operator.floordiv,
-    "Minimum": min,
-    "Maximum": max,
-    "Floor": math.floor,
-    "Ceil": math.ceil,
-    "Round": round,
-}
 
 
 class Use(NamedTuple):
@@ -231,16 +212,12 @@ class View:
             return self._extent(node)
         if node.type == "Reshape":  # as tf.repeat makes a number of its count
             return self._folded(self.source(node, 0), depth + 1) if node.outputs[0].elements == 1 else None
-        fold = _FOLDS.get(node.type)
         given = [self._folded(self.source(node, number), depth + 1) for number in range(len(node.inputs))]
         values = [value for value in given if value is not None]
-        if fold is None or not values or len(values) < len(given):
+        made = optable.compute(node.type, *values) if values and len(values) == len(given) else None
+        if made is None:
             return None
-        try:
-            made = fold(*values)
-        except (TypeError, ArithmeticError):
-            return None
-        return float(int(made)) if node.outputs[0].dtype.startswith(("int", "uint")) else made
+        return float(int(made)) if node.outputs[0].dtype.startswith(("int", "uint")) else float(made)
 
     def _extent(self, node: Node) -> float | None:
         """``tf.shape(x)[axis]``."""

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from tfperfkit import calibration
+from tfperfkit.graph.bounds import BY_THE_MACHINE
+from tfperfkit.graph.optable import plain
 from tfperfkit.model import SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep
-from tfperfkit.records.bounds import BY_THE_MACHINE, plain
 from tfperfkit.rule import Evidence
 
 EXPLAINS = calibration.EXPLAINS.value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tfperfkit.graph import optable
 from tfperfkit.model import Column, Table
 from tfperfkit.records.devices import DeviceFacts
 from tfperfkit.records.plural import plural
@@ -11,23 +12,7 @@ from tfperfkit_probes.devices.model import CopyRow, DevicesData
 
 _ROWS = 12
 #: What only holds or hands on values.
-_MOVING = frozenset(
-    {
-        "Const",
-        "Identity",
-        "IdentityN",
-        "NoOp",
-        "Enter",
-        "Exit",
-        "Merge",
-        "Switch",
-        "NextIteration",
-        "LoopCond",
-        "_EagerConst",
-        "ReadVariableOp",
-        "Placeholder",
-    }
-)
+_MOVING = optable.names(kind=("constant", "placeholder", "pass", "frame", "noop", "read"))
 _KINDS = {
     "H2D": "from the host",
     "D2H": "to the host",

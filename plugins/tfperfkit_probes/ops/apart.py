@@ -5,25 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from tfperfkit.graph import optable
 from tfperfkit.graph.model import Graph, Node
 
 #: What joins the results of copies: a sum, an extreme, a list. One of them in a row for each copy is no recurrence.
-_JOINS = frozenset(
-    {
-        "Add",
-        "AddV2",
-        "AddN",
-        "Maximum",
-        "Minimum",
-        "ConcatV2",
-        "Pack",
-        "LogicalAnd",
-        "LogicalOr",
-        "TensorListSetItem",
-        "TensorListPushBack",
-        "TensorArrayWriteV3",
-    }
-)
+_JOINS = optable.names(trait="joins")
 #: A body of fewer operations is no work.
 _BODY = 3
 

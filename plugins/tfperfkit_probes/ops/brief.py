@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from tfperfkit.graph import optable
 from tfperfkit.model import SourceSpan
-from tfperfkit.records.graphs import ELEMENTWISE as ELEMENTWISE
 from tfperfkit_probes.ops.model import Brief, Constant, Function, Marks
 
 #: Constants at a line that holds less than this are not kept one by one.
 _KEPT_BYTES = 1 << 16
-#: Parts of the names of types that do the arithmetic of a network.
-HEAVY = ("Conv", "MatMul", "Einsum", "Cudnn", "LSTM", "GRU", "FFT", "Svd", "Cholesky", "Qr", "SelfAdjointEig")
 
 
 def brief(function: Function) -> Brief:
@@ -31,8 +29,8 @@ def brief(function: Function) -> Brief:
         first_execution_ms=function.first_execution_ms,
         trace_ms=function.trace_ms,
         jit_compile=function.jit_compile,
-        elementwise=sum(count for kind, count in ops.items() if kind in ELEMENTWISE),
-        heavy=sum(count for kind, count in ops.items() if is_heavy(kind)),
+        elementwise=sum(count for kind, count in ops.items() if kind in optable.elementwise()),
+        heavy=sum(count for kind, count in ops.items() if optable.is_heavy(kind)),
         float64_flops_share=function.float64_flops_share,
         half_flops_share=function.half_flops_share,
         python_calls=sum(each.ops for each in function.python_calls),
@@ -76,8 +74,3 @@ def _large(constants: Sequence[Constant]) -> list[Constant]:
     for constant in constants:
         by_place[constant.where] += constant.bytes
     return [constant for constant in constants if by_place[constant.where] >= _KEPT_BYTES]
-
-
-def is_heavy(kind: str) -> bool:
-    """Whether operations of this type do the arithmetic of a network."""
-    return any(part in kind for part in HEAVY)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from tfperfkit.graph import optable
 from tfperfkit.graph.model import Graph, Node
 from tfperfkit.graph.walk import BRANCHES, LOOPS
 from tfperfkit_probes.ops.apart import apart
@@ -16,7 +17,7 @@ from tfperfkit_probes.ops.model import Control, SideEffect
 from tfperfkit_probes.ops.source import Sources, Statement, side_effects, statements
 
 _LOOP_OPS = LOOPS | {"ReduceDataset", "ScanDataset"}
-_NOT_COUNTED = frozenset({"Const", "Placeholder", "NoOp", "Identity", "ReadVariableOp"})
+_NOT_COUNTED = optable.names(kind=("constant", "placeholder", "noop", "pass", "read"))
 #: A body whose copies work on so many different variables each loops over layers or weights, not over data.
 _PER_VARIABLE = 0.5
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from tfperfkit.graph import optable
 from tfperfkit.graph.costs import filled
 from tfperfkit.graph.model import Graph, Node, parse_type
 from tfperfkit.graph.walk import walk
@@ -17,7 +18,7 @@ REDUCES = ("CollectiveReduce", "NcclAllReduce")
 GATHERS = ("CollectiveGather",)
 _LOOKUPS = ("GatherV2", "ResourceGather")
 #: What may read a table beside its lookups and leave the gradient sparse: it passes it on, or asks for its size.
-_READS = frozenset({"ReadVariableOp", "Identity", "Shape", "ShapeN", "VariableShape", *_LOOKUPS})
+_READS = optable.names(kind=("read", "pass", "shape", "variable-shape", "variable-gather")) | set(_LOOKUPS)
 #: What makes rows that were looked up as large as the table again.
 _MADE_DENSE = "UnsortedSegmentSum"
 _MAX = 64

@@ -5,45 +5,35 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 
+from tfperfkit.graph import optable
 from tfperfkit.graph.costs import cost, filled, moved
 from tfperfkit.graph.iterations import iterations_of
 from tfperfkit.graph.model import Graph, Node, Type
 from tfperfkit.graph.walk import BRANCHES, CALLS, LOOPS, PASSING, Visit, walk
 from tfperfkit_probes.ops.model import GraphLoop
 
-#: Parts of the names of types whose work does not follow from the sizes of what they take and make.
-_UNKNOWN_WORK = (
-    "PyFunc",
-    "File",
-    "Decode",
-    "Encode",
-    "Parse",
-    "Iterator",
-    "Dataset",
-    "Queue",
-    "Print",
-    "Xla",
-    "Collective",
-    "Unique",
-    "NonMaxSuppression",
-    "Svd",
-    "Qr",
-    "Eig",
-    "Expm",
-    "FFT",
-)
-#: Parts of the names of types that take some operations for each number and each row of a matrix, and how many.
-_OF_MATRICES = ("Cholesky", "MatrixInverse", "Determinant", "Lu", "MatrixSolve", "TriangularSolve")
+#: Decompositions and solutions that take some operations for each number and each row of a matrix, and how many.
+_OF_MATRICES = optable.names(trait="cubic")
 _FOR_A_ROW = 4
+#: Operations whose work does not follow from the sizes of what they take and make.
+_UNKNOWN_WORK = (
+    optable.names(
+        kind=(
+            *("python", "print", "file", "decode", "encode", "parse", "dataset", "iterator", "queue", "xla"),
+            *("collective", "unique", "boxes", "decomposition", "fft"),
+        )
+    )
+    - _OF_MATRICES
+)
 #: These read of their first input what they make; of a list of tensors an element.
-_SLICES = ("Slice", "StridedSlice", "Gather", "GatherV2", "GatherNd", "TensorListGetItem", "TensorListSetItem")
+_SLICES = optable.names(kind=("slice", "gather", "tensor-list"), differentiates=False)
 #: They make a few numbers of a few: of shapes, however many axes they name.
-_OF_SHAPES = ("BroadcastGradientArgs", "BroadcastArgs")
-#: Outside of loops these take no time beside what comes of them: the numbers of the turns, lists, what was waited for.
-_LIGHT = ("Range", "TensorList", "IteratorGetNext")
+_OF_SHAPES = optable.names(kind="shape-arithmetic")
+#: Outside of loops these take no time beside what comes of them: numbers of iterations, lists, what was waited for.
+_LIGHT = optable.names(kind=("range", "tensor-list")) | {"IteratorGetNext"}
 _TRAINS = ("IteratorGetNext", "ResourceApply", "ResourceSparseApply")
-#: What moves tensors in and out of lists is in each loop, as what counts turns is.
-_NAMELESS = ("TensorList", "Less", "Logical", "Const")
+#: Every loop has operations that move tensors in and out of lists, and that count iterations.
+_NAMELESS = optable.names(kind=("tensor-list", "comparison", "logical", "predicate", "constant"))
 _TYPES = 6
 
 
@@ -73,7 +63,7 @@ class _Open:
         count = cost(visit.graph, node, open_size) if solving is None else solving
         self.flops += (count or 0.0) * visit.times
         self.bytes += moved(visit.graph, node, open_size) * visit.times
-        gradient = not self.backward and node.backward
+        gradient = not self.backward and node.name.startswith("gradient_tape/")
         self.trains = self.trains or kind.startswith(_TRAINS) or gradient
         if kind in PASSING or kind in CALLS:
             return
@@ -85,7 +75,7 @@ class _Open:
         self.measured = self.measured and count is not None and numbers is not None
         self.elements += (numbers or 0) * visit.times
         counts = node.outputs and node.outputs[0].dtype.startswith("int") and node.outputs[0].shape == ()
-        if not (kind.startswith(_NAMELESS) or counts):
+        if not (kind in _NAMELESS or counts):
             self.types[kind] += 1
 
     def closed(self) -> GraphLoop:
@@ -118,7 +108,7 @@ def loops_of(graph: Graph, open_size: int | None) -> tuple[list[GraphLoop], bool
         for loop in inside:
             loop.add(visit, open_size)
         node = visit.node
-        if not (inside or node.type in PASSING | CALLS | LOOPS | BRANCHES or node.type.startswith(_LIGHT)):
+        if not (inside or node.type in PASSING | CALLS | LOOPS | BRANCHES or node.type in _LIGHT):
             known = cost(visit.graph, node, open_size) is not None and not _is_of_matrices(node)
             measured = measured and known and _elements(visit.graph, node, open_size) is not None
         if node.type in LOOPS and visit.times > 0:
@@ -133,7 +123,7 @@ def loops_of(graph: Graph, open_size: int | None) -> tuple[list[GraphLoop], bool
 
 
 def _is_of_matrices(node: Node) -> bool:
-    return any(part in node.type for part in _OF_MATRICES)
+    return node.type in _OF_MATRICES
 
 
 def _of_matrices(graph: Graph, node: Node, open_size: int | None) -> float | None:
@@ -148,12 +138,12 @@ def _of_matrices(graph: Graph, node: Node, open_size: int | None) -> float | Non
 def _elements(graph: Graph, node: Node, open_size: int | None) -> int | None:
     """The numbers that an operation makes, or takes if these are more; None where the sizes don't tell its work."""
     kind = node.type
-    if any(part in kind for part in _UNKNOWN_WORK):
+    if kind in _UNKNOWN_WORK or optable.row(kind).kind == "unknown":
         return None
     if kind in _OF_SHAPES:
         return _sum(graph.input_types(node), open_size)
     made = _sum(node.outputs, open_size)
-    if made is None or kind in _SLICES or kind.startswith("TensorList"):
+    if made is None or kind in _SLICES:
         return made
     taken = _sum(graph.input_types(node), open_size)
     return None if taken is None else max(made, taken)

@@ -9,15 +9,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from tfperfkit.graph import optable
 from tfperfkit.graph.costs import cost, filled, moved
 from tfperfkit.graph.model import Graph, Node, Type
 from tfperfkit.graph.walk import PASSING, Visit, walk
 from tfperfkit.model import SourceSpan
 from tfperfkit_probes.ops.model import Constant, LayerCost, LineCost, Marked, TypeCost
 
-PYTHON_CALLS = frozenset({"PyFunc", "EagerPyFunc", "PyFuncStateless"})
-PRINTS = frozenset({"Print", "PrintV2", "LogSummary"})
-ASSERTS = frozenset({"Assert", "CheckNumerics", "CheckNumericsV2"})
 HALF = ("float16", "bfloat16")
 #: Constants from here on are listed.
 LISTED_CONSTANT_BYTES = 1024
@@ -105,11 +103,12 @@ class Summary:
                 self.constants.append(Constant(name=node.name, type=str(node.outputs[0]), bytes=size, where=node.place))
             return
         made = node.outputs[0] if node.outputs else None
-        if kind in PYTHON_CALLS:
+        of_kind = optable.row(kind).kind
+        if of_kind == "python":
             self._mark("python", node)
-        elif kind in PRINTS:
+        elif of_kind == "print":
             self._mark("print", node)
-        elif kind in ASSERTS:
+        elif of_kind == "check":
             self._mark("assert", node)
         elif kind == "Cast":
             self._mark("cast", node, f"{inputs[0].dtype if inputs else '?'} → {made.dtype if made else '?'}")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from tfperfkit.graph import optable
 from tfperfkit.graph.model import Graph, Node
 from tfperfkit.graph.walk import BRANCHES, CALLS, LOOPS, MAX_DEPTH
 from tfperfkit_probes.ops.stored import FunctionRecord
 
 #: What takes a handle and leaves the variable as it is.
-_READS = frozenset({"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"})
-_HANDS_ON = frozenset({"Identity", "IdentityN", "NoOp"})
+_READS = optable.names(trait="reads-variable") | {"VariableShape", "VarIsInitializedOp"}
+_HANDS_ON = optable.names(kind=("pass", "noop"))
 
 
 class Unchanged:

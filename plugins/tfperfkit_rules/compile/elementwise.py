@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tfperfkit.graph import optable
 from tfperfkit.model import SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep
-from tfperfkit.records.graphs import ELEMENTWISE, FUSABLE
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.step_shares import span
@@ -32,7 +32,8 @@ def elementwise_lines(evidence: Evidence) -> Elementwise:
     data = evidence.offer(ComputedStep)
     if data is None or evidence.work is not None:
         return Elementwise()
-    rows = [row for row in data.operations if row.type in ELEMENTWISE or row.type in FUSABLE]
+    fused = optable.elementwise() | optable.names(trait="fusable")
+    rows = [row for row in data.operations if row.type in fused]
     at: defaultdict[tuple[str, int], float] = defaultdict(float)
     for row in rows:
         if row.file:

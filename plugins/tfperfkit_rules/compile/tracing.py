@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tfperfkit import calibration, gain
 from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
 from tfperfkit.clock import ms
+from tfperfkit.graph import optable
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import AvoidableTracing, FunctionCosts, RanOperation
 from tfperfkit.remedy import KeepTrace, Setting
@@ -86,7 +87,7 @@ SIBLINGS_HEAVY = Threshold(
 )
 
 #: What XLA computes slowly on a CPU, see ``SLOW_SHARE``.
-SLOW_TYPES = ("Sin", "Cos", "Tan", "Sinh", "Cosh", "Tanh", "TanhGrad", "Erf", "Atan")
+SLOW_TYPES = optable.names(trait="slow-in-xla")
 
 
 def many_small_operations(evidence: Evidence) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tfperfkit import gain
 from tfperfkit.calibration import Chosen, Measured, Threshold
+from tfperfkit.graph import optable
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
@@ -47,7 +48,7 @@ ONEDNN_MAX = Threshold(
 )
 
 #: Operations that oneDNN has kernels for.
-ONEDNN_TYPES = ("Conv", "MatMul", "MaxPool", "AvgPool", "FusedBatchNorm", "Softmax")
+ONEDNN_KINDS = frozenset({"convolution", "product", "pooling", "batch-norm", "softmax", "loss"})
 _INTRA = "tensorflow.config.threading.set_intra_op_parallelism_threads"
 _INTER = "tensorflow.config.threading.set_inter_op_parallelism_threads"
 _INTRA_VARIABLE = "TF_NUM_INTRAOP_THREADS"
@@ -129,7 +130,7 @@ def onednn_off(evidence: Evidence) -> Iterator[Finding]:
     if evidence.accelerated or _environment(evidence).get(_ONEDNN, "").strip().lower() not in ("0", "false"):
         return
     share = graph_time.share(
-        evidence, lambda row: not row.type.startswith("_Mkl") and any(part in row.type for part in ONEDNN_TYPES)
+        evidence, lambda row: not row.type.startswith("_Mkl") and optable.kernel(row.type).kind in ONEDNN_KINDS
     )
     if share * ONEDNN_MAX.value < gain.LOW:
         return

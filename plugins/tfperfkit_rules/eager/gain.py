@@ -18,6 +18,7 @@ import msgspec
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Cited, Derived, Measured, Threshold
 from tfperfkit.gain import speedup
+from tfperfkit.graph import optable
 from tfperfkit.offers import InputPrefetch, RanOperation, RanOperations, StepBreakdown
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import MIN
@@ -108,42 +109,9 @@ FIRST_INPUT = Threshold(
 )
 
 #: What a compiled step still computes, whatever is fused or reordered around it.
-HEAVY = (
-    "Conv",
-    "MatMul",
-    "Einsum",
-    "Cudnn",
-    "LSTM",
-    "GRU",
-    "Fft",
-    "FFT",
-    "Svd",
-    "Cholesky",
-    "Qr",
-    "Eig",
-    "Sort",
-    "TopK",
-)
+HEAVY = optable.names(trait="heavy") | optable.names(kind=("sort", "decomposition", "solve", "fft"))
 #: These do no work of their own, however long the runtime takes over them.
-FREE = (
-    "ReadVariableOp",
-    "Shape",
-    "Identity",
-    "Reshape",
-    "ExpandDims",
-    "Squeeze",
-    "_EagerConst",
-    "Const",
-    "NoOp",
-    "VarHandleOp",
-    "StopGradient",
-    "StridedSlice",
-    "Pack",
-    "Rank",
-    "Size",
-    "ZerosLike",
-    "Assign",
-)
+FREE = optable.names(trait="instant")
 SMALL = shared.SMALL_OPERATION.value
 #: Parts of a step that compiling it leaves as they are.
 _KEPT: tuple[PartName, ...] = ("graph", "tracing", "saving", "gc", "copies", "collectives", "evaluate")
@@ -181,8 +149,8 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
         return None
     scale = eager / traced / data.steps
     tiny = tiny_of(rows)
-    heavy = [row for row in rows if is_of(row, HEAVY)]
-    light = [row for row in rows if row not in heavy and not row.type.startswith(FREE)]
+    heavy = [row for row in rows if row.type in HEAVY]
+    light = [row for row in rows if row not in heavy and row.type not in FREE]
     count = sum(row.count for row in rows) / data.steps * _in_the_step(evidence)
     own, dispatch = _own(evidence), handed_out(evidence)
     fetches, prefetch = evidence.part("input"), evidence.offer(InputPrefetch)
@@ -292,7 +260,7 @@ def is_of(row: RanOperation, types: tuple[str, ...]) -> bool:
 
 def tiny_of(rows: list[RanOperation]) -> float:
     """ms of an operation that does next to nothing: the lower quartile over all that ran, by type."""
-    light = sorted((_took(row) / row.count, row.count) for row in rows if row.count and not is_of(row, HEAVY))
+    light = sorted((_took(row) / row.count, row.count) for row in rows if row.count and row.type not in HEAVY)
     whole, seen = sum(count for _, count in light), 0
     for each, count in light:
         seen += count

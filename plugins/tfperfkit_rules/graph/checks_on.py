@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from tfperfkit.graph import optable
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
 from tfperfkit.remedy import Setting
@@ -16,7 +17,7 @@ from tfperfkit_rules.graph.functions import counted, of_step, places
 from tfperfkit_rules.measures import shared
 
 #: What the switch adds behind each operation that makes floating-point numbers.
-_CHECKS = ("CheckNumerics", "CheckNumericsV2", "DebugNumericSummaryV2")
+_CHECKS = optable.names(kind=("check", "debug")) - {"Assert"}
 _SWITCH = "tensorflow.debugging.enable_check_numerics"
 
 

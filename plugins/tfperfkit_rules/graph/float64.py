@@ -8,9 +8,10 @@ import msgspec
 from tfperfkit_probes.ops.model import Brief
 
 from tfperfkit.calibration import Derived, Threshold
+from tfperfkit.graph.bounds import SOLVES
+from tfperfkit.graph.optable import plain
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import ComputedStep
-from tfperfkit.records.bounds import SOLVES, plain
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tfperfkit_probes.ops.model import Brief, Marked
 
+from tfperfkit.graph import optable
 from tfperfkit.model import Finding
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
@@ -15,16 +16,7 @@ from tfperfkit_rules.graph.functions import called, counted, definition, largest
 from tfperfkit_rules.measures import graph_time
 
 #: tf.print formats its tensors before it prints them.
-TYPES = (
-    "Print",
-    "PrintV2",
-    "StringFormat",
-    "LogSummary",
-    "Assert",
-    "CheckNumerics",
-    "CheckNumericsV2",
-    "AsString",
-)
+TYPES = optable.names(kind=("print", "check")) | {"StringFormat", "AsString"}
 SAVED_MIN, SAVED_MAX = calibrated.PRINT_SAVED_MIN.value, calibrated.PRINT_SAVED_MAX.value
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.ops.model import Brief, GraphLoop
 
+from tfperfkit.graph import optable
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
@@ -20,7 +21,7 @@ from tfperfkit_rules.measures.source_text import loop_at
 _MANY = (
     "Where a turn needs what only Python has (an environment), let one call serve many: several environments a turn. "
 )
-TYPES = ("PyFunc", "EagerPyFunc", "PyFuncStateless")
+TYPES = optable.names(kind="python")
 
 
 def python_calls(evidence: Evidence) -> Iterator[Finding]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from tfperfkit_probes.ops.brief import is_heavy
-
 from tfperfkit.calibration import Chosen, Measured, Threshold
+from tfperfkit.graph import optable
 from tfperfkit.offers import FunctionCalls, FunctionCost, FunctionCosts, RanOperation, RanOperations
-from tfperfkit.records.graphs import ELEMENTWISE, FUSABLE
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
@@ -33,7 +31,7 @@ GRAPH_LEFT = Threshold(
 )
 
 #: Operations that only call or wait for others: their own time is somebody else's work.
-WAITING = ("PartitionedCall", "StatefulPartitionedCall", "While", "If", "Case", "_XlaRun", "XlaLaunch", "_Recv")
+WAITING = optable.names(trait="waits")
 
 
 def rows(evidence: Evidence) -> tuple[RanOperation, ...]:
@@ -66,17 +64,17 @@ def rest(evidence: Evidence) -> float:
 
 def is_arithmetic(row: RanOperation) -> bool:
     """Whether the operation is a product, a convolution or the like."""
-    return is_heavy(row.type)
+    return optable.is_heavy(row.type)
 
 
 def is_elementwise(row: RanOperation) -> bool:
     """Whether the operation works number by number, forward or in a gradient."""
-    return row.type in ELEMENTWISE
+    return row.type in optable.elementwise()
 
 
 def is_fusable(row: RanOperation) -> bool:
     """Whether XLA would make the operation part of a fused pass: elementwise, a slice, a sum and the like."""
-    return row.type in FUSABLE or is_elementwise(row)
+    return "fusable" in optable.row(row.type).traits or is_elementwise(row)
 
 
 def called(evidence: Evidence) -> list[tuple[FunctionCost, float]]:

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tfperfkit_probes.ops.brief import is_heavy
 from tfperfkit_probes.ops.model import OpsData
 
 from tfperfkit.calibration import Chosen, Cited, Measured, Threshold
 from tfperfkit.gain import MAX, middle
+from tfperfkit.graph.optable import is_heavy
 from tfperfkit.model import Measurement
 from tfperfkit.offers import ComputedOperation, ComputedStep, RanOperations
 from tfperfkit.rule import Evidence

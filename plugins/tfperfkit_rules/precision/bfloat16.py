@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit_probes.ops.brief import is_heavy
-
 from tfperfkit.calibration import Chosen, Measured, Threshold
+from tfperfkit.graph.optable import is_heavy
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
 from tfperfkit.remedy import Setting

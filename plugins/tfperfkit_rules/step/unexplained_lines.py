@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.gain import severity, up_to
+from tfperfkit.graph import optable
+from tfperfkit.graph.bounds import SOLVES
+from tfperfkit.graph.optable import plain
 from tfperfkit.ledger.computed_lines import ComputedLine, computed_parts
 from tfperfkit.model import Family, Finding, Measurement, Severity
 from tfperfkit.offers import ComputedOperation, ComputedStep
-from tfperfkit.records.bounds import SOLVES, plain
-from tfperfkit.records.graphs import ELEMENTWISE, FUSABLE
 from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence, LastRule, Unit
 from tfperfkit_rules.step.cheaper_operations import DRAWS, MOVES, advise_for
@@ -32,7 +33,9 @@ _COMPILED_FAMILIES: tuple[Family, ...] = ("graph", "compile", "precision", "devi
 #: The name scope of operations that run all iterations at once.
 _PFOR_SCOPE = "/pfor/"
 #: Matmuls and convolutions, also under the names of oneDNN and of fused kernels (``_MklNativeFusedMatMul``).
-_PRODUCTS = ("MatMul", "Conv2D", "Conv3D", "DepthwiseConv2d", "Einsum")
+_USUAL = (
+    optable.elementwise() | optable.names(trait="fusable") | optable.names(kind=("product", "convolution", "quantize"))
+)
 
 
 @LastRule
@@ -58,7 +61,7 @@ def unexplained_lines(evidence: Evidence, findings: Sequence[Finding]) -> Iterat
         own = line.direct > EXPLAINS and _usual_share(line) < EXPLAINS
         if has_owner("graph", line.share, loud):
             continue
-        if not line.layer and _is_mostly(line, lambda row: plain(row.type).startswith(DRAWS)):
+        if not line.layer and _is_mostly(line, lambda row: plain(row.type) in DRAWS):
             continue  # a simulation's own: fewer numbers would be another result
         # The line of a layer is where the model is called: other findings are there too.
         if (own or slow) and (line.layer or (line.where.file, line.where.line) not in reported):
@@ -94,7 +97,7 @@ def _slow_share(line: ComputedLine) -> float:
 def _only_moves(line: ComputedLine) -> bool:
     """Return whether the larger half of what is not usual only moves bytes, by a kernel that is not slow."""
     own = [row for row in line.operations if not _is_usual(plain(row.type))]
-    moved = sum(row.ms for row in own if plain(row.type).startswith(MOVES) and row.bound != "kernel")
+    moved = sum(row.ms for row in own if plain(row.type) in MOVES and row.bound != "kernel")
     return moved > EXPLAINS * sum(row.ms for row in own)
 
 
@@ -103,11 +106,11 @@ def _is_pfor_copy(row: ComputedOperation) -> bool:
 
     The user did not write the order of its axes.
     """
-    return _PFOR_SCOPE in row.name and plain(row.type).startswith((*MOVES, "Transpose"))
+    return _PFOR_SCOPE in row.name and plain(row.type) in MOVES | {"Transpose"}
 
 
 def _is_usual(kind: str) -> bool:
-    return kind in ELEMENTWISE or kind in FUSABLE or any(part in kind for part in _PRODUCTS)
+    return kind in _USUAL
 
 
 def _costliest_operation(line: ComputedLine) -> ComputedOperation:

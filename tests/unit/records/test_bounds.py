@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tfperfkit.records.bounds import AtHand, Machine, Tensor, moved, plain, tensor
+from tfperfkit.graph.bounds import AtHand, Machine, Tensor, moved, tensor
+from tfperfkit.graph.optable import plain
 
 #: A GFLOP takes 10 ms, a GB 100 ms.
 MACHINE = Machine(gflops=100.0, gb_per_s=10.0)

@@ -5,42 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tfperfkit.graph import optable
 from tfperfkit.instruments.devices.runtime import short
 from tfperfkit.instruments.devices.source import SourceIndex
 from tfperfkit.records.placement import OTHERS, Copy
 
 _SENDS, _RECVS = ("_Send", "_HostSend"), ("_Recv", "_HostRecv")
 #: What passes its first input on unchanged.
-_PASSES = frozenset(
-    {
-        "Identity",
-        "IdentityN",
-        "Enter",
-        "RefEnter",
-        "Exit",
-        "RefExit",
-        "Switch",
-        "RefSwitch",
-        "Merge",
-        "RefMerge",
-        "NextIteration",
-        "RefNextIteration",
-        "LoopCond",
-        "ReadVariableOp",
-        "StopGradient",
-        "PreventGradient",
-    }
-)
+_PASSES = optable.names(kind=("pass", "frame", "read"))
 _MAX_HOPS = 24
-_COLLECTIVE = (
-    "CollectiveReduce",
-    "CollectiveGather",
-    "CollectiveBcastSend",
-    "CollectiveAllToAll",
-    "NcclAllReduce",
-    "NcclReduce",
-    "NcclBroadcast",
-)
+_GIVES = optable.names(trait="gives")
 
 
 class _Partition:
@@ -81,7 +55,7 @@ def exchanges_of(partitions: Sequence[Any], source: SourceIndex, arguments: tupl
     found = []
     for graph in partitions:
         for node in graph.node:
-            if not node.op.startswith(_COLLECTIVE):
+            if node.op not in _GIVES:
                 continue
             operation = source.operation(node.name)
             size, estimated = None, False

@@ -6,19 +6,19 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from tfperfkit.graph import optable
 from tfperfkit.instruments.devices.runtime import short
 from tfperfkit.instruments.stacks import call_site
 from tfperfkit.model import SourceSpan
 
 #: How inlining names a body below its node.
 _BODY = re.compile(r"/(body|cond|then|else)/_\d+/")
-_BRANCHES = {
-    "While": (("body", "body"), ("cond", "cond")),
-    "StatelessWhile": (("body", "body"), ("cond", "cond")),
-    "If": (("then_branch", "then"), ("else_branch", "else")),
-    "StatelessIf": (("then_branch", "then"), ("else_branch", "else")),
+#: By the kind of an operation, the attributes that name bodies, and the words for these.
+_BODIES = {
+    "call": (("f", ""),),
+    "loop": (("body", "body"), ("cond", "cond")),
+    "branch": (("then_branch", "then"), ("else_branch", "else")),
 }
-_CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in (.+)')
 _DEVICE = re.compile(r"(?:device:)?(CPU|GPU|TPU|XLA_CPU|XLA_GPU)(?::(\d+|\*))?$", re.IGNORECASE)
 _MAX_NODES = 500_000
@@ -117,12 +117,10 @@ def _expand(
         own = (node.device or device) if kind != "_EagerConst" else ""
         full = prefix + name
         yield full, (function, name, own)
-        if kind in _CALLS:
-            inner = [(node.attr["f"].func.name, full + "/")]
-        elif kind in _BRANCHES:
-            inner = [(node.attr[key].func.name, f"{full}/{word}/") for key, word in _BRANCHES[kind]]
-        else:
-            continue
+        inner = [
+            (node.attr[key].func.name, f"{full}/{word}/" if word else f"{full}/")
+            for key, word in _BODIES.get(optable.row(kind).kind, ())
+        ]
         for body, below in inner:
             if body in bodies and body not in outer:
                 yield from _expand(below, body, bodies[body], own, bodies, (*outer, body))

@@ -1,70 +1,61 @@
-"""Floating-point operations of a graph's heavy operations, from their static shapes.
-
-A multiplication and an addition count as two. At most one unknown size is allowed for, taken to be the batch:
-``Work(coefficient, power)`` is then ``coefficient * batch ** power``.
-"""
+"""FLOPs of an operation of a graph under construction, by the one count of ``tfperfkit.graph.flops``."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
 from typing import Any, NamedTuple
 
-Shape = Sequence[int | None]
+from tfperfkit.graph.flops import flops
+from tfperfkit.graph.model import Type
 
 
 class Work(NamedTuple):
-    """``coefficient * batch ** power`` floating-point operations; ``power`` is 0 where all sizes are known."""
+    """``coefficient * batch ** power`` floating-point operations; ``power`` is 0 if all sizes are known."""
 
     coefficient: float
     power: int
 
 
 def work(operation: Any) -> Work | None:
-    """The work of an operation of one of the ``records.graphs.HEAVY`` types; None where the shapes don't tell."""
+    """The work of an operation of a type in ``flops.COUNTED``; None if the shapes don't tell.
+
+    One size may be open at most; it is taken to be the batch.
+    """
     try:
-        inputs = [tensor.shape.as_list() for tensor in operation.inputs]
-        output = operation.outputs[0].shape.as_list()
-        sizes = _sizes(operation, inputs, output)
+        one, two = (_count(operation, size) for size in (1, 2))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         return None
-    if sizes is None:
-        return None
-    unknown = sum(size is None for size in sizes)
-    if unknown > 1:
-        return None
-    return Work(2.0 * prod(size for size in sizes if size is not None), unknown)
+    # Each open size doubles the work if it is two instead of one.
+    return Work(one, 0 if one == two else 1) if one is not None and two in (one, 2 * one) else None
 
 
-def _sizes(operation: Any, inputs: list[Shape], output: Shape) -> list[int | None] | None:
-    """The factors whose product is the number of multiplications."""
-    kind: str = operation.type
-    if kind == "MatMul":
-        return [*output, inputs[0][0 if operation.get_attr("transpose_a") else 1]]
-    if kind.startswith("BatchMatMul"):
-        return [*output, inputs[0][-2 if operation.get_attr("adj_x") else -1]]
-    if kind == "Einsum":
-        return _einsum(operation.get_attr("equation").decode(), inputs)
-    # Each value on the large side of a convolution meets every weight that leads to one output channel.
-    depthwise = kind.startswith("Depthwise")
-    if kind.endswith(("BackpropInput", "BackpropInputV2")):
-        return _convolution(inputs[2], inputs[1], depthwise)
-    if kind.endswith(("BackpropFilter", "BackpropFilterV2")):
-        return _convolution(inputs[2], output, depthwise)
-    return _convolution(output, inputs[1], depthwise)
+def _count(operation: Any, open_size: int) -> float | None:
+    taken = _Taken(operation, open_size)
+    return flops(taken, [_type(tensor, open_size) for tensor in operation.inputs])
 
 
-def _convolution(outer: Shape, weights: Shape, depthwise: bool) -> list[int | None]:
-    """``outer``: the convolution's output, or the gradient of it; ``weights``: [..., in channels, out channels]."""
-    return [*outer, *weights[: -2 if depthwise else -1]]
+class _Taken:
+    """An operation of TensorFlow's, in the form of a recorded node."""
+
+    def __init__(self, operation: Any, open_size: int) -> None:
+        self._operation = operation
+        self.type: str = operation.type
+        self.outputs = tuple(_type(tensor, open_size) for tensor in operation.outputs)
+
+    def flag(self, name: str) -> bool:
+        try:
+            return bool(self._operation.get_attr(name))
+        except ValueError:  # it has none of this name
+            return False
+
+    def text_attr(self, name: str) -> str:
+        return str(self._operation.get_attr(name).decode())
+
+    def integers(self, name: str) -> list[int]:
+        return list(self._operation.get_attr(name))
 
 
-def _einsum(equation: str, inputs: list[Shape]) -> list[int | None] | None:
-    left = equation.partition("->")[0].split(",")
-    if "." in equation or len(left) != len(inputs):
-        return None
-    sizes: dict[str, int | None] = {}
-    for letters, shape in zip(left, inputs, strict=True):
-        for letter, size in zip(letters, shape, strict=True):
-            sizes[letter] = size if size is not None else sizes.get(letter)
-    return list(sizes.values())
+def _type(tensor: Any, open_size: int) -> Type:
+    dimensions, unknown = tensor._shape
+    if unknown:
+        return Type(tensor.dtype.name, None)
+    return Type(tensor.dtype.name, tuple(open_size if size is None or size < 0 else size for size in dimensions))

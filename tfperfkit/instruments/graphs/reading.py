@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tfperfkit.graph import optable
+from tfperfkit.graph.flops import COUNTED
 from tfperfkit.instruments.graphs import flops
 from tfperfkit.instruments.graphs.building import Building, Started, started_before
 from tfperfkit.instruments.graphs.repeats import Called, assigns, draws, layer_calls
@@ -14,26 +16,10 @@ from tfperfkit.instruments.graphs.same_stacks import same_stacks
 from tfperfkit.instruments.graphs.stacks import Stacks
 from tfperfkit.instruments.graphs.stages import stages_of
 from tfperfkit.instruments.graphs.tensors import Tensors
-from tfperfkit.records.graphs import HEAVY, Graph, Graphs, Layer
+from tfperfkit.records.graphs import Graph, Graphs, Layer
 
 #: Operations kept of one trace. The largest networks in use have some ten thousand.
 MAX_OPERATIONS = 60_000
-_CALLING = frozenset(
-    {
-        "PartitionedCall",
-        "StatefulPartitionedCall",
-        "While",
-        "StatelessWhile",
-        "If",
-        "StatelessIf",
-        "Case",
-        "StatelessCase",
-        "SymbolicGradient",
-        "RemoteCall",
-        "TPUPartitionedCall",
-    }
-)
-
 _FUNCTIONS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 _RUNTIME_NAME = re.compile(r"^(?:__(?:inference|forward)_)(?P<name>.*?)(?:_\d+)*$")
 
@@ -108,11 +94,11 @@ class Reading:
             types_of = self._tensors.of(operations[index], kind)
             if types_of is not None:
                 takes[index], makes[index] = types_of
-            if kind in HEAVY:
+            if kind in COUNTED:
                 amount = flops.work(operations[index])
                 if amount is not None:
                     work[index] = (amount.coefficient, amount.power)
-            elif kind in _CALLING or kind.endswith(("Dataset", "DatasetV2", "DatasetV3")):
+            elif _calls(kind):
                 called = _called(operations[index])
                 if called:
                     calls[index] = called
@@ -174,7 +160,7 @@ class Reading:
         while waiting:
             outer = waiting.pop()
             for index, operation in enumerate(graphs[outer].get_operations()[:MAX_OPERATIONS]):
-                for name in _called(operation) if operation.type in _CALLING else ():
+                for name in _called(operation) if _calls(operation.type) else ():
                     inner = functions.get(name)
                     if inner is not None and inner not in self._started:
                         self._started[inner] = [started_before(self._started[outer], index)._replace(begin=0)]
@@ -229,6 +215,12 @@ def _kinds(graph: Any) -> set[str]:
                 seen.add(id(inner))
                 pending.append(inner)
     return found
+
+
+def _calls(kind: str) -> bool:
+    """Whether operations of this type may name functions."""
+    row = optable.row(kind)
+    return bool(row.functions) or not row.known
 
 
 def _called(operation: Any) -> list[str]:

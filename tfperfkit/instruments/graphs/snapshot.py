@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from tfperfkit.graph import optable
 from tfperfkit.instruments.graphs.separable import separable
 from tfperfkit.instruments.graphs.zeros import nearly_all_zeros
 from tfperfkit.instruments.stacks import call_site
@@ -32,7 +33,7 @@ MAX_STACKS = 10_000
 _OPTIMIZER = re.compile(
     r"(?:adam|adamw|adamax|adadelta|adagrad|adafactor|nadam|ftrl|lamb|lion|muon|rmsprop|sgd|loss_scale_optimizer)(?:_\d+)?"
 )
-_WITHOUT_LINE = frozenset({"Const", "Placeholder", "NoOp"})
+_WITHOUT_LINE = optable.names(kind=("constant", "placeholder", "noop"))
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in (.+)')
 _CONTENT = (
     "tensor_content",
@@ -47,24 +48,6 @@ _CONTENT = (
     "dcomplex_val",
     "uint32_val",
     "uint64_val",
-)
-_FUNCTIONAL = frozenset(
-    {
-        "PartitionedCall",
-        "StatefulPartitionedCall",
-        "While",
-        "StatelessWhile",
-        "If",
-        "StatelessIf",
-        "Case",
-        "StatelessCase",
-        "For",
-        "RemoteCall",
-        "SymbolicGradient",
-        "MapDefun",
-        "XlaLaunch",
-        "TPUPartitionedCall",
-    }
 )
 
 
@@ -287,7 +270,8 @@ def strip_constants(nodes: Any) -> None:
 
 def _called(definition: Any) -> Iterator[str]:
     for node in definition.node:
-        if node.op in _FUNCTIONAL or "Dataset" in node.op:
+        row = optable.row(node.op)
+        if row.functions or not row.known:
             for value in node.attr.values():
                 if value.HasField("func"):
                     yield value.func.name

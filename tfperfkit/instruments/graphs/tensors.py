@@ -4,29 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfperfkit.graph import optable
 from tfperfkit.instruments.graphs.snapshot import type_text
 
 #: Operations that only name, hand on or reshape what is there: they move nothing.
-_PASSING = frozenset(
-    (
-        "Const",
-        "Placeholder",
-        "Identity",
-        "IdentityN",
-        "NoOp",
-        "Reshape",
-        "Squeeze",
-        "ExpandDims",
-        "StopGradient",
-        "PreventGradient",
-        "Shape",
-        "ShapeN",
-        "Rank",
-        "Size",
-        "ReadVariableOp",
-        "VarHandleOp",
-    )
-)
+_PASSING = optable.names(trait="passes") - optable.names(kind="variable-gather")
 
 
 class Tensors:

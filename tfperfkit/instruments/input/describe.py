@@ -29,7 +29,6 @@ _PARAMETERS = (
     "reshuffle_each_iteration",
 )
 _FUNCTIONS = ("_map_func", "_predicate", "_scan_func", "_reduce_func", "_structured_func", "_next_func")
-_PYTHON = ("PyFunc", "PyFuncStateless", "EagerPyFunc")
 #: Functions of a graph are followed this far, and pipelines to this length.
 _MAX_GRAPHS = 200
 _LONGEST = 50
@@ -130,7 +129,7 @@ def _operations(graph: Any) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
         for operation in current.get_operations():
             count += 1
             kind = operation.type
-            if kind in _PYTHON:
+            if optable.row(kind).kind == "python":
                 python.add(kind)
             elif optable.row(kind).kind in optable.DRAWING:
                 random.add(kind)

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tfperfkit.errors import Unavailable
+from tfperfkit.graph.bounds import Tensor, moved
 from tfperfkit.probe import Capture
-from tfperfkit.records.bounds import Tensor, moved
 from tfperfkit.storage.safe_reader import trace_files
 from tfperfkit.xplane import Plane, Space, open_space
 from tfperfkit.xplane.hlo import Module, read_modules

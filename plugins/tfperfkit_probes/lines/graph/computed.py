@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
+from tfperfkit.graph.bounds import NOT_MEASURED, AtHand
 from tfperfkit.offers import ComputedOperation, ComputedStep, ComputedStretch
-from tfperfkit.records.bounds import NOT_MEASURED, AtHand
 from tfperfkit.records.graphs import BACKWARD, FORWARD, UPDATE
 from tfperfkit_probes.lines.graph.analysis import GraphLines
 from tfperfkit_probes.lines.graph.data import PS_PER_MS

@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tfperfkit.records.bounds import AtHand, Bound, Machine, plain
+from tfperfkit.graph.bounds import AtHand, Bound, Machine
+from tfperfkit.graph.optable import plain
 from tfperfkit_probes.lines.graph.tree import FunctionTime, Ran
 
 PS_PER_MS = 1_000_000_000

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from tfperfkit.records.bounds import Tensor, plain, tensor
-from tfperfkit.records.graphs import BACKWARD, FORWARD, HEAVY, LAYER_CALL, Graph
+from tfperfkit.graph.bounds import Tensor, tensor
+from tfperfkit.graph.flops import COUNTED
+from tfperfkit.graph.optable import plain
+from tfperfkit.records.graphs import BACKWARD, FORWARD, LAYER_CALL, Graph
 from tfperfkit_probes.lines.graph.calls import Calls, Chain
 from tfperfkit_probes.lines.graph.locate import Locator
 from tfperfkit_probes.lines.graph.model import BuiltGraphs, Place
@@ -150,7 +152,7 @@ class Origins:
     def _work(self, number: int, index: int, kind: str) -> tuple[float, int] | None:
         """A gradient of a product or a convolution does as much as the operation that it differentiates."""
         own = self._graphs.graphs[number].work.get(index)
-        if own is None and kind in HEAVY and (target := self.target(number, index)) is not None:
+        if own is None and kind in COUNTED and (target := self.target(number, index)) is not None:
             own = self._graphs.graphs[target[0]].work.get(target[1])
         return own
 

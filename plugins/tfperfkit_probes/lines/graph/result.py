@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from tfperfkit.errors import Unavailable
+from tfperfkit.graph.bounds import Machine
 from tfperfkit.model import Table
 from tfperfkit.offers import ComputedStep, ComputedStretch
 from tfperfkit.probe import Capture
-from tfperfkit.records.bounds import Machine
 from tfperfkit_probes.lines.graph.analysis import GraphLines, analyse
 from tfperfkit_probes.lines.graph.computed import computed
 from tfperfkit_probes.lines.graph.data import PS_PER_MS, GraphFunction, graph_function

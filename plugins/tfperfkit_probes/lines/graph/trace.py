@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tfperfkit.graph import optable
 from tfperfkit.xplane import Plane
 from tfperfkit.xplane.intervals import inside, spans_of, union
 from tfperfkit.xplane.names import XLA_END, XLA_EXECUTE, Kind, Named, is_function
@@ -61,30 +62,7 @@ class Activity:
 
 
 _WANTED = frozenset({Kind.EAGER, Kind.OP, Kind.ASYNC, Kind.EXECUTOR, Kind.GET_NEXT, Kind.ITERATOR, Kind.MAYBE_THUNK})
-_WAITING = frozenset(
-    {
-        "PartitionedCall",
-        "StatefulPartitionedCall",
-        "While",
-        "StatelessWhile",
-        "If",
-        "StatelessIf",
-        "Case",
-        "StatelessCase",
-        "ReduceDataset",
-        "IteratorGetNext",
-        "XlaLaunch",
-        "_XlaRun",
-        "_XlaCompile",
-        "IteratorGetNextSync",
-        "OptionalFromValue",
-        "IteratorGetNextAsOptional",
-        "_Recv",
-        "_HostRecv",
-        "RemoteCall",
-        "XlaLocalLaunchBase",
-    }
-)
+_WAITING = optable.names(trait="waits") | optable.names(kind=("iterator", "optional")) | {"ReduceDataset"}
 
 
 #: The work of an XLA instruction, by module and name; None for one that runs others, 0 if it is not known.

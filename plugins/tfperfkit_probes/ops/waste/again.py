@@ -9,11 +9,11 @@ from itertools import chain
 from tfperfkit.graph.costs import cost, moved
 from tfperfkit.graph.flow import Flow
 from tfperfkit.graph.model import Node
+from tfperfkit.graph.optable import is_heavy
 from tfperfkit.graph.staying import owner_of
 from tfperfkit.graph.view import View
 from tfperfkit.graph.walk import BRANCHES, CALLS, LOOPS, WRITES, Visit, walk
 from tfperfkit.model import SourceSpan
-from tfperfkit_probes.ops.brief import is_heavy
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste import numbers
 from tfperfkit_probes.ops.waste.solves import DECOMPOSES, SOLVES, solving

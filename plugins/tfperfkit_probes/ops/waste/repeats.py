@@ -8,9 +8,9 @@ import msgspec
 
 from tfperfkit.graph.flow import Flow
 from tfperfkit.graph.model import Node
+from tfperfkit.graph.optable import is_heavy
 from tfperfkit.graph.sizes import BINARY, UNARY
 from tfperfkit.graph.view import Use, View
-from tfperfkit_probes.ops.brief import is_heavy
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste.products import product_of
 from tfperfkit_probes.ops.waste.tables import along_rows

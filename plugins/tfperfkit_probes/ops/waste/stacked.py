@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
+from tfperfkit.graph import optable
 from tfperfkit.graph.flow import Flow
 from tfperfkit.graph.model import Node
+from tfperfkit.graph.optable import is_heavy
 from tfperfkit.graph.view import View
-from tfperfkit.records.graphs import ELEMENTWISE
-from tfperfkit_probes.ops.brief import is_heavy
 from tfperfkit_probes.ops.model import Wasted
 
 KIND = "stacked"
 #: What works row by row on its first input.
-_BY_ROW = ELEMENTWISE | {
+_BY_ROW = optable.elementwise() | {
     "Conv2D",
     "Conv3D",
     "DepthwiseConv2dNative",

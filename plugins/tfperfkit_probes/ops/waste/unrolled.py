@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from tfperfkit.graph.model import Node
+from tfperfkit.graph.optable import is_heavy
 from tfperfkit.graph.view import View
 from tfperfkit.model import SourceSpan
-from tfperfkit_probes.ops.brief import is_heavy
 from tfperfkit_probes.ops.model import Wasted
 
 KIND = "unrolled"

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.clock import MS_PER_S
 from tfperfkit.gain import interval, speedups
+from tfperfkit.graph import optable
 from tfperfkit.model import Measurement
 from tfperfkit.offers import RanOperation, RanOperations
 from tfperfkit.rule import Evidence
@@ -121,7 +122,7 @@ MAPS_LEFT_MAX = Threshold(
 )
 
 #: What reads and decodes files, whoever calls it.
-_FILES = ("ReadFile", "WriteFile", "Decode", "Encode", "Parse", "Dataset", "Iterator")
+_FILES = optable.names(kind=("file", "decode", "encode", "parse", "dataset", "iterator"))
 
 #: Of one example alone these have too little work for threads, or read a matrix for one row.
 _CONVOLUTIONS = ("Conv",)
@@ -170,7 +171,7 @@ def left(
     compiled, or in the loop whose turns become one batch; ``turns``: that become one, None where none do."""
     seen = traced(evidence) if evidence.work is not None else _of_steps(evidence)
     own = share * (evidence.step_ms or 0.0)
-    rows = [row for row in seen.rows if row.where == "eager" and not is_of(row, _FILES)] if seen is not None else []
+    rows = [row for row in seen.rows if row.where == "eager" and row.type not in _FILES] if seen is not None else []
     count = sum(row.count for row in rows)
     if seen is None or own <= 0 or count < MIN_OPERATIONS.value:
         lower, upper = otherwise
@@ -195,8 +196,8 @@ def _at_once(seen: Traced, rows: list[RanOperation], own: float, inside: float, 
     """What is left when all turns of a loop become one: each operation is handed out once for all of them, and its
     kernel does the work of all, on as many processors as it finds."""
     tiny = tiny_of(rows)
-    heavy = [row for row in rows if is_of(row, HEAVY)]
-    light = [row for row in rows if row not in heavy and not row.type.startswith(FREE)]
+    heavy = [row for row in rows if row.type in HEAVY]
+    light = [row for row in rows if row not in heavy and row.type not in FREE]
     operations = sum(row.count for row in rows) * seen.scale
     convolutions, products = ([row for row in heavy if is_of(row, types)] for types in (_CONVOLUTIONS, _PRODUCTS))
     others = [row for row in heavy if row not in convolutions and row not in products]
@@ -235,8 +236,8 @@ def _of(
     """``pieces``: iterations, or stretches as long as this one, in all of the work; of training steps there
     is no end."""
     tiny = tiny_of(rows)
-    heavy = [row for row in rows if is_of(row, HEAVY)]
-    light = [row for row in rows if row not in heavy and not row.type.startswith(FREE)]
+    heavy = [row for row in rows if row.type in HEAVY]
+    light = [row for row in rows if row not in heavy and row.type not in FREE]
     operations = sum(row.count for row in rows) * seen.scale
     worth = operations / MIN_OPERATIONS.value  # calls, of a function of so many operations
     fewest, called = (

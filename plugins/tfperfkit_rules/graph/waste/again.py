@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import msgspec
-from tfperfkit_probes.ops.brief import is_heavy
 from tfperfkit_probes.ops.model import OpsData, Wasted
 
+from tfperfkit.graph.optable import is_heavy
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep, FixedWork
 from tfperfkit.rule import Evidence

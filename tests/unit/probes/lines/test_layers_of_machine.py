@@ -9,7 +9,7 @@ from tfperfkit_probes.lines.graph.origin import Owner
 from tfperfkit_probes.lines.graph.tables import layers_table
 from tfperfkit_probes.lines.graph.tree import FunctionTime, Ran
 
-from tfperfkit.records.bounds import AtHand, Machine
+from tfperfkit.graph.bounds import AtHand, Machine
 
 
 def layer(name: str, gflop_per_s: float | None) -> LayerRow:

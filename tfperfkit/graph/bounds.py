@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from tfperfkit.records.graphs import ELEMENTWISE
+from tfperfkit.graph import optable
 
 Bound = Literal["arithmetic", "memory", "starting", "numbers", "kernel", ""]
 #: What is done about as fast as this machine can.
@@ -29,32 +29,12 @@ _ENOUGH = 3
 _WIDTHS = {"float64": 8, "int64": 8, "uint64": 8, "complex64": 8, "complex128": 16, "float16": 2, "bfloat16": 2}
 _WIDTHS |= {"int16": 2, "uint16": 2, "int8": 1, "uint8": 1, "bool": 1, "resource": 0, "variant": 0, "string": 0}
 #: Read of their tensors only what they make, or make no more of them than that.
-_PICKS = frozenset(
-    ("GatherV2", "Gather", "GatherNd", "ResourceGather", "ResourceGatherNd", "Slice", "StridedSlice", "Fill", "OneHot")
-)
+_PICKS = optable.names(kind=("gather", "variable-gather", "slice", "fill", "one-hot"), differentiates=False)
 #: Change a variable in place by a value of the same size: that is read, and the variable read and written.
-_UPDATES = ("AssignAdd", "AssignSub", "ResourceApply", "ResourceScatter", "ResourceSparseApply")
-
+_UPDATES = optable.names(kind="write") - {"AssignVariableOp", "Assign"}
 #: Decompose matrices, or solve with them: their arithmetic grows faster than their bytes, and nobody counts it. Their
 #: results have fewer digits than the matrix.
-SOLVES = (
-    "Cholesky",
-    "CholeskyGrad",
-    "Eig",
-    "LogMatrixDeterminant",
-    "Lu",
-    "MatrixDeterminant",
-    "MatrixExponential",
-    "MatrixInverse",
-    "MatrixSolve",
-    "MatrixSolveLs",
-    "MatrixSquareRoot",
-    "MatrixTriangularSolve",
-    "Qr",
-    "SelfAdjointEigV2",
-    "Svd",
-    "TridiagonalSolve",
-)
+SOLVES = optable.names(kind=("decomposition", "solve", "triangular-solve"))
 
 
 class Tensor(NamedTuple):
@@ -100,7 +80,7 @@ def moved(kind: str, takes: Sequence[Tensor], makes: Sequence[Tensor], batch: in
     taken = _sum(each.bytes(batch) for each in takes)
     if kind in _PICKS:
         return None if made is None else 2.0 * made
-    if kind.startswith(_UPDATES):
+    if kind in _UPDATES:
         return None if taken is None else 3.0 * taken
     if kind == "AssignVariableOp":
         return None if taken is None else 2.0 * taken
@@ -175,13 +155,8 @@ class AtHand:
             return ""
         if flops is None and kind in SOLVES:
             return ""
-        return "numbers" if kind in ELEMENTWISE else "kernel"
+        return "numbers" if kind in optable.elementwise() else "kernel"
 
 
 #: A machine of which nothing is known.
 NOT_MEASURED = AtHand(Machine(None, None))
-
-
-def plain(kind: str) -> str:
-    """A type as TensorFlow's Python calls it: ``_MklNativeConv2D`` and ``_FusedMatMul`` are Conv2D and MatMul."""
-    return kind.removeprefix("_Mkl").removeprefix("Native").removeprefix("_").removeprefix("Fused")

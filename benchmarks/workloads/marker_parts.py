@@ -55,13 +55,13 @@ class Turns:
         self.timing, self.left = False, SETTLE - 1
 
     def take_over(self):
-        from tfperfkit.instruments.steps import callers
+        from tfperfkit.instruments.steps import sites
 
         session = session_hooks.settled()
         if session is None:
             return False
-        self.markers, self.callers = session.markers, callers.Callers
-        self.original = (callers.Callers.site, callers.Callers.remember, session.markers._eager)
+        self.markers, self.callers = session.markers, sites.Callers
+        self.original = (sites.Callers.site, sites.Callers.remember, session.markers._eager)
         self.seams = session_hooks.hooks()
         tick = session.pulse._tick
         session.pulse._tick = lambda: tick() if self.side not in ("off", "same") else 0.05

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from tfperfkit.instruments.steps.functions import Functions
-from tfperfkit.instruments.steps.updates import own_code
+from tfperfkit.instruments.steps.functions import Functions, own_code
 
 
 class Appendable(Protocol):

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.changes.replaced import Seams, attribute, caller, module
-from tfperfkit.instruments.steps.updates import own_code
+from tfperfkit.instruments.steps.functions import own_code
 
 _DATASET = "tensorflow.python.data.ops.dataset_ops"
 _FUNCTION = "tensorflow.python.eager.polymorphic_function.polymorphic_function"

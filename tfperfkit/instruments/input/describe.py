@@ -11,7 +11,7 @@ from tfperfkit.graph import optable
 from tfperfkit.instruments.hooks.frame_locals import local
 from tfperfkit.instruments.padding import padding_of
 from tfperfkit.instruments.stacks import call_site
-from tfperfkit.instruments.steps.updates import own_code
+from tfperfkit.instruments.steps.functions import own_code
 from tfperfkit.records.pipelines import Description, Padding, Place
 
 _PARAMETERS = (

@@ -12,7 +12,7 @@ from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.hooks import method_seam
 from tfperfkit.instruments.hooks.frame_locals import local
 from tfperfkit.instruments.padding import padding_of
-from tfperfkit.instruments.steps.updates import own_code
+from tfperfkit.instruments.steps.functions import own_code
 from tfperfkit.records.pipelines import KerasData, Padding, Place, RanOut
 
 _ADAPTERS = "keras.src.trainers.data_adapters."

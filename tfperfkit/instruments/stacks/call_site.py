@@ -8,7 +8,6 @@ from types import FrameType
 
 from tfperfkit.instruments.hooks.frame_locals import local
 from tfperfkit.instruments.hooks.notes import remark
-from tfperfkit.instruments.stacks import call_site
 from tfperfkit.instruments.stacks.look import frames as frames_now
 from tfperfkit.model import SourceSpan
 from tfperfkit.user_code import is_machinery as is_machinery
@@ -98,7 +97,7 @@ def user_line(frame: FrameType | None, is_user: Callable[[str], bool]) -> tuple[
             break
         code = frame.f_code
         name = code.co_filename
-        if call_site.is_machinery(name):
+        if is_machinery(name):
             if "keras" in name:
                 through = "keras"
             elif not through and "tensorflow" in name and not name.replace("\\", "/").endswith(_TENSOR_FILES):

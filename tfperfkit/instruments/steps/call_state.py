@@ -8,10 +8,9 @@ from types import FrameType
 from typing import Any, Protocol
 
 from tfperfkit.clock import now_ns
-from tfperfkit.instruments.stacks.loops import LoopFinder
 from tfperfkit.instruments.steps.functions import Updating
 from tfperfkit.instruments.steps.quiet_calls import Calls
-from tfperfkit.instruments.steps.sites import SiteBook
+from tfperfkit.instruments.steps.sites import LoopFinder, SiteBook
 from tfperfkit.records.steps import Marker, MarkerKind, Site
 
 

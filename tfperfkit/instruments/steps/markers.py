@@ -19,15 +19,14 @@ from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.graphs import tracing
 from tfperfkit.instruments.hooks import method_seam, notes
 from tfperfkit.instruments.hooks.interrupts import raise_later
-from tfperfkit.instruments.stacks.loops import thread_frame
 from tfperfkit.instruments.steps import seam_table
 from tfperfkit.instruments.steps.batch_size import of_iterator
 from tfperfkit.instruments.steps.call_state import CallState, Listener, Token
-from tfperfkit.instruments.steps.callers import chain_of
 from tfperfkit.instruments.steps.fit_batches import FitBatches
 from tfperfkit.instruments.steps.functions import UNSEEN, Functions, Updating
 from tfperfkit.instruments.steps.named_function import NamedSteps
 from tfperfkit.instruments.steps.quiet_calls import NATIVE, names_of, seam_of
+from tfperfkit.instruments.steps.sites import chain_of, thread_frame
 from tfperfkit.instruments.steps.work_calls import WorkCalls
 from tfperfkit.records.steps import Marker, MarkerKind
 

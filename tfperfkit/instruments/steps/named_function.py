@@ -17,9 +17,9 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from tfperfkit.clock import now_ns
-from tfperfkit.instruments.stacks.loops import user_frames
 from tfperfkit.instruments.steps.call_state import CallState
 from tfperfkit.instruments.steps.functions import Functions, Updating
+from tfperfkit.instruments.steps.sites import user_frames
 from tfperfkit.records.steps import Marker
 
 

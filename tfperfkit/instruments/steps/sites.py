@@ -1,13 +1,21 @@
-"""Places from which markers come, interned: a cheap lookup on the way of a step, the full description once."""
+"""Places from which markers come: each is described once, with the source loops around it, and then found cheaply.
+
+A site is recognised by the instruction that calls, without walking the whole stack. The number of TensorFlow's frames
+between a call and our hook is the same in each call of one function from one line, so the user's frame is found by its
+depth. That frame and its callers are compared by code object and instruction; no frame is kept.
+"""
 
 from __future__ import annotations
 
+import linecache
+import sys
 from collections.abc import Callable
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
-from tfperfkit.instruments.stacks.loops import user_frames
+from tfperfkit.instruments.stacks.look import frames as frames_now
 from tfperfkit.records.steps import Loop, MarkerKind, Site
+from tfperfkit.syntax.loops import SourceLoops
 
 #: So many functions or optimizers are told apart at one line; those that are made anew for each step go on for ever.
 MAX_TARGETS = 32
@@ -93,3 +101,96 @@ class SiteBook:
                     break  # beyond it are imports and the interpreter's start
             frame = frame.f_back
         return tuple(key)
+
+
+#: How many callers of a function are remembered, and how many frames of each: a deeper stack is walked each time.
+_CALLERS, _FRAMES = 4, 12
+
+Chain = tuple[tuple[CodeType, int], ...]
+
+
+class Callers:
+    """The sites from which one function is called, as ``(depth, chain, site)``. ``depth``: how many frames lie between
+    the hook's caller and the user's; ``chain``: (code, instruction) of the user's frame and of those above it."""
+
+    __slots__ = ("known",)
+
+    def __init__(self) -> None:
+        self.known: list[tuple[int, Chain, int]] = []
+
+    def site(self, above: int) -> int | None:
+        """Find the site of the current call; None if it must be looked up. ``above``: how many frames lie between our
+        caller and the one from which the stack counts."""
+        for depth, chain, site in self.known:
+            try:
+                frame: FrameType | None = sys._getframe(depth + above + 1)
+            except ValueError:  # the stack is not that deep
+                continue
+            for code, instruction in chain:
+                if frame is None or frame.f_code is not code or frame.f_lasti != instruction:
+                    break
+                frame = frame.f_back
+            else:
+                return site
+        return None
+
+    def remember(self, frame: FrameType | None, is_user: Callable[[str], bool], site: int) -> None:
+        """Remember that a call with ``frame`` as its innermost comes from this site."""
+        depth, chain = chain_of(frame, is_user)
+        if chain:
+            self.known.insert(0, (depth, chain, site))
+            del self.known[_CALLERS:]
+
+
+def chain_of(frame: FrameType | None, is_user: Callable[[str], bool]) -> tuple[int, Chain]:
+    """Count the library's frames from ``frame`` outwards, and make the chain from the user's frame on; an empty chain if
+    it is too long to be remembered."""
+    depth = 0
+    while frame is not None and not is_user(frame.f_code.co_filename):
+        frame, depth = frame.f_back, depth + 1
+    chain: list[tuple[CodeType, int]] = []
+    while frame is not None:
+        code = frame.f_code
+        chain.append((code, frame.f_lasti))
+        if code.co_name == "<module>" and is_user(code.co_filename):
+            break  # the frames above do not change the site
+        if len(chain) >= _FRAMES:
+            return depth, ()
+        frame = frame.f_back
+    return depth, tuple(chain)
+
+
+def user_frames(frame: FrameType | None, is_user: Callable[[str], bool]) -> list[FrameType]:
+    """List the user's frames from ``frame`` outwards, innermost first."""
+    frames = []
+    while frame is not None:
+        if is_user(frame.f_code.co_filename):
+            frames.append(frame)
+        frame = frame.f_back
+    return frames
+
+
+def thread_frame(thread_id: int) -> FrameType | None:
+    """The current frame of another thread, or None."""
+    return frames_now().get(thread_id)
+
+
+class LoopFinder:
+    """Finds the loops around a line, from the source; a file is parsed once."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, SourceLoops] = {}
+
+    def loops(self, frames: list[FrameType]) -> tuple[Loop, ...]:
+        """List the loops around a chain of calls (``frames`` innermost first), outermost first."""
+        found: list[Loop] = []
+        for frame in reversed(frames):
+            code = frame.f_code
+            found += self._around(code.co_filename, frame.f_lineno)
+        return tuple(found)
+
+    def _around(self, filename: str, line: int) -> list[Loop]:
+        known = self._files.get(filename)
+        if known is None:
+            known = self._files[filename] = SourceLoops(linecache.getlines(filename))
+        return [Loop(filename, begin) for begin in known.around(line)]

@@ -7,7 +7,7 @@ import sys
 import weakref
 from typing import Any
 
-from tfperfkit.instruments.steps.callers import Callers
+from tfperfkit.instruments.steps.sites import Callers
 
 callers = Callers()
 

@@ -13,7 +13,7 @@ import pytest
 
 from tfperfkit.instruments.hooks import method_seam
 from tfperfkit.instruments.steps import quiet_calls
-from tfperfkit.instruments.steps.callers import chain_of
+from tfperfkit.instruments.steps.sites import chain_of
 
 pytestmark = pytest.mark.skipif(
     not quiet_calls.NATIVE, reason="_quiet.c could not be built where tfperfkit was installed"

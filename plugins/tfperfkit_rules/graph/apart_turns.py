@@ -6,17 +6,37 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.ops.model import Brief, Control
 
+from tfperfkit import calibration
+from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.clock import MS_PER_S
 from tfperfkit.gain import MEDIUM, AtLeast, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import CompiledFunctions, ComputedOperation, ComputedStep, FunctionCalls
 from tfperfkit.rule import Evidence, Unit
-from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import counted, definition, largest_first, once, places
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.growth import tiny_of
 from tfperfkit_rules.measures.room import range_or_least
+
+APART_TURNS = Threshold(
+    8,
+    "copies",
+    "minimum number of independent copies of a loop's body",
+    Chosen("as MIN_TURNS of eager loops: shorter loops go over layers, heads or networks"),
+)
+MIN_APART = Threshold(
+    2 * calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "minimum share of the step in such a loop",
+    Derived("twice XProf's moderate share of one part of a step: about half of it is saved"),
+)
+GAPS_GO = Threshold(
+    0.5,
+    "share",
+    "minimum share saved of the time between the operations of such a loop",
+    Chosen("the middle: the start and the end of the call remain"),
+)
 
 
 def apart_turns(evidence: Evidence) -> Iterator[Finding]:
@@ -34,7 +54,7 @@ def apart_turns(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _is_reported(loop: Control) -> bool:
-    return loop.apart and not loop.per_variable and loop.copies >= calibrated.APART_TURNS.value
+    return loop.apart and not loop.per_variable and loop.copies >= APART_TURNS.value
 
 
 def _outer(loops: list[Control]) -> list[Control]:
@@ -61,14 +81,14 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
     runs = part * sum(row.runs for row in step.operations if row.stage != "update")
     gaps = part * step.idle_ms  # the runtime passes from one operation to the next
     share = scale * (took + gaps)
-    if share < calibrated.MIN_APART.value:
+    if share < MIN_APART.value:
         return None
     once_for_all = 1 - 1 / loop.copies
     traced_s = once_for_all * part * (max(function.traces, 1) * function.trace_ms + first_ms) / MS_PER_S
     of_run = traced_s / evidence.run.wall_s if evidence.run.wall_s > 0 else 0.0
     starting = min(took, runs * tiny_of(step.operations) + _slices_ms(step, loop))
     arithmetic = _arithmetic_ms(evidence, step, loop)
-    lower = scale * once_for_all * (starting + calibrated.GAPS_GO.value * gaps)
+    lower = scale * once_for_all * (starting + GAPS_GO.value * gaps)
     upper = scale * once_for_all * max(starting + gaps, took + gaps - arithmetic)
     gained = range_or_least(*speedups(lower, min(upper, share, shared.MAX_STEP_SHARE.value)))
     return Finding(

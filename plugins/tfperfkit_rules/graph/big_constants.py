@@ -9,15 +9,59 @@ import msgspec
 from tfperfkit_probes.ops.model import Brief, Constant
 
 from tfperfkit import gain
+from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.model import Finding, Severity, SourceSpan
 from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import called, counted, definition, first_place, largest_first, of_run, places
+from tfperfkit_rules.measures.machines import MEASURED_ON
 
-REPORTED_BYTES = calibrated.CONSTANT_BYTES.value
-LOW_BYTES, MEDIUM_BYTES = calibrated.CONSTANT_LOW_BYTES.value, calibrated.CONSTANT_MEDIUM_BYTES.value
+CONSTANT_BYTES = Threshold(
+    1 << 20,
+    "bytes",
+    "minimum size of constants at one line",
+    Chosen("tables of positions and vocabularies are smaller, datasets are not"),
+)
+CONSTANT_LOW_BYTES = Threshold(
+    8 << 20, "bytes", "size of constants for severity low", Chosen("its trace costs more than 0.05 s: CONSTANT_MB_MS")
+)
+CONSTANT_MEDIUM_BYTES = Threshold(
+    32 << 20,
+    "bytes",
+    "size of constants for severity medium",
+    Chosen("its trace costs more than 0.2 s: CONSTANT_MB_MS"),
+)
+CONSTANT_MB_MS = Threshold(
+    7.0,
+    "ms",
+    "minimum time that 1 MB of constants adds to the trace and first run of a function, compared with a captured "
+    "tensor",
+    Measured(
+        "1 to 11 ms (10th to 90th percentile), median 7.4; 14 to 35 at a load of 14, by hand 20 to 77 in six pairs",
+        MEASURED_ON,
+        10,
+        "constant",
+    ),
+)
+TRACE_OPERATION_MS = Threshold(
+    10.0,
+    "ms",
+    "maximum time to trace and first run a function, for each operation",
+    Measured(
+        "0.3 to 0.5 ms, 1.0 to 2.2 at a load of 14; by hand 4 ms in an unrolled graph of 22,614 operations: "
+        "Grappler takes more than in proportion",
+        MEASURED_ON,
+        10,
+        "trace_operation",
+    ),
+)
+TRACE_CALL_MS = Threshold(
+    1000.0,
+    "ms",
+    "maximum time to trace and first run a small function",
+    Chosen("the first one of a run starts TensorFlow"),
+)
 
 
 class _Baked(NamedTuple):
@@ -51,7 +95,7 @@ def _of(function: Brief) -> Iterator[_Baked]:
         by_place.setdefault(constant.where, []).append(constant)
     for place, constants in by_place.items():
         baked = _Baked(constants, places([place, definition(function)]), [function])
-        if baked.total >= (REPORTED_BYTES if place is not None else LOW_BYTES):
+        if baked.total >= (CONSTANT_BYTES.value if place is not None else CONSTANT_LOW_BYTES.value):
             yield baked
 
 
@@ -61,11 +105,13 @@ def _finding(evidence: Evidence, baked: _Baked) -> Finding:
     first_ms = sum(user.first_execution_ms or 0.0 for user in baked.users)
     operations = sum(user.operations for user in baked.users)
     largest = max(baked.constants, key=lambda constant: constant.bytes)
-    severity: Severity = "medium" if total >= MEDIUM_BYTES else "low" if total >= LOW_BYTES else "info"
+    severity: Severity = (
+        "medium" if total >= CONSTANT_MEDIUM_BYTES.value else "low" if total >= CONSTANT_LOW_BYTES.value else "info"
+    )
     name = largest.type if len(baked.constants) == 1 else f"{len(baked.constants)} arrays, the largest {largest.type}"
     finding = Finding(
         code=codes.BIG_CONSTANT,
-        family="input" if total >= MEDIUM_BYTES else "graph",
+        family="input" if total >= CONSTANT_MEDIUM_BYTES.value else "graph",
         remedy=Hoist("array"),
         severity=severity,
         share_of_step=0.0,
@@ -85,12 +131,12 @@ def _finding(evidence: Evidence, baked: _Baked) -> Finding:
         "every trace, through Grappler, and into every SavedModel.",
     )
     # Never more than the function's own trace and first run took.
-    each_ms = total / 1e6 * calibrated.CONSTANT_MB_MS.value
+    each_ms = total / 1e6 * CONSTANT_MB_MS.value
     lost = sum(
         min(each_ms, user.trace_ms + (user.first_execution_ms or 0.0)) * max(user.traces, 1) for user in baked.users
     )
     if operations:  # what is left of the measured time, if that is more
-        ordinary = calibrated.TRACE_CALL_MS.value + calibrated.TRACE_OPERATION_MS.value * operations
+        ordinary = TRACE_CALL_MS.value + TRACE_OPERATION_MS.value * operations
         lost = max(lost, trace_ms + first_ms - ordinary)
     priced = of_run(evidence, finding, lost, "copying it while tracing, estimated")
     if gain.severity(priced.share_of_step) == "info":  # memory and SavedModels still pay for it

@@ -11,9 +11,9 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import counted, of_step, places
+from tfperfkit_rules.graph.prints import PRINT_SAVED_MIN
 from tfperfkit_rules.measures import shared
 
 #: What the switch adds behind each operation that makes floating-point numbers.
@@ -51,5 +51,5 @@ def checks_on(evidence: Evidence) -> Iterator[Finding]:
     )
     absorbs = (codes.PRINT, "STP002", "CMP006", "GRF032")
     own = Measurement("the checks themselves", share, "share", "tfprof")
-    found = of_step(made, upper, calibrated.PRINT_SAVED_MIN.value * share, upper, "checking and starting it", absorbs)
+    found = of_step(made, upper, PRINT_SAVED_MIN.value * share, upper, "checking and starting it", absorbs)
     yield msgspec.structs.replace(found, evidence=(*found.evidence, own))

@@ -12,9 +12,9 @@ from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.module import Syntax
 from tfperfkit.syntax.nodes import get_argument
-from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import counted, largest_first, of_run, places
+from tfperfkit_rules.graph.unrolled_loops import UNROLLED_OPERATIONS
 from tfperfkit_rules.measures.source_calls import files
 
 _WRAPPER = "keras.layers.TimeDistributed"
@@ -37,7 +37,7 @@ def copied_layers(evidence: Evidence) -> Iterator[Finding]:
     largest = ran[0]
     layers = largest.marks.copied_layers
     operations = sum(each.operations for each in layers)
-    if operations < calibrated.UNROLLED_OPERATIONS.value:
+    if operations < UNROLLED_OPERATIONS.value:
         return
     copies = max(each.copies for each in layers)
     often = f"{copies:,}" if all(each.copies == copies for each in layers) else f"up to {copies:,}"

@@ -7,19 +7,44 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from tfperfkit_probes.ops.model import Brief
 
-from tfperfkit.calibration import Derived, Threshold
+from tfperfkit import calibration
+from tfperfkit.calibration import Derived, Measured, Threshold
 from tfperfkit.graph.bounds import SOLVES
 from tfperfkit.graph.optable import plain
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import ComputedStep
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.entrances import entrances
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
 from tfperfkit_rules.measures import graph_time, shared
+from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.ran_functions import as_called, computed_share
+
+MIN_FLOAT64 = Threshold(
+    calibration.SEVERITY_LOW.value,
+    "share",
+    "minimum share of a function's FLOPs in float64: a loss or a metric in it costs nothing",
+    Derived("the least share that is reported"),
+)
+FLOAT64_SAVED_MIN = Threshold(
+    0.2,
+    "share",
+    "minimum share of float64 arithmetic that float32 saves",
+    Measured(
+        "0.64 to 0.86, median 0.72; by hand 0.27 to 0.85. Half the bytes and twice the numbers per instruction say 0.5",
+        MEASURED_ON,
+        15,
+        "float64",
+    ),
+)
+FLOAT64_SAVED_MAX = Threshold(
+    0.8,
+    "share",
+    "maximum share of float64 arithmetic that float32 saves",
+    Measured("see FLOAT64_SAVED_MIN", MEASURED_ON, 15, "float64"),
+)
 
 FLOAT64_WIDTH = Threshold(
     2.0,
@@ -40,7 +65,6 @@ _CHOSEN = (
     "set_floatx('float64') makes every layer compute so: leave it out, and give float64 (dtype='float64') only to what "
     "needs its digits. It moves twice the bytes and runs at half the speed or less on a CPU, at a fraction on a GPU."
 )
-SAVED_MIN, SAVED_MAX = calibrated.FLOAT64_SAVED_MIN.value, calibrated.FLOAT64_SAVED_MAX.value
 
 
 def float64(evidence: Evidence) -> Iterator[Finding]:
@@ -64,7 +88,7 @@ def _given(function: Brief, inputs: Sequence[str]) -> str:
 
 def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
     share, marks = function.float64_flops_share, function.marks
-    if share < calibrated.MIN_FLOAT64.value or not function.flops:
+    if share < MIN_FLOAT64.value or not function.flops:
         return
     ops = sum(each.ops for each in marks.float64)
     starts = [each for each in marks.float64_sources if each.where is not None]
@@ -138,7 +162,13 @@ def _told(evidence: Evidence, function: Brief, finding: Finding, share: float) -
         return msgspec.structs.replace(finding, severity="info", advice=_DECOMPOSED_HERE)
     if _decomposing(evidence) >= shared.MOSTLY.value * share > 0:
         return msgspec.structs.replace(finding, advice=_DECOMPOSED)
-    return of_step(finding, share, SAVED_MIN * share, SAVED_MAX * share, f"float64 arithmetic, of {evidence.unit.the}")
+    return of_step(
+        finding,
+        share,
+        FLOAT64_SAVED_MIN.value * share,
+        FLOAT64_SAVED_MAX.value * share,
+        f"float64 arithmetic, of {evidence.unit.the}",
+    )
 
 
 def _decomposing(evidence: Evidence) -> float:

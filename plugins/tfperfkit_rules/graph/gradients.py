@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfperfkit import gain
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import StepPhases
 from tfperfkit.remedy import ReplaceOps
@@ -14,10 +15,16 @@ from tfperfkit.rule import Evidence
 from tfperfkit.syntax.function import Function
 from tfperfkit.syntax.module import Syntax, parse
 from tfperfkit.syntax.nodes import find_nodes, get_argument, is_constant, list_names
-from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.added_up import only_added
 from tfperfkit_rules.measures.step_place import TAPE
+
+GRADIENTS_SAVED_MIN = Threshold(
+    0.3,
+    "share",
+    "minimum share saved of all but one backward pass, by one pass for the sum of losses",
+    Chosen("terms share less than a whole pass, and the rest has to be computed anyway"),
+)
 
 
 class Passes(NamedTuple):
@@ -47,7 +54,7 @@ def repeated_gradients(evidence: Evidence) -> Iterator[Finding]:
                 remedy=ReplaceOps("one_gradient"),
                 share_of_step=upper,
                 title=f"{passes.function} runs the backward pass {passes.times} times to add the results up",
-                gain=gain.from_shares(calibrated.GRADIENTS_SAVED_MIN.value * upper, upper),
+                gain=gain.from_shares(GRADIENTS_SAVED_MIN.value * upper, upper),
                 where=(SourceSpan(file, passes.line, passes.function), SourceSpan(file, passes.tape, passes.function)),
                 evidence=(
                     Measurement(f"backward, of {evidence.unit.the}", backward, "share", "breakdown"),

@@ -10,12 +10,42 @@ from typing import NamedTuple
 
 from tfperfkit_probes.ops.model import GraphLoop
 
+from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph.loop_trace import Seen, seen
 from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.ran_functions import Ran
 from tfperfkit_rules.measures.source_text import loops
+
+SMALL_LOOP_TURNS = Threshold(
+    32,
+    "turns",
+    "minimum number of iterations of a loop in a compiled function",
+    Chosen("10 to 50 us each: a shorter loop takes about as long as a call of the function"),
+)
+SMALL_LOOP_RATE = Threshold(
+    0.01,
+    "share",
+    "lowest rate at which the numbers of an iteration are computed, as a share of that of NumPy's float32 matmul",
+    Chosen("1 GFLOP/s at 100: an exponential takes a few ns, and slower work does not count as small"),
+)
+SMALL_LOOP_OWN = Threshold(
+    0.5,
+    "share",
+    "maximum ratio of the operations' own work to what the runtime needs for a loop",
+    Chosen("with more, the iterations do work that a whole tensor would need too"),
+)
+SMALL_LOOP_OPERATION_MAX_MS = Threshold(
+    0.005,
+    "ms",
+    "maximum time of a minimal operation in an iteration; the minimum is GRAPH_OP_MIN_MS",
+    Measured(
+        "0.6 to 2.3 us, median 1.5, in six loops of 7 to 16 operations an iteration; at a load of 6 up to 4.7",
+        MEASURED_ON,
+        6,
+    ),
+)
 
 
 class Part(NamedTuple):
@@ -43,18 +73,18 @@ def is_small(evidence: Evidence, loop: GraphLoop) -> bool:
     turns, trace = turns_of(loop), seen(evidence)
     if loop.trains or not evidence.machine_gflops:
         return False
-    if turns is not None and turns < calibrated.SMALL_LOOP_TURNS.value:
+    if turns is not None and turns < SMALL_LOOP_TURNS.value:
         return False
-    slowest = calibrated.SMALL_LOOP_RATE.value * evidence.machine_gflops * 1e6  # a ms
+    slowest = SMALL_LOOP_RATE.value * evidence.machine_gflops * 1e6  # a ms
     work_ms = max(loop.flops, loop.elements) / slowest
-    runtime_ms = calibrated.SMALL_LOOP_OWN.value * loop.operations * shared.GRAPH_OP_MIN_MS.value
+    runtime_ms = SMALL_LOOP_OWN.value * loop.operations * shared.GRAPH_OP_MIN_MS.value
     if loop.measured and work_ms <= runtime_ms and (trace is None or trace.starts(loop)):
         return True
-    if trace is None or trace.own_ms(loop) > calibrated.SMALL_LOOP_OWN.value * trace.wall_ms:
+    if trace is None or trace.own_ms(loop) > SMALL_LOOP_OWN.value * trace.wall_ms:
         return False
     if not _mostly_waits(trace, loop):
         return loop.measured and work_ms <= runtime_ms
-    slower = calibrated.SMALL_LOOP_OPERATION_MAX_MS.value / shared.GRAPH_OP_MIN_MS.value
+    slower = SMALL_LOOP_OPERATION_MAX_MS.value / shared.GRAPH_OP_MIN_MS.value
     return not loop.measured or work_ms <= slower * runtime_ms
 
 
@@ -62,8 +92,8 @@ def _mostly_waits(trace: Seen, loop: GraphLoop) -> bool:
     """Whether its operations take the lesser part of all that no other operation explains."""
     alone = trace.wall_ms * (1 - trace.rest_share([loop]))
     left_out = alone >= shared.MOSTLY.value * trace.wall_ms and trace.leaves_out(loop)
-    enough = trace.count(loop) >= calibrated.SMALL_LOOP_TURNS.value or left_out
-    return enough and trace.own_ms(loop) <= calibrated.SMALL_LOOP_OWN.value * alone
+    enough = trace.count(loop) >= SMALL_LOOP_TURNS.value or left_out
+    return enough and trace.own_ms(loop) <= SMALL_LOOP_OWN.value * alone
 
 
 def part_of(evidence: Evidence, each: Ran, small: list[GraphLoop]) -> Part | None:
@@ -75,7 +105,7 @@ def part_of(evidence: Evidence, each: Ran, small: list[GraphLoop]) -> Part | Non
     counted = [turns * loop.operations for loop in small if (turns := turns_of(loop)) is not None]
     if len(counted) == len(small):
         low = sum(counted) * shared.GRAPH_OP_MIN_MS.value
-        high = sum(counted) * calibrated.SMALL_LOOP_OPERATION_MAX_MS.value
+        high = sum(counted) * SMALL_LOOP_OPERATION_MAX_MS.value
         return Part(small, low / (low + rest[1]), high / (high + rest[0]))
     if seen(evidence) is None and _called_more_often(evidence, each):
         return None

@@ -8,11 +8,19 @@ from typing import NamedTuple
 
 from tfperfkit_probes.ops.model import GraphLoop
 
+from tfperfkit.calibration import Measured, Threshold
 from tfperfkit.offers import RanOperation, RanOperations, StepBreakdown
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.trace_window import traced
+
+KERNEL_START_MAX_MS = Threshold(
+    0.1,
+    "ms",
+    "maximum time of a kernel on little data",
+    Measured("62 us for oneDNN's softmax of 12 x 12 numbers; an iteration of tf.map_fn with it 70", MEASURED_ON, 2),
+)
 
 #: What ``tf.map_fn`` and ``tf.scan`` do before the first turn of their loop, and behind the last.
 _AROUND = ("TensorArrayUnstack/", "TensorArrayV2Stack/")
@@ -33,7 +41,7 @@ class Seen(NamedTuple):
     def starts(self, loop: GraphLoop) -> bool:
         """Whether no operation of the loop takes longer than a kernel may take to start."""
         runs = ((row.self_ms, row.count) for row in self.rows if is_within(row.name, loop.name))
-        return all(took <= calibrated.KERNEL_START_MAX_MS.value * count for took, count in runs)
+        return all(took <= KERNEL_START_MAX_MS.value * count for took, count in runs)
 
     def count(self, loop: GraphLoop) -> int:
         """How often its most frequent operation was seen."""

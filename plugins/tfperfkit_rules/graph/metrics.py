@@ -7,17 +7,31 @@ from collections.abc import Iterator, Sequence
 from tfperfkit_probes.lines.graph.data import GraphFunction
 from tfperfkit_probes.lines.graph.repeated import BesideTime
 
+from tfperfkit import calibration
+from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.gain import Range, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.traced_step import WINDOW, definition, graph_severity, traced_functions
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import FIT, called_at
 from tfperfkit_rules.measures.source_calls import files
 from tfperfkit_rules.measures.step_shares import span
+
+MIN_METRICS = Threshold(
+    calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "minimum share of the step in metrics and summaries",
+    Derived("XProf's moderate share of one part of a step"),
+)
+NAMED = Threshold(
+    0.1,
+    "share",
+    "minimum share of metrics and summaries for a line or a kind to be named",
+    Chosen("a tenth changes little"),
+)
 
 _ADVICE = {
     "metrics": (
@@ -46,9 +60,9 @@ def _of(evidence: Evidence, function: GraphFunction, step_ms: float) -> Iterator
     unit = evidence.unit
     total = sum(row.ms for row in function.beside)
     share = total / step_ms
-    if share < calibrated.MIN_METRICS.value:
+    if share < MIN_METRICS.value:
         return
-    named = [row for row in function.beside if row.ms >= calibrated.NAMED.value * total] or function.beside[:1]
+    named = [row for row in function.beside if row.ms >= NAMED.value * total] or function.beside[:1]
     kinds = sorted({row.part for row in named})
     words = " and ".join(kinds)
     factor = speedup(share)

@@ -6,18 +6,28 @@ from collections.abc import Iterator, Sequence
 
 from tfperfkit_probes.ops.model import Brief, Marked
 
+from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.graph import optable
 from tfperfkit.model import Finding
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
 from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
+
+PRINT_SAVED_MIN = Threshold(
+    0.5, "share", "minimum share saved of printing and checking", Chosen("the other half ran next to the step")
+)
+PRINT_SAVED_MAX = Threshold(
+    1.25,
+    "share",
+    "maximum share saved of printing and checking: a print also orders what would run side by side",
+    Measured("a pair of runs became 1.56 times as fast at a share of 0.33, 1.1 of it", TWO_BUSY_CORES, 1),
+)
 
 #: tf.print formats its tensors before it prints them.
 TYPES = optable.names(kind=("print", "check")) | {"StringFormat", "AsString"}
-SAVED_MIN, SAVED_MAX = calibrated.PRINT_SAVED_MIN.value, calibrated.PRINT_SAVED_MAX.value
 
 
 def prints(evidence: Evidence) -> Iterator[Finding]:
@@ -25,7 +35,7 @@ def prints(evidence: Evidence) -> Iterator[Finding]:
     share = graph_time.share(evidence, lambda row: row.type in TYPES)
     for finding in once(found for function in largest_first(evidence) for found in _of(evidence, function)):
         name = f"printing and checking, of {evidence.unit.the}"
-        yield of_step(finding, share, SAVED_MIN * share, SAVED_MAX * share, name)
+        yield of_step(finding, share, PRINT_SAVED_MIN.value * share, PRINT_SAVED_MAX.value * share, name)
 
 
 def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:

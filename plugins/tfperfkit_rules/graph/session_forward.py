@@ -13,8 +13,8 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
+from tfperfkit_rules.graph.repeated_forward import REPEATED_SAVED_MIN
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import calls
 from tfperfkit_rules.measures.session_calls import MIN_SESSION_RUNS, SESSION, growing
@@ -75,9 +75,9 @@ def _finding(evidence: Evidence, runs: list[_Run], longest: _Run) -> Iterator[Fi
     share = seen / evidence.samples.count
     whole = sum(run.times * run.each_ms for run in runs)
     saved = share * (1 - longest.times * longest.each_ms / whole) if whole > 0 else 0.0
-    if calibrated.REPEATED_SAVED_MIN.value * saved < MEDIUM:
+    if REPEATED_SAVED_MIN.value * saved < MEDIUM:
         return
-    gained = from_shares(calibrated.REPEATED_SAVED_MIN.value * saved, min(saved, shared.MAX_STEP_SHARE.value))
+    gained = from_shares(REPEATED_SAVED_MIN.value * saved, min(saved, shared.MAX_STEP_SHARE.value))
     ordered = sorted(runs, key=lambda run: run.place)
     trains = any(run.fetches.trains for run in runs)
     yield Finding(

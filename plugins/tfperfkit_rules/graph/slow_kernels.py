@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from tfperfkit import calibration
+from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.gain import severity, up_to
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.measures.step_shares import span
+
+MIN_SLOW_KERNEL = Threshold(
+    calibration.SEVERITY_HIGH.value,
+    "share",
+    "minimum share of the step in a matrix decomposition",
+    Derived("a high share, as XProf has it for one part of a step"),
+)
 
 _EIGEN = (
     "Ask for the values alone where the vectors are not used ({values}). For the largest value alone one or two power "
@@ -47,7 +55,7 @@ def slow_kernels(evidence: Evidence) -> Iterator[Finding]:
             found[row.type].append(row)
     for kind, rows in found.items():
         share = min(1.0, scale * sum(row.ms for row in rows))
-        if share >= calibrated.MIN_SLOW_KERNEL.value:
+        if share >= MIN_SLOW_KERNEL.value:
             # While it runs on one thread the runtime has gaps: at most all goes but what other operations take.
             others = scale * sum(row.ms for row in data.operations if row.type != kind)
             yield _finding(evidence, kind, rows, share, max(share, evidence.share("graph") - others))

@@ -7,11 +7,31 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.lines.graph.data import GraphFunction
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence, Unit
-from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.traced_step import WINDOW, traced_functions
+
+MIN_LAYER = Threshold(
+    0.15,
+    "share",
+    "minimum share of the step in a layer that is slower than others of its kind",
+    Chosen("three moderate shares: nothing measured says that the layer can be faster"),
+)
+SLOWER = Threshold(
+    6.0,
+    "number",
+    "minimum ratio of a slow layer's time to the median of its kind",
+    Chosen("twice the factor by which size alone makes operations differ, SMALL_OPERATION"),
+)
+NEIGHBOURS = Threshold(2, "count", "minimum number of other layers of the kind", Chosen("the fewest with a middle"))
+MIN_GFLOP = Threshold(
+    0.01,
+    "GFLOP",
+    "minimum arithmetic of a layer per step: with less it is slow by nature",
+    Chosen("0.1 ms at 100 GFLOP/s: DIVIDED_MS"),
+)
 
 
 def slow_layers(evidence: Evidence) -> Iterator[Finding]:
@@ -21,14 +41,14 @@ def slow_layers(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _of(function: GraphFunction, step_ms: float, unit: Unit) -> Iterator[Finding]:
-    rated = [row for row in function.layers if row.gflop_per_s and (row.gflop or 0.0) >= calibrated.MIN_GFLOP.value]
+    rated = [row for row in function.layers if row.gflop_per_s and (row.gflop or 0.0) >= MIN_GFLOP.value]
     for row in rated:
         others = [item.gflop_per_s or 0.0 for item in rated if item.kind == row.kind and item is not row]
-        if len(others) < calibrated.NEIGHBOURS.value or not row.gflop_per_s:
+        if len(others) < NEIGHBOURS.value or not row.gflop_per_s:
             continue
         usual = statistics.median(others)
         share = row.share * (function.ms_per_step or 0.0) / step_ms
-        if share < calibrated.MIN_LAYER.value or row.gflop_per_s * calibrated.SLOWER.value > usual:
+        if share < MIN_LAYER.value or row.gflop_per_s * SLOWER.value > usual:
             continue
         place = next(_lines_of(function, row.layer), None)
         span = SourceSpan(*place) if place else SourceSpan(function.file, function.line, function.function)

@@ -8,18 +8,55 @@ from typing import NamedTuple
 
 from tfperfkit_probes.ops.model import GraphLoop
 
-from tfperfkit import gain
+from tfperfkit import calibration, gain
+from tfperfkit.calibration import Derived, Measured, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import called, definition, places
 from tfperfkit_rules.graph.loop_advice import advice, carries, kind_of
 from tfperfkit_rules.graph.loop_share import Part, is_small, part_of, turns_of
 from tfperfkit_rules.graph.python_calls import calls_python
 from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.machines import MEASURED_ON, TWO_BUSY_CORES
 from tfperfkit_rules.measures.ran_functions import Ran, ran
+
+MIN_SMALL_LOOP = Threshold(
+    calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "minimum share of the time in such a loop",
+    Derived("XProf's moderate share of one part of a step"),
+)
+SMALL_LOOP_LEFT_MIN = Threshold(
+    0.01,
+    "share",
+    "minimum share of such a loop that remains with whole tensors or XLA",
+    Measured("XLA left 0.007 and 0.008 of a scan and a scalar recurrence, the whole batch 0.02", MEASURED_ON, 4),
+)
+SMALL_LOOP_LEFT_MAX = Threshold(
+    0.25,
+    "share",
+    "maximum share of such a loop that remains with whole tensors or XLA",
+    Measured("vectorized_map left 0.09 of a map_fn over 2,000 rows of 64, XLA 0.21, cumsum 0.07", MEASURED_ON, 3),
+)
+GRADED_NUMBER_MIN_MS = Threshold(
+    2.5e-6,
+    "ms",
+    "minimum time per number and pass that a loop computes, with whole tensors and their gradients",
+    Measured(
+        "the fastest of nine: softmax of 2,000 rows of 64 and 512 numbers 5 and 2.2 ns, distances in 128 pairs of "
+        "sets of points 11 and 16, recurrences of 800 iterations of 32 and 256 numbers by doubling 3.2 and 3.0 a pass",
+        TWO_BUSY_CORES,
+        6,
+    ),
+)
+GRADED_NUMBER_MAX_MS = Threshold(
+    1.6e-5,
+    "ms",
+    "maximum time per number and pass that a loop computes, with whole tensors and their gradients",
+    Measured("see GRADED_NUMBER_MIN_MS", TWO_BUSY_CORES, 6),
+)
 
 
 class _Found(NamedTuple):
@@ -32,7 +69,7 @@ def small_loops(evidence: Evidence) -> Iterator[Finding]:
     """GRF005, for each loop that the user wrote, of the functions that ran."""
     for each in ran(evidence):
         part = part_of(evidence, each, _small(evidence, each))
-        if part is None or each.share * part.high < calibrated.MIN_SMALL_LOOP.value:
+        if part is None or each.share * part.high < MIN_SMALL_LOOP.value:
             continue
         written = [found for loop in part.loops if (found := _written(evidence, loop)) is not None]
         whole = sum(part.weight(found.loop) for found in written)
@@ -60,7 +97,7 @@ def _written(evidence: Evidence, loop: GraphLoop) -> _Found | None:
 
 
 #: Shares of a loop that are left when whole tensors or XLA take its place.
-_LEFT = calibrated.SMALL_LOOP_LEFT_MIN.value, calibrated.SMALL_LOOP_LEFT_MAX.value
+_LEFT = SMALL_LOOP_LEFT_MIN.value, SMALL_LOOP_LEFT_MAX.value
 
 
 def _left(found: _Found, took_ms: float) -> tuple[float, float]:
@@ -72,14 +109,14 @@ def _left(found: _Found, took_ms: float) -> tuple[float, float]:
     numbers = turns * loop.elements
     if carries(found.kind):
         numbers *= max(math.log2(max(turns, 1.0)), 1.0)
-    least = numbers * calibrated.GRADED_NUMBER_MIN_MS.value / took_ms
-    most = numbers * calibrated.GRADED_NUMBER_MAX_MS.value / took_ms
+    least = numbers * GRADED_NUMBER_MIN_MS.value / took_ms
+    most = numbers * GRADED_NUMBER_MAX_MS.value / took_ms
     return min(max(least, _LEFT[0]), 1.0), min(max(most, _LEFT[1]), 1.0)
 
 
 def _finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_loops: float) -> Iterator[Finding]:
     low, high = each.share * part.low * of_loops, each.share * part.high * of_loops
-    if high < calibrated.MIN_SMALL_LOOP.value:
+    if high < MIN_SMALL_LOOP.value:
         return
     function, loop = each.function, found.loop
     graded = any(other.backward for other in function.marks.loops)

@@ -7,14 +7,31 @@ from collections.abc import Iterator
 import msgspec
 from tfperfkit_probes.ops.model import Brief, Control
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_run, once, places
 from tfperfkit_rules.measures.jacobian_rows import jacobian_rows
 
-UNROLLED_OPS, UNROLLED_COPIES = calibrated.UNROLLED_OPERATIONS.value, calibrated.UNROLLED_COPIES.value
+UNROLLED_OPERATIONS = Threshold(
+    1000,
+    "operations",
+    "minimum number of operations of a loop that tracing unrolled",
+    Chosen("a second and more of tracing at some ms each (the measure trace_operation)"),
+)
+UNROLLED_COPIES = Threshold(
+    64,
+    "copies",
+    "minimum number of copies of a loop's body",
+    Chosen("loops over the layers of a model have fewer, loops over time steps or examples more"),
+)
+LINES_KNOWN = Threshold(
+    0.98,
+    "share",
+    "minimum share of a function's operations whose lines are known, for an exact count",
+    Chosen("else the count is given as 'at least'"),
+)
 
 
 def unrolled_loops(evidence: Evidence) -> Iterator[Finding]:
@@ -24,7 +41,7 @@ def unrolled_loops(evidence: Evidence) -> Iterator[Finding]:
 
 def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
     loops = [each for each in function.marks.unrolled if not each.per_variable]
-    large = [each for each in loops if each.ops >= UNROLLED_OPS and each.copies >= UNROLLED_COPIES]
+    large = [each for each in loops if each.ops >= UNROLLED_OPERATIONS.value and each.copies >= UNROLLED_COPIES.value]
     inner = {(each.file, each.line) for each in large for other in large if _holds(other, each)}
     for loop in large:
         if (loop.file, loop.line) not in inner:
@@ -44,7 +61,7 @@ def _finding(evidence: Evidence, function: Brief, loop: Control) -> Finding:
     if function.first_execution_ms is not None:
         figures.append(counted("first execution", function.first_execution_ms, "ms"))
         first = f" and its first run {_time(function.first_execution_ms)}"
-    known = "" if function.lines_known > calibrated.LINES_KNOWN.value else "at least "
+    known = "" if function.lines_known > LINES_KNOWN.value else "at least "
     finding = Finding(
         code=codes.UNROLLED_LOOP,
         family="graph",

@@ -143,8 +143,8 @@ class Callers:
 
 
 def chain_of(frame: FrameType | None, is_user: Callable[[str], bool]) -> tuple[int, Chain]:
-    """Count the library's frames from ``frame`` outwards, and make the chain from the user's frame on; an empty chain if
-    it is too long to be remembered."""
+    """Count the library's frames from ``frame`` outwards, and make the chain from the user's frame on: an empty one
+    if it is too long to be remembered."""
     depth = 0
     while frame is not None and not is_user(frame.f_code.co_filename):
         frame, depth = frame.f_back, depth + 1

@@ -1,106 +1,74 @@
-"""The remedies of findings that tests and the page of proofs make up, by code. A test compares them with the rules."""
+"""The remedies that the rules state, read from their files: for findings that tests and the page of proofs make up."""
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import tfperfkit_rules
 from tfperfkit_rules.retrace import codes
 
-from tfperfkit.remedy import (
-    BatchLoop,
-    BatchSize,
-    CallDirectly,
-    ChangeStage,
-    Compile,
-    Every,
-    Hoist,
-    KeepTrace,
-    Remedy,
-    Remove,
-    ReplaceOps,
-    Rewrite,
-    Setting,
+from tfperfkit import remedy as kinds
+from tfperfkit.remedy import BatchLoop, ChangeStage, Compile, Every, KeepTrace, Remedy, Remove, ReplaceOps, Rewrite
+
+_ROOT = Path(tfperfkit_rules.__path__[0])
+#: Where a rule's file has no code and remedy side by side in plain words.
+_ELSEWHERE: tuple[tuple[str, Remedy], ...] = (
+    *codes.REMEDIES.items(),
+    ("RET014", KeepTrace("keras")),
+    ("RET014", KeepTrace("unknown")),
+    ("RET014", Compile("jacobian")),
+    ("DST001", ReplaceOps("whole_gradient")),
+    ("DST002", ReplaceOps("gradient_rows")),
+    ("DST008", Remove()),
+    ("DST009", Remove()),
+    ("EAG013", BatchLoop()),
+    ("GRF011", ReplaceOps("order")),
+    ("GRF019", ReplaceOps("in_place")),
+    ("INP006", ChangeStage("cache")),
+    ("STP006", Every("validate")),
+    ("STP011", Remove("evaluation")),
 )
 
-REMEDIES: dict[str, Remedy] = {
-    "BAT001": BatchSize("training"),
-    "BAT002": BatchSize("training"),
-    "CMP001": KeepTrace("shape"),
-    "CMP002": Setting("jit_compile", "on"),
-    "CMP003": Setting("jit_compile", "off"),
-    "CMP004": KeepTrace("models"),
-    "CMP005": Setting("jit_compile", "on"),
-    "CMP006": Setting("jit_compile", "on"),
-    "DEV002": Setting("device", ""),
-    "DEV004": Setting("threads", ""),
-    "DEV005": Setting("onednn", "on"),
-    "DST001": ReplaceOps("whole_gradient"),
-    "DST002": ReplaceOps("gradient_rows"),
-    "DST004": Setting("strategy", ""),
-    "DST005": BatchSize("training"),
-    "DST008": Remove(),
-    "DST009": Remove(),
-    "EAG001": Compile("step"),
-    "EAG003": Setting("run_eagerly", "off"),
-    "EAG004": CallDirectly("predict"),
-    "EAG005": Compile("loop"),
-    "EAG006": CallDirectly("fit"),
-    "EAG008": Compile("function"),
-    "EAG009": Hoist("model"),
-    "EAG010": Compile("map"),
-    "EAG011": BatchLoop(),
-    "EAG013": BatchLoop(),
-    "EAG014": CallDirectly("fit"),
-    "EAG015": BatchSize("adapt"),
-    "EAG016": ReplaceOps("array"),
-    "GRF001": ReplaceOps("one_pass"),
-    "GRF002": Remove("metrics"),
-    "GRF004": ReplaceOps("one_gradient"),
-    "GRF005": ReplaceOps("all_rows"),
-    "GRF006": ReplaceOps("looked_up_rows"),
-    "GRF009": ReplaceOps("kept_results"),
-    "GRF011": ReplaceOps("order"),
-    "GRF013": ReplaceOps("top_k"),
-    "GRF018": ReplaceOps("less_padding"),
-    "GRF019": ReplaceOps("in_place"),
-    "INP001": ChangeStage("keep_up"),
-    "INP002": Hoist("file"),
-    "INP003": ChangeStage("parallel"),
-    "INP004": ChangeStage("prefetch"),
-    "INP005": ChangeStage("less_python"),
-    "INP006": ChangeStage("cache"),
-    "INP007": ChangeStage("batch_first"),
-    "INP008": ChangeStage("order"),
-    "INP009": ChangeStage("shuffle_less"),
-    "INP010": Hoist("array"),
-    "INP011": Hoist("value"),
-    "INP012": Hoist("iterator"),
-    "INP014": Hoist("reader"),
-    "INP016": Setting("debug_mode", "off"),
-    "LIN001": Rewrite("python"),
-    "MEM001": Remove(),
-    "MEM002": Remove(),
-    "OPS002": Hoist("array"),
-    "OPS003": Setting("precision", "float32"),
-    "OPS004": ReplaceOps("tensorflow"),
-    "OPS006": Every("print"),
-    "PRC002": Setting("precision", "mixed_float16"),
-    "PRC003": Setting("precision", "float16 on GPUs"),
-    **codes.REMEDIES,
-    "RET014": KeepTrace("keras"),
-    "STP001": Every("save"),
-    "STP002": Setting("steps_per_execution"),
-    "STP004": Remove(),
-    "STP005": Every("collect"),
-    "STP006": Every("validate"),
-    "STP007": Remove(),
-    "STP008": Every("work"),
-    "STP009": Setting("steps_per_execution"),
-    "STP010": Setting("epochs"),
-    "STP011": Remove("evaluation"),
-    "STP012": Remove(),
-    "STP013": Setting("validation_steps"),
-    "STP014": ReplaceOps("array_in_place"),
-    "SYN001": Every("read"),
-}
+
+def stated() -> Iterator[tuple[str, Remedy]]:
+    """Yield each code with each of its remedies, without numbers: these are of a run."""
+    for path in sorted(_ROOT.rglob("*.py")):
+        constants = _constants(_ROOT / path.relative_to(_ROOT).parts[0] / "codes.py") | _constants(path)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            given = {item.arg: item.value for item in getattr(node, "keywords", ())}
+            if isinstance(node, ast.ClassDef):  # a rule that is a class
+                given = {ast.unparse(item.targets[0]): item.value for item in node.body if isinstance(item, ast.Assign)}
+            code, made = given.get("code"), _made(given.get("remedy"))
+            if code is not None and made is not None:
+                word = code.value if isinstance(code, ast.Constant) else ast.unparse(code).removeprefix("codes.")
+                yield constants.get(str(word), str(word)), made
+    yield from _ELSEWHERE
+
+
+def _constants(path: Path) -> dict[str, str]:
+    return {
+        node.targets[0].id: str(node.value.value)
+        for node in (ast.parse(path.read_text(encoding="utf-8")).body if path.exists() else ())
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Constant)
+    }
+
+
+def _made(node: ast.expr | None) -> Remedy | None:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not hasattr(kinds, node.func.id):
+        return None
+    words = [item.value for item in node.args if isinstance(item, ast.Constant)]
+    if node.args and not words:  # chosen in the run
+        return None
+    made: Remedy = getattr(kinds, node.func.id)(*words)
+    return made
+
+
+#: A code's first remedy.
+REMEDIES: dict[str, Remedy] = dict(reversed(tuple(stated())))
 
 
 def remedy_of(code: str) -> Remedy:

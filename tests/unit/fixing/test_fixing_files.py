@@ -9,18 +9,14 @@ from pathlib import Path
 import msgspec
 import pytest
 from fixing_builder import FILE, finding_at, fixed, patch_of
-from remedies import REMEDIES
 
 from tfperfkit.errors import UsageError
-from tfperfkit.fixing import fixers
 from tfperfkit.fixing.edit import NoFix
 from tfperfkit.fixing.files import Files, replace
-from tfperfkit.fixing.lookup import find_fixers, is_mechanical
 from tfperfkit.fixing.patches import Patches, unified
 from tfperfkit.fixing.render import gain
 from tfperfkit.gain import Range
 from tfperfkit.model import Measured
-from tfperfkit.remedy import Compile
 
 SCRIPTS = Path(__file__).parents[2] / "faults" / "scripts"
 SOURCE = "import tensorflow as tf\nname = 'ä'\nds = ds.map(f)\n"
@@ -120,11 +116,3 @@ def test_a_real_script_parses_after_its_patch_and_a_second_one_changes_nothing(
 def test_no_python_gets_no_patch(tmp_path: Path) -> None:
     patch, _ = patch_of(tmp_path, "print 'x'\n", finding_at("INP003", (1, "")))
     assert patch.reason == "its source can't be parsed"
-
-
-def test_every_fixer_carries_out_a_remedy_of_a_rule() -> None:
-    remedies = (*REMEDIES.values(), Compile("jacobian"))
-    found = {fixer.fix.__module__ for remedy in remedies for fixer in find_fixers(remedy)}
-    folder = Path(fixers.__path__[0])
-    assert found == {f"{fixers.__name__}.{path.stem}" for path in folder.glob("[!_]*.py")}
-    assert all(is_mechanical(remedy) == any(find_fixers(remedy)) for remedy in remedies)

@@ -1,73 +1,35 @@
-"""Each rule says what it asks for; what tests make up of it is what the rules say."""
+"""Rules say what they ask for, and what experiments and fixers wait for is stated by a rule."""
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 
 import pytest
-import tfperfkit_rules
-from remedies import REMEDIES, remedy_of
+from remedies import stated
 
-from tfperfkit import remedy as kinds
-from tfperfkit.remedy import BatchSize, Compile, Hoist, Remedy, Rewrite, Setting, is_one_of
+from tfperfkit import registry
+from tfperfkit.fixing import fixers
+from tfperfkit.fixing.lookup import find_fixers, is_mechanical
+from tfperfkit.remedy import Hoist, Remedy, Rewrite, Setting, is_one_of
 
-ROOT = Path(tfperfkit_rules.__path__[0])
-#: A code of which not all findings ask for the same.
-OTHERS: dict[str, tuple[Remedy, ...]] = {
-    "EAG004": (Compile("model"), BatchSize("predict")),
-    "OPS006": (Setting("check_numerics", "off"),),
-    "PRC004": (Setting("precision", "mixed_bfloat16"),),
-}
+STATED = [remedy for _, remedy in stated()]
 
 
-def stated() -> list[tuple[str, Remedy]]:
-    """Each code with its remedy, where a rule's file has both in plain words."""
-    found = []
-    for path in sorted(ROOT.rglob("*.py")):
-        family = path.relative_to(ROOT).parts[0]
-        constants = {**_constants(ROOT / family / "codes.py"), **_constants(path)}
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            given = {item.arg: item.value for item in getattr(node, "keywords", ())}
-            if isinstance(node, ast.ClassDef):  # a rule that is a class
-                given = {ast.unparse(item.targets[0]): item.value for item in node.body if isinstance(item, ast.Assign)}
-            code = constants.get(ast.unparse(given["code"]).removeprefix("codes."), "") if "code" in given else ""
-            if "code" in given and isinstance(given["code"], ast.Constant):
-                code = str(given["code"].value)
-            if code and "remedy" in given and (remedy := _made(given["remedy"])) is not None:
-                found.append((code, remedy))
-    return found
+def test_most_codes_state_a_remedy() -> None:
+    assert len({code for code, _ in stated()}) > 85
 
 
-def _constants(path: Path) -> dict[str, str]:
-    if not path.exists():
-        return {}
-    return {
-        node.targets[0].id: node.value.value
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.Assign)
-        and isinstance(node.targets[0], ast.Name)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    }
+@pytest.mark.parametrize("name", sorted(registry.experiments()))
+def test_every_remedy_that_an_experiment_imitates_is_stated(name: str) -> None:
+    wanted: tuple[Remedy | type[Remedy], ...] = getattr(registry.load_experiment(name), "remedies", ())
+    assert [each for each in wanted if not any(is_one_of(remedy, (each,)) for remedy in STATED)] == []
 
 
-def _made(node: ast.expr) -> Remedy | None:
-    """A number that the run decides is left out."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not hasattr(kinds, node.func.id):
-        return None
-    words = [item.value for item in node.args if isinstance(item, ast.Constant)]
-    made: Remedy = getattr(kinds, node.func.id)(*words)
-    return made
-
-
-def test_what_tests_make_up_is_what_the_rules_say() -> None:
-    pairs = stated()
-    assert len(pairs) > 70
-    for code, remedy in pairs:
-        assert is_one_of(remedy, (remedy_of(code), *OTHERS.get(code, ()))), (code, remedy)
-    known = {code for code, _ in pairs}
-    assert sum(code in known for code in REMEDIES) > 60
+def test_every_fixer_carries_out_a_remedy_that_is_stated() -> None:
+    found = {fixer.fix.__module__.rpartition(".")[2] for remedy in STATED for fixer in find_fixers(remedy)}
+    (folder,) = fixers.__path__
+    assert found == {path.stem for path in Path(folder).glob("[!_]*.py")}
+    assert all(is_mechanical(remedy) == any(find_fixers(remedy)) for remedy in STATED)
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,5 @@ def main(out: Path) -> None:
         sources = {file: "\n".join(line.rstrip("\r\n") for line in lines) for file, lines in recording.sources.items()}
         evidence = evidence_of(data={"ops": result.data}, sources=sources)
         findings = [finding for rule in RULES for finding in rule(evidence)]
-        (out / f"{name}.json").write_bytes(
-            msgspec.json.encode({"facts": facts, "result": result, "findings": findings})
-        )
+        shown = msgspec.structs.replace(result, offers=())  # among them are the graphs themselves
+        (out / f"{name}.json").write_bytes(msgspec.json.encode({"facts": facts, "result": shown, "findings": findings}))

@@ -67,7 +67,7 @@ class ComputedOperation(msgspec.Struct, frozen=True, kw_only=True):
     ``of``: the operation by its name in its own graph; of a gradient's, the one that it differentiates.
     ``name`` is "" for the rest of a type and stage, in which many small operations are summed up.
     ``bytes`` of a step that it reads and writes, None where the shapes don't tell; ``shapes`` of what it takes and
-    makes: "32×784, 784×256 → 32×256". ``bound``: what bounds it, see ``records.bounds``; ``least_ms``: of a
+    makes: "32×784, 784×256 → 32×256". ``bound``: what bounds it, see ``records.bounds``; ``lower_ms``: of a
     step, what this machine needs for its arithmetic and its bytes, None where not known.
     """
 

@@ -1,6 +1,7 @@
 """As a training step begins: what was noted is counted, windows are opened and closed, probes and a trial hear of it.
 
-Called by the session on the training thread. Most steps of a run pass unattended: see ``marker_queue``.
+Called by the session on the training thread. Most steps of a run are not looked at here: see
+``instruments.steps.quiet_calls``.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ _KEPT: tuple[PartName, ...] = ("graph", "tracing", "saving", "gc", "copies", "co
 
 
 class Compiled(msgspec.Struct, frozen=True, kw_only=True):
-    """The estimate. Times are ms of the mean clean step; ``least_ms`` to ``most_ms``: the step once compiled."""
+    """The estimate. Times are ms of the mean clean step; compiled it takes ``lower_ms`` to ``upper_ms``."""
 
     step_ms: float
     operations: float

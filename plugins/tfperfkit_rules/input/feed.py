@@ -222,10 +222,10 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
         return low, max(low, self.between(max(self.freed_other_ms, left_min), self.step_ms)[1])
 
     def after(self, left_min: float, left_max: float) -> tuple[float, float]:
-        """The range of speed-ups when the slowest section falls to ``least_left`` .. ``most_left`` ms.
+        """Return the range of speed-ups if the slowest section takes ``left_min`` to ``left_max`` ms instead.
 
-        At best the section works beside the step and the slower of both sets the pace. At worst the step has used the
-        processors itself: then most of what is left of the section is added (``calibrated.CONTENDED``).
+        At best the section runs in parallel to the step, and the slower of the two sets the pace. At worst the step
+        itself uses the CPU cores: then most of what the section still takes is added to the step (``CONTENDED``).
         """
         best = max(self.other_ms, left_min)
         contended = min(CONTENDED.value + 1 / self.cpus, 1.0)

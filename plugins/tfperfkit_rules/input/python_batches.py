@@ -1,4 +1,4 @@
-"""INP005: Python prepares the batches: the step waits for them, or for the interpreter's lock (``input_lock``)."""
+"""INP005: Python prepares the batches: the step waits for them, or for the lock of ``interpreter_lock``."""
 
 from __future__ import annotations
 

@@ -11,18 +11,7 @@ ROOT = Path(__file__).parents[2]
 HOMES = ("tfperfkit/syntax/", "tfperfkit/fixing/")
 WALKS = ("walk", "NodeVisitor")
 #: Modules that still walk by themselves; none may be added.
-LEFT = {
-    f"plugins/tfperfkit_rules/{name}.py"
-    for name in (
-        "measures/constant_calls",
-        "measures/goes_through",
-        "measures/loop_parts",
-        "measures/python_state",
-        "measures/same_turns",
-        "measures/turns_apart",
-        "retrace/typed",
-    )
-}
+LEFT = {f"plugins/tfperfkit_rules/measures/{name}.py" for name in ("same_turns", "turns_apart")}
 
 
 def modules() -> list[str]:

@@ -48,6 +48,15 @@ class Loop:
             return self.node.generators[0]
         return self.node if isinstance(self.node, (ast.For, ast.AsyncFor)) else None
 
+    @property
+    def body(self) -> list[ast.AST]:
+        """What an iteration evaluates: the statements of the loop, or the element of a comprehension."""
+        if isinstance(self.node, ast.DictComp):
+            return [self.node.key, self.node.value]
+        if isinstance(self.node, COMPREHENSIONS):
+            return [self.node.elt]
+        return [*self.node.body] if self.node is not None else []
+
 
 def make_loop(node: LoopNode) -> Loop:
     """Describe the loop that a node is."""

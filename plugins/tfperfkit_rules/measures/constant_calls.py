@@ -15,6 +15,7 @@ from typing import NamedTuple
 from tfperfkit.records.samples import Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.nodes import find_nodes
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_text import enclosing, frame_loops
 
@@ -36,7 +37,6 @@ _OF_PYTHON = frozenset(
     f"builtins.{name}"
     for name in ("open", "input", "next", "id", "hash", "vars", "globals", "locals", "exec", "eval", "__import__")
 )
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class ConstantCall(NamedTuple):
@@ -84,18 +84,15 @@ def _called(evidence: Evidence, place: Place, below: Place) -> str:
 
 def _function(syntax: Syntax, name: str) -> ast.FunctionDef | None:
     """The one function of the file's top level with this name."""
-    found = [node for node in ast.walk(syntax.tree) if isinstance(node, _FUNCTIONS) and node.name == name]
-    first = found[0] if len(found) == 1 and found[0] in syntax.tree.body else None
-    return first if isinstance(first, ast.FunctionDef) and not _stored(syntax, name) else None
+    function = syntax.find_only_function(name)
+    node = function.node if function is not None and function.node in syntax.tree.body else None
+    return node if isinstance(node, ast.FunctionDef) and not _count_bindings(syntax, name) else None
 
 
-def _stored(syntax: Syntax, name: str) -> int:
+def _count_bindings(syntax: Syntax, name: str) -> int:
     """How often a file binds a name, in whatever scope."""
-    return sum(
-        (isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load))
-        or (isinstance(node, ast.arg) and node.arg == name)
-        for node in ast.walk(syntax.tree)
-    )
+    names = [node for node in syntax.find_nodes(ast.Name) if node.id == name and not isinstance(node.ctx, ast.Load)]
+    return len(names) + sum(node.arg == name for node in syntax.find_nodes(ast.arg))
 
 
 def _is_constant(syntax: Syntax, node: ast.expr) -> bool:
@@ -105,7 +102,7 @@ def _is_constant(syntax: Syntax, node: ast.expr) -> bool:
         return all(_is_constant(syntax, item) for item in ast.iter_child_nodes(node) if isinstance(item, ast.expr))
     if isinstance(node, ast.Name):
         bound = syntax.bound_to(node)
-        return len(bound) == 1 and _stored(syntax, node.id) == 1 and _is_constant(syntax, bound[0])
+        return len(bound) == 1 and _count_bindings(syntax, node.id) == 1 and _is_constant(syntax, bound[0])
     return isinstance(node, ast.Attribute) and _is_mathematics(syntax.name(node))
 
 
@@ -113,12 +110,12 @@ def _makes_the_same(syntax: Syntax, function: ast.FunctionDef, seen: frozenset[s
     given = (*function.args.defaults, *(item for item in function.args.kw_defaults if item is not None))
     if function.decorator_list or not all(_is_constant(syntax, item) for item in given):
         return False
-    inside = [node for part in function.body for node in ast.walk(part)]
+    inside = [node for part in function.body for node in find_nodes(part, ast.AST)]
     kinds = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.ClassDef)
     if any(isinstance(node, kinds) or _stores_attribute(node) for node in inside):
         return False
     own = {node.id for node in inside if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
-    own |= {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+    own |= {node.arg for node in find_nodes(function, ast.arg)}
     names = [node for node in inside if isinstance(node, ast.Name) and node.id not in own]
     whole = _longest(inside)
     return all(_reads_the_same(syntax, whole.get(node, node), node, seen | {function.name}) for node in names)

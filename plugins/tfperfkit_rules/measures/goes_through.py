@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.nodes import get_last_name, get_method, get_receiver
 
 #: Calls and methods that take no longer for a longer container.
 _QUICK = frozenset(("builtins.len", "builtins.id", "builtins.isinstance", "builtins.type", "builtins.bool"))
@@ -17,10 +18,10 @@ _ENDS = frozenset(
 def goes_through(syntax: Syntax, name: str) -> list[int]:
     """The lines that hand all of it to a call, call a method of it, loop over it or search it."""
     short = name.rpartition(".")[2]
-    return sorted({line for node in ast.walk(syntax.tree) for line in _lines(syntax, node, short)})
+    return sorted({line for node in syntax.find_nodes(ast.AST) for line in _list_lines(syntax, node, short)})
 
 
-def _lines(syntax: Syntax, node: ast.AST, name: str) -> Iterator[int]:
+def _list_lines(syntax: Syntax, node: ast.AST, name: str) -> Iterator[int]:
     if isinstance(node, ast.Call):
         if _called_with(syntax, node, name):
             yield node.lineno
@@ -35,26 +36,21 @@ def _lines(syntax: Syntax, node: ast.AST, name: str) -> Iterator[int]:
 
 
 def _called_with(syntax: Syntax, call: ast.Call, name: str) -> bool:
-    method = call.func if isinstance(call.func, ast.Attribute) else None
-    if method is not None and method.attr in _ENDS:
+    if get_method(call) in _ENDS:
         return False  # what is put into another container stays as it is
     given = [*call.args, *(word.value for word in call.keywords)]
     if any(_whole(item, name) for item in given):
         return syntax.name(call.func) not in _QUICK
-    return method is not None and _is(method.value, name)
+    return get_last_name(get_receiver(call)) == name
 
 
 def _searched(node: ast.Compare, name: str) -> bool:
-    return isinstance(node.ops[0], (ast.In, ast.NotIn)) and _is(node.comparators[0], name)
-
-
-def _is(node: ast.AST, name: str) -> bool:
-    return (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Attribute) and node.attr == name)
+    return isinstance(node.ops[0], (ast.In, ast.NotIn)) and get_last_name(node.comparators[0]) == name
 
 
 def _whole(node: ast.AST, name: str) -> bool:
     """Whether an argument is it, or holds it: ``[kept, new]``; a part of it (``kept[-100:]``) is not."""
-    if _is(node, name):
+    if get_last_name(node) == name:
         return True
     if isinstance(node, (ast.List, ast.Tuple)):
         return any(_whole(item, name) for item in node.elts)

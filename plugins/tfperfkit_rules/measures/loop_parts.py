@@ -12,7 +12,9 @@ from collections.abc import Iterator
 
 from tfperfkit.records.samples import Frame
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.function import Function
 from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.nodes import find_nodes, get_last_name, get_method, get_receiver, list_names
 from tfperfkit_rules.measures.called import UPDATE, Api, calls
 from tfperfkit_rules.measures.source_text import Loop
 
@@ -55,44 +57,28 @@ _TRAINED = (".trainable_variables[]", ".trainable_weights[]", ".non_trainable_va
 
 def goes_over_parts(evidence: Evidence, file: str, loop: Loop) -> bool:
     """See the module; False for ``while`` and where the source was not kept."""
-    syntax = evidence.syntax(file)
-    node = _node(syntax, loop) if syntax is not None else None
-    if syntax is None or node is None:
+    syntax, head = evidence.syntax(file), loop.head
+    if syntax is None or head is None:
         return False
-    target, over, body = node
-    variables = {item.id for item in ast.walk(target) if isinstance(item, ast.Name)}
-    if any(_is_part(name) for name in _elements(syntax, target, over)):
+    variables = set(loop.names)
+    if any(_is_part(name) for name in _name_elements(syntax, head.target, head.iter)):
         return True
-    if any(_is_gradients(syntax, item) for item in ast.walk(over) if isinstance(item, ast.Name)):
+    if any(_holds_gradients(syntax, name) for name in list_names(head.iter)):
         return True
-    inside = [item for part in body for item in ast.walk(part)]
+    inside = [item for part in loop.body for item in find_nodes(part, ast.AST)]
     if any(isinstance(item, ast.Call) and _picks(item.func, variables) for item in inside):
         return True
     # A method of the loop variable, and whose it is by the frames below it.
     of_it = {id(item) for item in inside if _is_of(item, variables)}
     for stack in evidence.samples.stacks:
         for frame in stack.frames:
-            inside_it = frame.file == file and loop.line <= frame.line <= loop.last
+            inside_it = frame.file == file and frame.line in loop.lines
             if inside_it and calls(evidence, frame, _PARTS) and not of_it.isdisjoint(map(id, _running(syntax, frame))):
                 return True
     return False
 
 
-def _node(syntax: Syntax, loop: Loop) -> tuple[ast.expr, ast.expr, list[ast.AST]] | None:
-    """What the loop binds, what it goes over, and its body."""
-    for node in ast.walk(syntax.tree):
-        if getattr(node, "lineno", 0) != loop.line or getattr(node, "end_lineno", 0) != loop.last:
-            continue
-        if isinstance(node, (ast.For, ast.AsyncFor)):
-            return node.target, node.iter, [*node.body]
-        if isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
-            return node.generators[0].target, node.generators[0].iter, [node.elt]
-        if isinstance(node, ast.DictComp):
-            return node.generators[0].target, node.generators[0].iter, [node.key, node.value]
-    return None
-
-
-def _elements(syntax: Syntax, target: ast.expr, over: ast.expr) -> Iterator[str]:
+def _name_elements(syntax: Syntax, target: ast.expr, over: ast.expr) -> Iterator[str]:
     if isinstance(target, (ast.Tuple, ast.List)):
         for position in range(len(target.elts)):
             yield syntax.element(over, position)
@@ -107,60 +93,45 @@ def _is_part(name: str) -> bool:
     return name.endswith(_TRAINED) or (known and (name.endswith(_HELD) or ".gradient()[]" in name))
 
 
-def _is_gradients(syntax: Syntax, name: ast.Name) -> bool:
+def _holds_gradients(syntax: Syntax, name: str) -> bool:
     """Whether a name is bound to gradients that a function of the file returns: one for each variable."""
-    for node in ast.walk(syntax.tree):
-        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
-            continue
-        target, called = node.targets[0], ast.unparse(node.value.func).rpartition(".")[2]
+    for node in syntax.find_nodes(ast.Assign):
+        target, called = node.targets[0], get_last_name(node.value.func) if isinstance(node.value, ast.Call) else ""
         bound = target.elts if isinstance(target, ast.Tuple) else [target]
-        position = next((n for n, item in enumerate(bound) if isinstance(item, ast.Name) and item.id == name.id), None)
+        position = next((n for n, item in enumerate(bound) if isinstance(item, ast.Name) and item.id == name), None)
         if position is not None and any(
-            _gives_gradient(function, position if isinstance(target, ast.Tuple) else None)
-            for function in ast.walk(syntax.tree)
-            if isinstance(function, ast.FunctionDef) and function.name == called
+            _returns_gradient(function, position if isinstance(target, ast.Tuple) else None)
+            for function in syntax.functions
+            if function.name == called
         ):
             return True
     return False
 
 
-def _gives_gradient(function: ast.FunctionDef, position: int | None) -> bool:
-    """Whether a function returns what ``gradient`` of a tape gave, as a whole or at a position of a tuple."""
-    made = {
-        item.id
-        for node in ast.walk(function)
-        if isinstance(node, ast.Assign) and _asks_gradient(node.value)
-        for target in node.targets
-        for item in ast.walk(target)
-        if isinstance(item, ast.Name)
-    }
-    for node in ast.walk(function):
-        value = node.value if isinstance(node, ast.Return) else None
+def _returns_gradient(function: Function, position: int | None) -> bool:
+    """Whether a function returns what ``gradient`` of a tape returned, as a whole or at a position of a tuple."""
+    asked = [node for node in find_nodes(function.node, ast.Assign) if get_method(node.value) == "gradient"]
+    made = {name for node in asked for target in node.targets for name in list_names(target)}
+    for value in function.returned:
         if position is not None:
             parts = value.elts if isinstance(value, ast.Tuple) else []
             value = parts[position] if position < len(parts) else None
-        if value is not None and (_asks_gradient(value) or (isinstance(value, ast.Name) and value.id in made)):
+        if get_method(value) == "gradient" or (isinstance(value, ast.Name) and value.id in made):
             return True
     return False
-
-
-def _asks_gradient(value: ast.expr) -> bool:
-    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "gradient"
 
 
 def _picks(called: ast.expr, variables: set[str]) -> bool:
     """Whether what is called is the loop variable itself, or picked by it: ``layer(x)``, ``self.layers[i](x)``."""
     if isinstance(called, ast.Name):
         return called.id in variables
-    if isinstance(called, ast.Subscript):
-        return any(isinstance(item, ast.Name) and item.id in variables for item in ast.walk(called.slice))
-    return False
+    return isinstance(called, ast.Subscript) and not variables.isdisjoint(list_names(called.slice))
 
 
 def _is_of(node: ast.AST, variables: set[str]) -> bool:
     """Whether a call is of a method of the loop variable, or of what it picks; or an operator's operand is."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        owners = [node.func.value]
+    if (owner := get_receiver(node)) is not None:
+        owners = [owner]
     elif isinstance(node, ast.BinOp):
         owners = [node.left, node.right]
     elif isinstance(node, ast.AugAssign):

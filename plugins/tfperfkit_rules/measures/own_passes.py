@@ -5,12 +5,12 @@ Told by where elements were fetched: at a loop in which no update was seen, besi
 
 from __future__ import annotations
 
-import ast
 from weakref import WeakKeyDictionary
 
 from tfperfkit.records.samples import Place, Stack
 from tfperfkit.records.steps import Loop as Seen
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.nodes import get_last_name
 from tfperfkit_rules.measures.called import COMPILED, LAYER, PREDICT, calls
 from tfperfkit_rules.measures.source_text import enclosing, frame_loops, loop_at
 from tfperfkit_rules.measures.step_place import TAPE, reached
@@ -57,14 +57,10 @@ def _differentiates(evidence: Evidence, loop: Place) -> bool:
     syntax = evidence.syntax(loop[0])
     if whole is None or syntax is None:
         return False
-    called = {
-        call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id
-        for call in syntax.calls
-        if whole.line <= call.lineno <= whole.last and isinstance(call.func, (ast.Attribute, ast.Name))
-    }
+    called = {get_last_name(call.func) for call in syntax.calls if call.lineno in whole.lines}
     for tape in evidence.calls(TAPE):
         function = enclosing(evidence, tape.file, tape.line)
-        if (tape.file == loop[0] and whole.line <= tape.line <= whole.last) or (function and function.name in called):
+        if (tape.file == loop[0] and tape.line in whole.lines) or (function and function.name in called):
             return True
     return False
 
@@ -73,8 +69,7 @@ def _computing(evidence: Evidence, loop: Place) -> bool:
     whole = loop_at(evidence, *loop)
     stacks = {stack for _, stack in evidence.log.inside(list(evidence.log.whole))}
     return whole is not None and any(
-        computes(evidence, stack)
-        and any(frame.file == loop[0] and whole.line <= frame.line <= whole.last for frame in stack.frames)
+        computes(evidence, stack) and any(frame.file == loop[0] and frame.line in whole.lines for frame in stack.frames)
         for stack in stacks
     )
 

@@ -4,15 +4,16 @@ traced, and never again. An environment that is stepped, a replay buffer, a coun
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.function import Function
 from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.nodes import find_nodes, get_last_name
 from tfperfkit_rules.measures.kinds import KINDS
 from tfperfkit_rules.measures.source_calls import files
-from tfperfkit_rules.measures.source_text import Function
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _ENVIRONMENT = next(kind for kind in KINDS if kind.word == "environment")
 
 
@@ -26,45 +27,44 @@ class PythonState(NamedTuple):
     environment: bool = False
 
 
+class _Defined(NamedTuple):
+    """A function of a file, and the class whose method it is."""
+
+    syntax: Syntax
+    owner: ast.ClassDef | None
+    function: Function
+
+
 def python_state(evidence: Evidence, file: str, function: Function) -> PythonState | None:
     """The first such line of a function; None where there is none that the source shows."""
     syntax = evidence.syntax(file)
-    node = _node(syntax, function.line) if syntax is not None else None
-    if syntax is None or node is None:
+    if syntax is None:
         return None
-    defined = [item for _, other in files(evidence) for item in _defined(other)]
-    return _changed(file, syntax, node, defined)
+    defined = [item for _, other in files(evidence) for item in _list_defined(other)]
+    return _find_change(file, syntax, function, defined)
 
 
-def _node(syntax: Syntax, line: int) -> ast.AST | None:
-    return next((node for node in ast.walk(syntax.tree) if isinstance(node, _FUNCTIONS) and node.lineno == line), None)
-
-
-def _defined(syntax: Syntax) -> list[tuple[Syntax, ast.ClassDef | None, ast.AST, str]]:
-    """The functions and methods of a file. Not those of classes that derive from a library's: a layer's and a model's
-    are there to be compiled."""
-    found: list[tuple[Syntax, ast.ClassDef | None, ast.AST, str]] = [
-        (syntax, None, node, node.name) for node in ast.iter_child_nodes(syntax.tree) if isinstance(node, _FUNCTIONS)
-    ]
-    for owner in ast.walk(syntax.tree):
-        if isinstance(owner, ast.ClassDef) and not any(_of_library(syntax, base) for base in owner.bases):
-            found += [(syntax, owner, node, node.name) for node in owner.body if isinstance(node, _FUNCTIONS)]
-    return found
+def _list_defined(syntax: Syntax) -> Iterator[_Defined]:
+    """List the functions and methods of a file, without methods of classes that derive from a library's: those of a
+    layer or a model are there to be compiled."""
+    for function in syntax.functions:
+        owner = syntax.parents.get(function.node)
+        if isinstance(owner, ast.Module):
+            yield _Defined(syntax, None, function)
+        elif isinstance(owner, ast.ClassDef) and not any(_of_library(syntax, base) for base in owner.bases):
+            yield _Defined(syntax, owner, function)
 
 
 def _of_library(syntax: Syntax, base: ast.expr) -> bool:
     return syntax.name(base).partition(".")[0] in ("tensorflow", "keras")
 
 
-def _changed(
-    file: str,
-    syntax: Syntax,
-    node: ast.AST,
-    defined: list[tuple[Syntax, ast.ClassDef | None, ast.AST, str]],
-    seen: frozenset[ast.AST] = frozenset(),
+def _find_change(
+    file: str, syntax: Syntax, function: Function, defined: list[_Defined], seen: frozenset[ast.AST] = frozenset()
 ) -> PythonState | None:
-    body = sorted((item for item in ast.walk(node) if hasattr(item, "lineno")), key=lambda item: item.lineno)
-    for item in body:
+    """Find the first statement of a function that changes such a state, by itself or through what it calls."""
+    body: list[ast.stmt | ast.expr] = [*find_nodes(function.node, ast.stmt), *find_nodes(function.node, ast.Call)]
+    for item in sorted(body, key=lambda item: item.lineno):
         if isinstance(item, (ast.Assign, ast.AugAssign)):
             targets = item.targets if isinstance(item, ast.Assign) else [item.target]
             if any(_is_own_state(syntax, target) for target in targets):
@@ -75,25 +75,24 @@ def _changed(
                 return PythonState(file, item.lineno, ast.unparse(item.func), environment=True)
             if name.partition(".")[0] in ("tensorflow", "keras"):
                 continue
-            for other, owner, function, named in _meant(item.func, defined):
-                before = seen | {node}
-                if function not in before and _changed("", other, function, defined, before) is not None:
-                    shown = f"{owner.name}.{named}" if owner is not None else named
-                    return PythonState(file, item.lineno, shown)
+            before = seen | {function.node}
+            for other in _find_meant(item.func, defined):
+                if other.function.node not in before and _find_change(
+                    "", other.syntax, other.function, defined, before
+                ):
+                    shown = f"{other.owner.name}." if other.owner is not None else ""
+                    return PythonState(file, item.lineno, f"{shown}{other.function.name}")
     return None
 
 
-def _meant(
-    called: ast.expr, defined: list[tuple[Syntax, ast.ClassDef | None, ast.AST, str]]
-) -> list[tuple[Syntax, ast.ClassDef | None, ast.AST, str]]:
-    """The functions that a call may mean: of a name those of a module, of an attribute the methods, where all that have
+def _find_meant(called: ast.expr, defined: list[_Defined]) -> list[_Defined]:
+    """The functions that a call may mean: for a name those of a module, for an attribute the methods, if all methods of
     this name are of one class."""
+    named = [item for item in defined if item.function.name == get_last_name(called)]
     if isinstance(called, ast.Name):
-        return [item for item in defined if item[1] is None and item[3] == called.id]
-    if isinstance(called, ast.Attribute):
-        found = [item for item in defined if item[1] is not None and item[3] == called.attr]
-        return found if len({item[1] for item in found}) == 1 else []
-    return []
+        return [item for item in named if item.owner is None]
+    methods = [item for item in named if item.owner is not None]
+    return methods if len({item.owner for item in methods}) == 1 else []
 
 
 def _is_own_state(syntax: Syntax, target: ast.expr) -> bool:

@@ -18,6 +18,7 @@ from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.nodes import get_last_name
 from tfperfkit.syntax.signatures import takes_whole_number
 
 MAX_USES = Threshold(3, "count", "number of lines named that use an argument in one way", Chosen("one line of text"))
@@ -168,11 +169,9 @@ def _first(node: ast.AST, parents: tuple[ast.AST, ...]) -> ast.AST:
 
 def _definition(evidence: Evidence, function: TracedFunction) -> _Definition | None:
     syntax = evidence.syntax(function.file) if function.file else None
-    for node in ast.walk(syntax.tree) if syntax is not None else ():
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == function.function:
-            first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
-            if first <= function.line <= node.lineno:
-                return node
+    for item in syntax.functions if syntax is not None else ():
+        if item.name == function.function and item.first <= function.line <= item.line:
+            return item.node if not isinstance(item.node, ast.Lambda) else None
     return None
 
 
@@ -181,7 +180,7 @@ def _given(evidence: Evidence, site: SourceSpan | None, definition: _Definition,
     syntax = evidence.syntax(site.file) if site is not None else None
     if syntax is None or site is None:
         return None
-    calls = [call for call in syntax.calls_at(site.line) if _last(call.func) == definition.name]
+    calls = [call for call in syntax.calls_at(site.line) if get_last_name(call.func) == definition.name]
     if len(calls) != 1 or any(isinstance(item, ast.Starred) for item in calls[0].args):
         return None
     names = [item.arg for item in (*definition.args.posonlyargs, *definition.args.args)]
@@ -194,10 +193,6 @@ def _given(evidence: Evidence, site: SourceSpan | None, definition: _Definition,
         if word.arg == name:
             return ast.unparse(word.value), f"{os.path.basename(site.file)}:{word.value.lineno}"
     return None
-
-
-def _last(node: ast.expr) -> str:
-    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
 
 
 def _float_of(traces: Sequence[Trace]) -> str | None:

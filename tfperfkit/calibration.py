@@ -70,230 +70,255 @@ def table(module: ModuleType) -> Iterator[tuple[str, Threshold[int] | Threshold[
 
 _XPROF = Cited("XProf's overview page: an input share of 5 % is moderate, of 20 % high (openxla/xprof)")
 
-SEVERITY_HIGH = Threshold(0.20, "share", "what a fix saves of a step, for severity high", _XPROF)
-SEVERITY_MEDIUM = Threshold(0.05, "share", "what a fix saves of a step, for severity medium", _XPROF)
+SEVERITY_HIGH = Threshold(0.20, "share", "share of a step that a fix saves, for severity high", _XPROF)
+SEVERITY_MEDIUM = Threshold(0.05, "share", "share of a step that a fix saves, for severity medium", _XPROF)
 SEVERITY_LOW = Threshold(
     0.02,
     "share",
-    "what a fix saves of a step, for severity low; below it nothing is predicted",
-    Chosen("about what two measured shares of the same run differ by, see WINDOW_ERROR"),
+    "share of a step that a fix saves, for severity low; below it nothing is predicted",
+    Chosen("about the difference between two measured shares of the same run, see WINDOW_ERROR"),
 )
 MAX_SPEEDUP = Threshold(
-    1000.0, "number", "no prediction beyond this factor", Chosen("what is left of a step is never nothing")
+    1000.0, "number", "largest factor that is predicted", Chosen("something always remains of a step")
 )
 MAX_SAVED = Threshold(
     1 - 1 / MAX_SPEEDUP.value,
     "share",
-    "no fix saves more of a step than this",
+    "largest share of a step that a fix saves",
     Derived("1 - 1 / MAX_SPEEDUP, the same bound as a share"),
 )
 WINDOW_ERROR = Threshold(
     0.02,
     "share",
-    "what a share that was measured exactly may be wrong by",
-    Chosen("the cost of the sampler while windows are open, 2 % of a processor (docs/overhead.md)"),
+    "error of a share that was measured exactly",
+    Chosen("the cost of the sampler while windows are open, 2 % of a CPU core (docs/overhead.md)"),
 )
 SELDOM_SHARE = Threshold(
     SEVERITY_MEDIUM.value,
     "share",
-    "of a loop, what work that is done rarely may take of it, for how often advice says to do it",
-    Chosen("from there on it would be a finding again"),
+    "maximum share of a loop in work that is done rarely, which decides how often advice says to do it",
+    Chosen("a larger share would be a finding again"),
 )
 Z_95 = Threshold(1.96, "number", "normal quantile of a two-sided 95 % interval", Cited("Wilson 1927, JASA 22, 209"))
 
-# What samples and steps must show.
+# Samples and steps.
 MIN_SAMPLES = Threshold(
     20,
     "samples",
-    "fewer don't tell shares",
+    "minimum number of samples that tell a share",
     Chosen("with fewer the 95 % interval of a half goes beyond 0.3 and 0.7"),
 )
 MIN_BETWEEN = Threshold(
     0.3,
     "share",
-    "of a step's time that passes between two, for it to be reported beside it",
+    "minimum ratio of the time between two steps to the time of a step, for it to be reported",
     Chosen("about a quarter of the loop"),
 )
 OUTLIER_Z = Threshold(
     3.5, "number", "modified z-score of an outlier", Cited("Iglewicz and Hoaglin 1993; XProf's rule for stragglers")
 )
 OUTLIER_SCALE = Threshold(
-    0.6745,
-    "number",
-    "median absolute deviation of the standard normal distribution",
-    Cited("as OUTLIER_Z"),
+    0.6745, "number", "median absolute deviation of the standard normal distribution", Cited("as OUTLIER_Z")
 )
 OUTLIER_SHARE = Threshold(
     0.3,
     "share",
-    "of the median, by which an outlier is longer too",
+    "minimum share of the median by which an outlier is longer",
     Chosen("on a shared machine jitter alone passes the z-score"),
 )
 OUTLIER_NS = Threshold(
-    1_000_000,
-    "ns",
-    "by which an outlier is longer too",
-    Chosen("about a turn of the scheduler"),
+    1_000_000, "ns", "minimum time by which an outlier is longer", Chosen("about a time slice of the scheduler")
 )
-OUTLIER_STEPS = Threshold(8, "steps", "fewer clean ones have no outliers", Chosen("of fewer the spread is a guess"))
+OUTLIER_STEPS = Threshold(
+    8, "steps", "minimum number of clean steps for outliers", Chosen("with fewer the spread is a guess")
+)
 EXPLAINS_OUTLIER = Threshold(
-    0.3, "share", "of what an outlier took beyond the ordinary, for its cause", Chosen("no three others are as large")
+    0.3, "share", "minimum share of an outlier's excess time in its cause", Chosen("no three others are as large")
 )
 EXPLAINS_ALONE = Threshold(
     0.7,
     "share",
-    "with less of it the rest goes to what else the samples saw",
+    "share of an outlier's excess time below which the rest goes to what else the samples saw",
     Chosen("all but EXPLAINS_OUTLIER"),
 )
 OWN_PACE = Threshold(
     0.8,
     "share",
-    "of a step, what a pipeline needs for a batch where it sets the pace of the step",
-    Chosen("the rest is what passes between two batches, and what two readings of a pipeline differ by"),
+    "minimum share of a step that a pipeline needs for a batch, for it to set the pace of the step",
+    Chosen("the rest is the time between two batches, and the difference between two readings of a pipeline"),
 )
-OUTLIER_SAMPLES = Threshold(3, "samples", "of an outlier, to tell its cause", Chosen("the fewest with a majority"))
+OUTLIER_SAMPLES = Threshold(
+    3, "samples", "minimum number of samples of an outlier that tell its cause", Chosen("the fewest with a majority")
+)
 BUSY = Threshold(
     0.10,
     "share",
-    "of the steady time in which the training thread waited for a processor: times are called rough from here on",
+    "share of the steady time in which the training thread waited for a CPU, above which times are called approximate",
     Chosen("twice a moderate share: the wait alone could make a finding"),
 )
 BUSY_NS = Threshold(
-    1_000_000_000, "ns", "of clean steps: less tells no share", Chosen("some hundred turns of the scheduler")
+    1_000_000_000,
+    "ns",
+    "minimum time in clean steps that tells such a share",
+    Chosen("some hundred time slices of the scheduler"),
 )
 
-# What the report says of the whole run.
+# The report on the whole run.
 TRAINING_SHARE = Threshold(
     0.9,
     "share",
-    "of the time since TensorFlow was imported: with less of it in training steps, the report shows the run's account",
+    "share of the time since TensorFlow's import in training steps, below which the report shows the run's account",
     Chosen("a tenth of a run is worth a line"),
 )
-RUN_PART = Threshold(0.01, "share", "of the run: smaller parts are shown as one", Chosen("half of a cell of the bar"))
+RUN_PART = Threshold(
+    0.01, "share", "minimum share of the run for a part to be shown by itself", Chosen("half of a cell of the bar")
+)
 CHILDREN_SHARE = Threshold(
     0.1,
     "share",
-    "of the run that it waits for child processes, for a note that they are not recorded",
+    "minimum share of the run spent waiting for child processes, for a note that they are not recorded",
     Chosen("the complement of TRAINING_SHARE"),
 )
 
-# What the diagnosis does with findings.
+# The diagnosis of findings.
 WIDEST_RANGE = Threshold(
     10.0,
     "ratio",
-    "of a predicted range's ends: a gain that is known no better is reported by its lower end alone",
-    Chosen("an order of magnitude: a factor and its tenfold lead to different decisions"),
+    "maximum ratio of a predicted range's ends: a wider range is reported by its lower end",
+    Chosen("an order of magnitude: a factor and ten times the factor lead to different decisions"),
 )
 MAX_SAMPLED = Threshold(
     100.0,
     "number",
-    "times as fast: beyond it samples don't tell, so a range that ends there has no upper end, and its lower end is "
-    "reported",
+    "largest factor that samples can tell: a range that ends there is reported by its lower end",
     Chosen("a share of 0.99 of 500 samples is 0.977 to 0.996, a factor of 43 to 240"),
 )
 UNKNOWN_PART = Threshold(
     0.5,
     "share",
-    "of what something costs, that counts as its gain where nothing tells how much of it can go",
-    Chosen("the middle: as likely little as all of it"),
+    "share of a cost that counts as its gain, if nothing tells how much of it is saved",
+    Chosen("the middle between nothing and all of it"),
 )
 EXPLAINS = Threshold(
-    0.5, "share", "of what a finding costs, for another that it is folded into", Chosen("the larger half is explained")
+    0.5,
+    "share",
+    "minimum share of a finding's cost in another finding that it is folded into",
+    Chosen("the larger half is explained"),
 )
 ON_EPOCHS = Threshold(
-    0.7, "share", "of the late steps' time that falls on beginnings of epochs", Chosen("clearly more than half")
+    0.7, "share", "minimum share of the late steps' time at the beginning of epochs", Chosen("clearly more than half")
 )
-OF_EPOCHS = Threshold(0.5, "share", "of the beginnings of epochs that are late", Chosen("the larger half"))
-MIN_EPOCH = Threshold(3, "steps", "of an epoch", Chosen("with two every other step is a first one"))
+OF_EPOCHS = Threshold(
+    0.5, "share", "minimum share of the beginnings of epochs that are late", Chosen("the larger half")
+)
+MIN_EPOCH = Threshold(
+    3, "steps", "minimum number of steps of an epoch", Chosen("with two every other step is a first one")
+)
 CLEAR = Threshold(
-    0.1, "share", "of the largest outlier: smaller ones are jitter", Chosen("ten of them change nothing of the sum")
+    0.1,
+    "share",
+    "minimum ratio of an outlier to the largest one: smaller ones are jitter",
+    Chosen("ten of them don't change the sum"),
 )
-MAX_LATE = Threshold(200, "count", "outliers that are looked at", Chosen("each pair of them is: 20,000"))
+MAX_LATE = Threshold(
+    200, "count", "number of outliers that are looked at", Chosen("each pair of them is looked at: 20,000")
+)
 TOLD_SPAN = Threshold(
     0.1,
     "share",
-    "of a work's time that a breakdown of its iterations, or of its longest stretch, is of, from which on it is shown",
-    Chosen("of nine tenths of it less would be known than one line says"),
+    "minimum share of a work's time that a breakdown covers, for it to be shown",
+    Chosen("with less, nine tenths would be unknown"),
 )
 TOLD_OTHER = Threshold(
-    0.5, "share", "of such a breakdown that nothing explains, beyond which it is not shown", Chosen("the larger half")
+    0.5,
+    "share",
+    "maximum share of such a breakdown that nothing explains, for it to be shown",
+    Chosen("the larger half"),
 )
 FREED_MIN_S = Threshold(
-    0.5, "s", "of waits for iterators that are freed, in all", Chosen("less nobody notices in a run")
+    0.5, "s", "minimum time of all waits for iterators that are destroyed", Chosen("nobody notices less in a run")
 )
 FREED_APART_S = Threshold(
     1.0,
     "s",
-    "between two samples, beyond which they are not of one such wait",
-    Derived("twice the rarest rate of the samples, one in 0.5 s"),
+    "maximum time between two samples of one such wait",
+    Derived("twice the longest time between samples, 0.5 s"),
 )
 SHORTEST_FREED_S = Threshold(
     0.1,
     "s",
-    "that the main thread waits while an iterator is freed: what is shorter is not told from a moment's work",
+    "shortest wait of the main thread while an iterator is destroyed: a shorter one can't be told from a moment's work",
     Chosen("a few samples"),
 )
 MIN_WORK = Threshold(
     0.1,
     "share",
-    "of the run, for a loop or a call outside of training steps to be work with an account of its own",
-    Chosen("what takes less can gain no more than that"),
+    "minimum share of the run for a loop or call outside of training steps to have an account of its own",
+    Chosen("what takes less can't gain more"),
 )
 NEARLY_ALL = Threshold(
     0.9,
     "share",
-    "of a loop's time in one within it, which then repeats the work",
+    "minimum share of a loop's time in an inner loop that repeats the work",
     Chosen("a tenth is no work of its own"),
 )
 OWNED = Threshold(
     0.1,
     "share",
-    "of an account, for a part that no finding explains to be reported",
+    "minimum share of an account for a part that no finding explains to be reported",
     Chosen("what takes less gains less"),
 )
 LOUD_RESIDUAL = Threshold(
     0.3,
     "share",
-    "of an account, from which a part without a cause is more than a remark",
-    Chosen("a third of the time is worth a look even where no cause is known"),
+    "minimum share of an account for a part without a cause to be more than a remark",
+    Chosen("a third of the time is worth a look even if no cause is known"),
 )
 LARGE_HEADROOM = Threshold(
     1.25,
     "number",
-    "a factor from which headroom is the first line's, where nothing is wrong",
-    Chosen("a quarter more examples a second; a smaller factor is within what runs of a script differ by"),
+    "minimum factor for headroom to be the headline, if nothing is wrong",
+    Chosen("a quarter more examples per second; runs of a script differ by a smaller factor"),
 )
-MAX_HEADROOM = Threshold(4, "count", "choices that are reported as headroom", Chosen("the best are tried first"))
+MAX_HEADROOM = Threshold(
+    4, "count", "number of choices that are reported as headroom", Chosen("the best are tried first")
+)
 NEAR_LIMIT = Threshold(
     0.5,
     "share",
-    "of the machine's arithmetic, from which a step that computes has nothing left to gain",
-    Chosen("what is left is less than a factor of two"),
+    "minimum share of the machine's arithmetic for a step with nothing left to gain",
+    Chosen("less than a factor of two is left"),
 )
 LONG_OPERATIONS = Threshold(
     0.05,
     "share",
-    "of eager operations' own time in the Python that hands them out, below which they are long and compute",
-    Derived("handing out takes some 5 us of Python for each, and an operation of a tenth of a millisecond computes"),
+    "maximum ratio of dispatching Python to eager operations' own time, for operations that compute",
+    Derived(
+        "dispatch takes some 5 us of Python for each operation, and an operation of a tenth of a millisecond computes"
+    ),
 )
 OTHER_TRAINING_MAX = Threshold(
     0.25,
     "share",
-    "of the clean steps' time, of the training in which the windows were, where they say little of the whole",
-    Chosen("with more, what they saw is a good part of what the run does"),
+    "maximum share of the clean steps' time in the training with the windows, for them to say little about the "
+    "whole run",
+    Chosen("with more, they saw a good part of the run"),
 )
 MAIN_TRAINING_MIN = Threshold(
-    0.5, "share", "of the clean steps' time, of another training that windows should see", Chosen("the larger half")
+    0.5,
+    "share",
+    "minimum share of the clean steps' time in another training that windows should see",
+    Chosen("the larger half"),
 )
 APART_MIN = Threshold(
     0.95,
     "share",
-    "of a training's samples that come after the last of the one before",
+    "minimum share of a training's samples after the last sample of the training before",
     Chosen("lines of one loop are sampled in turn, two trainings one after the other"),
 )
 SOUND = Threshold(
     0.75,
     "share",
-    "of a healthy step in compiled functions: with less there may be something to gain that no rule knows",
+    "minimum share of a healthy step in compiled functions: with less there may be a gain that no rule knows",
     Chosen("a quarter of a step is more than a high share"),
 )

@@ -24,7 +24,7 @@ def causes_in(graph: Graph, *known: Any, **more: Any) -> list[Cause]:
 
 def code_of(cause: Cause) -> str:
     """The code under which a cause is reported."""
-    return RULE_OF[type(cause)].code
+    return next(RULE_OF[kind].code for kind in type(cause).__mro__ if kind in RULE_OF)
 
 
 def offer_causes(graph: str, *causes: Cause) -> RecordedGraphs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from graph_waste import Makes, dense, found, kinds
+from graph_waste import Makes, dense, found, kind_of, kinds
 from late_tensorflow import needs_tensorflow, tf
 from tfperfkit_rules.graph.whole_sort import SortedRow
 
@@ -241,14 +241,14 @@ UNITS = [1.0 + number for number in range(16)]
     ],
 )
 def test_distances_by_way_of_all_differences(function: Makes) -> None:
-    assert kinds(function, *POINTS) == {"pairs"}
+    assert kinds(function, *POINTS) == {"GRF012"}
 
 
 def test_distances_within_a_batch_of_open_size_are_counted() -> None:
     spec = tf.TensorSpec((None, 16), tf.float32)
     wasted = found(lambda a: tf.reduce_sum(tf.square(tf.expand_dims(a, 1) - tf.expand_dims(a, 0)), -1), spec, batch=700)
-    one = next(each for each in wasted if each.kind == "pairs")
-    assert (one.figures["differences"], one.figures["distances"]) == (16 * 700 * 700, 700 * 700)
+    one = next(each for each in wasted if kind_of(each) == "GRF012")
+    assert (one.differences, one.distances) == (16 * 700 * 700, 700 * 700)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_distances_within_a_batch_of_open_size_are_counted() -> None:
     ],
 )
 def test_differences_that_are_needed(function: Makes) -> None:
-    assert "pairs" not in kinds(function, *POINTS)
+    assert "GRF012" not in kinds(function, *POINTS)
 
 
 @pytest.mark.parametrize(

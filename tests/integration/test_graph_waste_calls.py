@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from graph_waste import Makes
+from graph_causes import causes_in
+from graph_waste import Makes, kind_of
 from late_tensorflow import needs_tensorflow, tf
-from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste import wasted
 
 from tfperfkit.graph.model import Graph
@@ -28,15 +28,17 @@ def called(
     calls: int = 33,
     padding: Sequence[Padding | None] = (),
     zeros: dict[int, float] | None = None,
-) -> dict[str, Wasted]:
-    """By kind, what is wasted in a function that trains nothing, of whose arguments so much is known."""
+) -> dict[str, Any]:
+    """By kind or code, what is wasted in a function that trains nothing, of whose arguments so much is known."""
     concrete = tf.function(function, autograph=False).get_concrete_function(*specs)
     records = list(contents_of(concrete.graph, "step", lambda name: False, lambda file: True))
     graphs: dict[str, Graph] = {}
     graphs.update({each.name: Graph(each, graphs.get) for each in records})
     placeholders = frozenset(graphs["step"].record.captures)
     record = CallsRecord(graph="step", calls=calls, same=same, grown=grown, padding=list(padding), zeros=zeros or {})
-    return {each.kind: each for each in wasted(graphs["step"], None, frozenset(), placeholders, record)}
+    known = {"idle": placeholders, "calls": record}
+    every = [*wasted(graphs["step"], None, **known), *causes_in(graphs["step"], **known)]
+    return {kind_of(each): each for each in every}
 
 
 def specs() -> tuple[Any, Any]:
@@ -252,8 +254,8 @@ def test_sequences_that_are_mostly_padding() -> None:
     def step(text: Any, picture: Any) -> Any:
         return read(tf.where(text < 0, text + 50, text)) @ tf.transpose(picture)
 
-    one = called(step, [0, 0], [0, 0], *specs(), padding=[padding, None])["padded"]
-    assert one.names == ["text"] and (one.figures["width"], one.figures["mean"]) == (40, 4.0)
+    one = called(step, [0, 0], [0, 0], *specs(), padding=[padding, None])["GRF018"]
+    assert (one.width, one.mean) == (40, 4.0) and any("Gather" in name for name in one.operations)
     # Whole numbers that nothing looks up by are no tokens.
     counts = called(lambda text, picture: text + 1, [0, 0], [0, 0], *specs(), padding=[padding, None])
-    assert "padded" not in counts
+    assert "GRF018" not in counts

@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 import pytest
-from graph_waste import Makes, found, kinds
+from graph_waste import Makes, found, kind_of, kinds
 from late_tensorflow import needs_tensorflow, tf
 
 pytestmark = needs_tensorflow
@@ -96,15 +96,15 @@ def assigned(makes: Makes, rows: int = 5000) -> Makes:
 )
 def test_a_variable_that_is_copied_to_write_rows(makes: Makes) -> None:
     (one,) = found(assigned(makes), (4, 8))
-    assert one.kind == "copied"
-    assert (one.figures["rows"], one.figures["written"]) == (5000, 4)
+    assert kind_of(one) == "GRF019"
+    assert (one.rows, one.written) == (5000, 4)
     assert one.left == pytest.approx(4 / 5000)
 
 
 def test_a_variable_that_is_copied_to_write_the_row_that_a_mask_names() -> None:
     function = assigned(lambda v, x: tf.where(tf.equal(tf.range(5000), tf.cast(x[0, 0], tf.int32))[:, None], x[0], v))
     (one,) = found(function, (4, 8))
-    assert (one.kind, one.figures["rows"], one.figures["written"]) == ("copied", 5000, 1)
+    assert (kind_of(one), one.rows, one.written) == ("GRF019", 5000, 1)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_variable_that_is_copied_to_write_the_row_that_a_mask_names() -> None:
     ],
 )
 def test_a_variable_that_is_new_in_whole(makes: Makes) -> None:
-    assert "copied" not in kinds(assigned(makes), (4, 8))
+    assert "GRF019" not in kinds(assigned(makes), (4, 8))
 
 
 def test_rows_written_in_place_are_no_copy() -> None:
@@ -163,8 +163,8 @@ _EQUAL = [
 
 @pytest.mark.parametrize(("outputs", "taken"), _EQUAL)
 def test_the_diagonal_of_a_jacobian(outputs: int, taken: Makes) -> None:
-    (one,) = (each for each in found(jacobian(taken, outputs), (16, 3)) if each.kind == "diagonal")
-    assert one.figures == {"examples": 16.0, "zeros": 0.0}
+    (one,) = (each for each in found(jacobian(taken, outputs), (16, 3)) if kind_of(each) == "GRF020")
+    assert (one.examples, one.zeros) == (16, False)
     assert one.left == pytest.approx(1 / 16)
     assert sum("/pfor/" in name for name in one.operations) > 10
 
@@ -174,7 +174,7 @@ def test_its_place_is_where_the_jacobian_is_asked_for() -> None:
         whole = tape.jacobian(y, x)
         return tf.einsum("bibj->bij", whole)
 
-    (one,) = (each for each in found(jacobian(blocks, 4), (16, 3)) if each.kind == "diagonal")
+    (one,) = (each for each in found(jacobian(blocks, 4), (16, 3)) if kind_of(each) == "GRF020")
     assert one.where is not None and one.where.line == blocks.__code__.co_firstlineno + 1
 
 
@@ -191,7 +191,7 @@ def test_its_place_is_where_the_jacobian_is_asked_for() -> None:
     ],
 )
 def test_a_jacobian_that_is_needed(outputs: int, taken: Makes) -> None:
-    assert "diagonal" not in kinds(jacobian(taken, outputs), (16, 3))
+    assert "GRF020" not in kinds(jacobian(taken, outputs), (16, 3))
 
 
 def penalised(network: Makes, penalty: Makes) -> Makes:
@@ -224,17 +224,15 @@ def test_a_jacobian_that_is_added_up_is_mostly_zeros_where_each_example_is_taken
         hidden = tf.tanh(tf.matmul(x, weights()) + 1.0)
         return tf.nn.softmax(hidden - tf.reduce_mean(hidden, axis=1, keepdims=True))
 
-    (one,) = (each for each in found(penalised(alone, penalty), (16, 3)) if each.kind == "diagonal")
-    assert one.figures == {"examples": 16.0, "zeros": 1.0}
+    (one,) = (each for each in found(penalised(alone, penalty), (16, 3)) if kind_of(each) == "GRF020")
+    assert (one.examples, one.zeros) == (16, True)
 
     def together(x: Any) -> Any:
         hidden = tf.tanh(tf.matmul(x, weights()))
         return tf.nn.softmax(hidden - tf.reduce_mean(hidden, axis=0, keepdims=True))
 
-    assert "diagonal" not in kinds(penalised(together, penalty), (16, 3))
-    assert "diagonal" not in kinds(
-        penalised(lambda x: tf.matmul(tf.matmul(x, x, transpose_b=True), x), penalty), (16, 3)
-    )
+    assert "GRF020" not in kinds(penalised(together, penalty), (16, 3))
+    assert "GRF020" not in kinds(penalised(lambda x: tf.matmul(tf.matmul(x, x, transpose_b=True), x), penalty), (16, 3))
 
 
 def test_a_batch_with_as_many_examples_as_numbers_is_no_jacobian_of_examples_by_examples() -> None:
@@ -245,7 +243,7 @@ def test_a_batch_with_as_many_examples_as_numbers_is_no_jacobian_of_examples_by_
         blocks = tape.batch_jacobian(y, x)
         return tf.reduce_sum(tf.square(blocks)), tf.reduce_sum(blocks, axis=2)
 
-    assert "diagonal" not in kinds(penalise, (16, 16))
+    assert "GRF020" not in kinds(penalise, (16, 16))
 
 
 def test_what_is_traced_for_a_jacobian_is_no_lookup() -> None:
@@ -319,22 +317,22 @@ def test_a_matrix_that_is_full_small_or_not_constant_is_left_in_peace() -> None:
 def test_a_dense_layer_on_whole_pictures(batch: int | None) -> None:
     layers = tf.keras.layers
     for flattens, expected in (
-        ((layers.Flatten(), layers.Dense(16, activation="relu")), {"flat"}),
+        ((layers.Flatten(), layers.Dense(16, activation="relu")), {"GRF022"}),
         ((layers.GlobalAveragePooling2D(), layers.Dense(16, activation="relu")), set()),
         ((layers.Dense(16),), set()),
     ):
         net = tf.keras.Sequential([tf.keras.Input((32, 32, 16)), *flattens])
         made = found(lambda x, net=net: net(x), tf.TensorSpec((batch, 32, 32, 16)), batch=8)
-        assert {each.kind for each in made} == expected
+        assert {kind_of(each) for each in made} == expected
         for each in made:
-            figures = {"places": 1024, "axes": 2, "channels": 16, "numbers": 16384, "units": 16, "bytes": 1 << 20}
-            assert each.figures == figures
+            assert (each.places_of_example, each.axes, each.channels) == (1024, 2, 16)
+            assert (each.numbers, each.units, each.kernel_bytes) == (16384, 16, 1 << 20)
 
 
 def test_a_dense_layer_on_whole_sequences() -> None:
     net = tf.keras.Sequential([tf.keras.Input((400, 32)), tf.keras.layers.Flatten(), tf.keras.layers.Dense(16)])
     (one,) = found(lambda x: net(x), tf.TensorSpec((8, 400, 32)))
-    assert (one.kind, one.figures["axes"], one.figures["places"]) == ("flat", 1, 400)
+    assert (kind_of(one), one.axes, one.places_of_example) == ("GRF022", 1, 400)
 
 
 COVARIANCES = (3, 64, 64)
@@ -368,15 +366,15 @@ def with_noise(a: Any) -> Any:
     ],
 )
 def test_a_matrix_that_is_factorised_twice(function: Makes) -> None:
-    (one,) = [each for each in found(function, COVARIANCES) if each.kind == "factors"]
-    assert one.figures["size"] == 64 and one.figures["times"] == 2
+    (one,) = [each for each in found(function, COVARIANCES) if kind_of(each) == "GRF025"]
+    assert one.size == 64 and one.times == 2
 
 
-@pytest.mark.parametrize(("asked", "determinant"), [(tf_logdet, 1.0), (tf_factor, 0.0)])
-def test_a_factor_of_which_only_the_diagonal_is_used_is_a_determinant(asked: Makes, determinant: float) -> None:
+@pytest.mark.parametrize(("asked", "determinant"), [(tf_logdet, True), (tf_factor, False)])
+def test_a_factor_of_which_only_the_diagonal_is_used_is_a_determinant(asked: Makes, determinant: bool) -> None:
     made = found(lambda a: tf.reduce_sum(tf.linalg.inv(a) @ a[:, :, :2]) + tf.reduce_sum(asked(a)), COVARIANCES)
-    (one,) = [each for each in made if each.kind == "factors"]
-    assert one.figures["determinant"] == determinant
+    (one,) = [each for each in made if kind_of(each) == "GRF025"]
+    assert one.determinant is determinant
 
 
 @pytest.mark.parametrize(
@@ -391,4 +389,4 @@ def test_a_factor_of_which_only_the_diagonal_is_used_is_a_determinant(asked: Mak
     ],
 )
 def test_matrices_that_are_factorised_once_or_are_small(function: Makes) -> None:
-    assert "factors" not in kinds(function, COVARIANCES)
+    assert "GRF025" not in kinds(function, COVARIANCES)

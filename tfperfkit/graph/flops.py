@@ -26,6 +26,10 @@ Count = float | None
 #: ``14*in9``: so many per element of input 9. ``1*out``: per element of the first output.
 _FACTOR = re.compile(r"(?P<factor>\d+)\*(?:in(?P<number>\d+)|out)")
 
+#: The arithmetic, in n^3, of factorising a matrix of n rows by LU, as a determinant and a solution do, and by Cholesky;
+#: of an inverse by LU, and of one by Cholesky's factor. See Golub and Van Loan, Matrix Computations, chapters 3 and 4.
+LU, CHOLESKY, INVERSE, INVERSE_OF_FACTOR = 2 / 3, 1 / 3, 2.0, 5 / 3
+
 
 class Operation(Protocol):
     """What is asked of an operation: a recorded one (``model.Node``), or one of a graph under construction."""

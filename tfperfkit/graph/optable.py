@@ -24,6 +24,10 @@ words name a formula. The traits are:
 - ``steady``: TensorFlow calls it stateful, but the same inputs give the same result.
 - ``varies``: TensorFlow calls it stateless, but a result may differ from call to call.
 - ``reads-variable``, ``writes-variable``: input 0 is a variable.
+- ``scales``: multiplies by another tensor, or divides by it. ``shifts``: adds another tensor, or takes it away.
+- ``adds-up``: adds numbers up, or their squares.
+- ``triangular``: factorises a square matrix into triangular ones (LU, Cholesky) for its result.
+- ``copies-first``: the result is input 0 with a part of it written over.
 - ``heavy``: does the arithmetic of a network. ``batched``: multiplies stacks of matrices. ``cubic``: takes some
   operations for each number and each row of a matrix.
 - ``passes``: only passes on, reads or names what is there. ``waits``: its own time is that of what it calls or awaits.

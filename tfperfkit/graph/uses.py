@@ -1,4 +1,4 @@
-"""What is used of a tensor: whether all of it, or a part that is the same in every call."""
+"""What is used of a tensor: all of it, a part that is the same in every call, or the rows that a lookup names."""
 
 from __future__ import annotations
 
@@ -33,6 +33,12 @@ def used_at_one_end(view: View, node: Node, length: int, axis: int) -> UsedEnd |
         return None
     first, last = min(begin for begin, _ in found.extents), max(end for _, end in found.extents)
     return UsedEnd(min(last, length - first), found.lookups)
+
+
+def along_rows(view: View, node: Node) -> bool:
+    """Whether a lookup names rows: along the first axis, the same for all."""
+    batched, axis = node.attr("batch_dims"), view.integers(view.source(node, 2))
+    return axis == [0] and not (batched is not None and batched.i)
 
 
 class _Slices:

@@ -19,6 +19,8 @@ from tfperfkit.graph.sizes import RESHAPES, SAME, UNARY, Size, opened, size_of
 
 #: What asks for sizes only.
 SIZES = optable.names(kind="shape")
+#: How far a rule follows a chain of operations, and how many it collects: graphs are large, or damaged.
+FOLLOWED, COLLECTED = 8, 20_000
 _DEPTH = 12
 _FLOATS = {"float32": "<f", "float64": "<d"}
 _WIDTHS = {"int32": 4, "int64": 8, "bool": 1, "uint8": 1, "int8": 1}

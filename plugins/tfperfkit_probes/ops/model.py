@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
@@ -167,16 +167,13 @@ class Wasted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     figures: dict[str, float] = {}
     names: list[str] = []
     updates: list[str] = []
+    #: Whether there is one for each variable: none is by now.
+    each_variable: ClassVar[bool] = False
 
     @property
     def with_bodies(self) -> bool:
         """Whether the operations may call bodies, which count with them."""
         return self.kind in ("again", "again_idle", "fixed", "fixed_idle", "grown")
-
-    @property
-    def each_variable(self) -> bool:
-        """Whether there is one for each variable."""
-        return self.kind in ("norm", "average", "update")
 
     @property
     def of_result(self) -> bool:

@@ -48,12 +48,6 @@ REST_LEFT_MIN = Threshold(
         "behind_memory",
     ),
 )
-MIN_FLAT = Threshold(
-    calibration.LOUD_RESIDUAL.value,
-    "share",
-    "of the step in a dense layer on all places of a picture, its update included",
-    Derived("as of a line without a cause: what replaces it is another model, and must be worth that"),
-)
 WITH_GRADIENT = Threshold(
     3,
     "number",

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from tfperfkit.rule import Rule
+from tfperfkit_rules.graph.all_differences import AllDifferences
 from tfperfkit_rules.graph.apart_turns import apart_turns
 from tfperfkit_rules.graph.big_constants import big_constants
 from tfperfkit_rules.graph.checks_on import checks_on
+from tfperfkit_rules.graph.clipped_norms import ClippedNorms
 from tfperfkit_rules.graph.copied_layers import copied_layers
+from tfperfkit_rules.graph.copied_variable import CopiedVariable
 from tfperfkit_rules.graph.dense_updates import dense_updates
+from tfperfkit_rules.graph.factorised_again import FactorisedAgain
 from tfperfkit_rules.graph.fixed_work import fixed_work
+from tfperfkit_rules.graph.flattened import Flattened
 from tfperfkit_rules.graph.float64 import float64
 from tfperfkit_rules.graph.gradients import repeated_gradients
+from tfperfkit_rules.graph.jacobian_diagonal import JacobianDiagonal
 from tfperfkit_rules.graph.metrics import metrics
-from tfperfkit_rules.graph.padded_calls import padded_calls
+from tfperfkit_rules.graph.padded_calls import PaddedCalls
 from tfperfkit_rules.graph.padding import padding
 from tfperfkit_rules.graph.prints import prints
 from tfperfkit_rules.graph.python_calls import python_calls, side_effects
@@ -21,8 +27,10 @@ from tfperfkit_rules.graph.session_forward import session_forward
 from tfperfkit_rules.graph.slow_kernels import slow_kernels
 from tfperfkit_rules.graph.slow_layers import slow_layers
 from tfperfkit_rules.graph.small_loops import small_loops
+from tfperfkit_rules.graph.small_updates import SmallUpdates
 from tfperfkit_rules.graph.unrolled_loops import unrolled_loops
 from tfperfkit_rules.graph.waste import RULES as WASTE
+from tfperfkit_rules.graph.weight_averages import WeightAverages
 from tfperfkit_rules.graph.whole_shuffle import WholeShuffle
 from tfperfkit_rules.graph.whole_sort import WholeSort
 
@@ -37,7 +45,7 @@ RULES: tuple[Rule, ...] = (
     apart_turns,
     fixed_work,
     padding,
-    padded_calls,
+    PaddedCalls(),
     unrolled_loops,
     copied_layers,
     big_constants,
@@ -49,5 +57,13 @@ RULES: tuple[Rule, ...] = (
     repeated_gradients,
     WholeSort(),
     WholeShuffle(),
+    AllDifferences(),
+    CopiedVariable(),
+    JacobianDiagonal(),
+    Flattened(),
+    FactorisedAgain(),
+    WeightAverages(),
+    ClippedNorms(),
+    SmallUpdates(),
     *WASTE,
 )

@@ -13,25 +13,17 @@ APART_TURNS = "GRF008"
 FIXED_WORK = "GRF009"
 SPREAD_OUT = "GRF010"
 PRODUCT_ORDER = "GRF011"
-ALL_DIFFERENCES = "GRF012"
 WHOLE_TABLE = "GRF014"
 REPEATED_ROWS = "GRF015"
 SAME_MATRIX = "GRF016"
 PICKED_BRANCH = "GRF017"
 PADDING = "GRF018"
-COPIED_VARIABLE = "GRF019"
-JACOBIAN_DIAGONAL = "GRF020"
 NEARLY_ALL_ZEROS = "GRF021"
-FLATTENED = "GRF022"
 SAME_ARGUMENT = "GRF023"
 GROWING_ARGUMENT = "GRF024"
-FACTORISED_AGAIN = "GRF025"
 ALL_POSITIONS = "GRF027"
 WHOLE_PENALTY = "GRF028"
-CLIPPED_NORM = "GRF029"
-WEIGHT_AVERAGE = "GRF030"
 UNREAD_RESULT = "GRF031"
-SMALL_UPDATES = "GRF032"
 SEPARABLE_KERNEL = "GRF033"
 UNROLLED_LOOP = "OPS001"
 BIG_CONSTANT = "OPS002"
@@ -53,25 +45,17 @@ TITLES = {
     FIXED_WORK: "Layers that never change compute the same in each epoch",
     SPREAD_OUT: "Indices become a mask that a product or a sum takes back",
     PRODUCT_ORDER: "Products of matrices in a costly order",
-    ALL_DIFFERENCES: "Distances of all pairs by way of all differences",
     WHOLE_TABLE: "All rows are computed, and few are looked up",
     REPEATED_ROWS: "Rows are repeated, or pictures enlarged, before layers that take each alone",
     SAME_MATRIX: "A matrix that stays the same is factorised each time",
     PICKED_BRANCH: "Several branches run on all rows, and each row takes one",
     PADDING: "Sequences are mostly padding",
-    COPIED_VARIABLE: "A whole variable is copied to write a few rows",
-    JACOBIAN_DIAGONAL: "A whole jacobian for the blocks on its diagonal",
     NEARLY_ALL_ZEROS: "A matrix that is nearly all zeros is multiplied as a dense one",
-    FLATTENED: "A dense layer on all places of a picture takes much of each step",
     SAME_ARGUMENT: "What follows from arguments that stay the same is computed again in each call",
     GROWING_ARGUMENT: "A sequence gets longer from call to call, and each call computes all of it again",
-    FACTORISED_AGAIN: "One matrix is factorised several times in a call",
     ALL_POSITIONS: "All positions of a sequence are computed, and few are used",
     WHOLE_PENALTY: "A penalty goes over all rows of a table, and few are looked up",
-    CLIPPED_NORM: "Clipping gradients by a norm takes a good part of every step",
-    WEIGHT_AVERAGE: "Averages of all weights are brought up to date in every step",
     UNREAD_RESULT: "A compiled function computes a result that nothing reads",
-    SMALL_UPDATES: "Many small variables are updated one by one",
     SEPARABLE_KERNEL: "A convolution with a whole kernel that is a column times a row",
     UNROLLED_LOOP: "A Python loop is unrolled into thousands of operations",
     BIG_CONSTANT: "A large constant is baked into the graph",

@@ -1,76 +1,133 @@
-"""GRF018 of a function of the user's own: the sequences that it is called with are mostly padding."""
+"""GRF018 of a function of the user's own: the sequences that it is called with are mostly padding.
+
+Sequences are whole numbers by which rows of a table are looked up. What an argument is padded to was seen in its calls.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.waste.padded import KIND
-
 from tfperfkit import gain
+from tfperfkit.graph import optable
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.view import View
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
-from tfperfkit_rules.graph import codes
+from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.functions import places
+from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.graph.traced_step import graph_severity
 from tfperfkit_rules.measures.ran_functions import Ran, ran
 from tfperfkit_rules.measures.room import range_or_least
 from tfperfkit_rules.measures.step_shares import span
 
+#: What makes indices of indices: a cast, negative ones counted from the end, limits.
+_INDEX_BY_INDEX = optable.names(kind=("select", "clip")) | {"Cast", "AddV2", "Minimum", "Maximum"}
+_LOOKUPS = optable.names(kind=("gather", "variable-gather")) - {"GatherNd", "ResourceGatherNd"}
 
-def padded_calls(evidence: Evidence) -> Iterator[Finding]:
-    """In a work too: what it computes grows with the sequences. What keeps a square of their length (attention) gains
-    more than is predicted."""
-    for each in ran(evidence):
-        if each.function.owner == "user":
-            for waste in each.function.marks.wasted:
-                if waste.kind == KIND:
-                    yield from _finding(evidence, each, waste)
+
+class PaddedSequences(Cause, frozen=True, kw_only=True):
+    """Sequences are padded to ``width``. Of ``rows`` that were looked at: their ``mean`` length, the ``longest``, and
+    the mean length to which batches of like lengths would be padded."""
+
+    width: int
+    mean: float
+    longest: int
+    alike: float
+    rows: int
+
+
+class PaddedCalls(GraphRule[PaddedSequences]):
+    """Recognised by arguments that end in the same number and by which rows of a table are looked up."""
+
+    code = "GRF018"
+    title = "Sequences are mostly padding"
+
+    def find(self, view: View) -> Iterator[PaddedSequences]:
+        """Yield the arguments that are padded."""
+        for name, padding in view.given.padding.items():
+            node = view.nodes.get(name)
+            lookups = _lookups(view, node) if node is not None else []
+            if lookups:
+                yield PaddedSequences(
+                    where=lookups[0].place,
+                    operations=[each.name for each in lookups],
+                    width=padding.width,
+                    mean=padding.mean,
+                    longest=padding.longest,
+                    alike=padding.alike,
+                    rows=padding.rows,
+                )
+
+    def __call__(self, evidence: Evidence) -> Iterator[Finding]:
+        """Report the first function with padded sequences.
+
+        Also in a work: what it computes grows with the sequences. What keeps a square of their length (attention) gains
+        more than is predicted.
+        """
+        for each in ran(evidence):
+            if each.function.owner == "user":
+                for cause in self.causes_in(evidence, each.function):
+                    yield from self._report_calls(evidence, each, cause)
                     return
 
+    def _report_calls(self, evidence: Evidence, each: Ran, cause: PaddedSequences) -> Iterator[Finding]:
+        width, mean, longest, alike = (cause.width, cause.mean, cause.longest, cause.alike)
+        computed = each.share * (1 - _updates(evidence))
+        share, saved = computed * (1 - mean / width), computed * (1 - alike / width)
+        low, high = gain.speedups(
+            calibrated.PADDING_SAVED_MIN.value * saved, calibrated.PADDING_SAVED_MAX.value * saved
+        )
+        if gain.saving(low) < calibrated.PADDING_MIN.value:
+            return
+        unit, name = evidence.unit, each.function.function
+        called = f"the function called at line {each.place[1]}" if name.startswith("<") else name
+        seen = f"{cause.rows:,.0f} sequences that were looked at"
+        short = f"Of the {seen} none is longer than {longest:,.0f}, and all are padded to {width:,.0f}. "
+        yield Finding(
+            code=self.code,
+            family="graph",
+            title=f"{100 * (1 - mean / width):.0f} % of the sequences that {called} computes is padding",
+            severity=graph_severity(share),
+            share_of_step=share,
+            gain=range_or_least(low, high),
+            remedy=ReplaceOps("less_padding"),
+            where=places([span(evidence, *each.place), cause.where]),
+            evidence=(
+                Measurement("length of the sequences", width, "count", "run"),
+                Measurement("without padding, in the mean", mean, "count", "run"),
+                Measurement("the longest", longest, "count", "run"),
+                Measurement("in batches of like lengths", alike, "count", "run"),
+                Measurement("sequences that were looked at", cause.rows, "count", "run"),
+                Measurement(f"share of {unit.the} that computes for padding", share, "share", "breakdown"),
+            ),
+            advice=(
+                f"{short if longest < width else ''}Sort the sequences by length, pad each batch to its own longest "
+                "(rounded up to a multiple of 8, say: few lengths), and put the results back in order. The function "
+                "takes tensors of open length then: input_signature=[tf.TensorSpec([None, None], tf.int32)], say."
+            ),
+            detail=(
+                "Each position is computed, and attention compares each with each; a mask changes results, not the "
+                "work."
+            ),
+            parts=("graph",),
+        )
 
-def _finding(evidence: Evidence, each: Ran, waste: Wasted) -> Iterator[Finding]:
-    figures = waste.figures
-    width, mean, longest, alike = (figures[name] for name in ("width", "mean", "longest", "alike"))
-    computed = each.share * (1 - _updates(evidence))
-    share, saved = computed * (1 - mean / width), computed * (1 - alike / width)
-    low, high = gain.speedups(calibrated.PADDING_SAVED_MIN.value * saved, calibrated.PADDING_SAVED_MAX.value * saved)
-    if gain.saving(low) < calibrated.PADDING_MIN.value:
-        return
-    unit, name = evidence.unit, each.function.function
-    called = f"the function called at line {each.place[1]}" if name.startswith("<") else name
-    seen = f"{figures['rows']:,.0f} sequences that were looked at"
-    short = f"Of the {seen} none is longer than {longest:,.0f}, and all are padded to {width:,.0f}. "
-    yield Finding(
-        code=codes.PADDING,
-        family="graph",
-        remedy=ReplaceOps("less_padding"),
-        title=f"{100 * (1 - mean / width):.0f} % of the sequences that {called} computes is padding",
-        severity=graph_severity(share),
-        share_of_step=share,
-        gain=range_or_least(low, high),
-        where=places([span(evidence, *each.place), waste.where]),
-        evidence=(
-            Measurement("length of the sequences", width, "count", "run"),
-            Measurement("without padding, in the mean", mean, "count", "run"),
-            Measurement("the longest", longest, "count", "run"),
-            Measurement("in batches of like lengths", alike, "count", "run"),
-            Measurement("sequences that were looked at", figures["rows"], "count", "run"),
-            Measurement(f"share of {unit.the} that computes for padding", share, "share", "breakdown"),
-        ),
-        advice=(
-            f"{short if longest < width else ''}Sort the sequences by length, pad each batch to its own longest "
-            "(rounded up to a multiple of 8, say: few lengths), and put the results back in order. The function takes "
-            "tensors of open length then: input_signature=[tf.TensorSpec([None, None], tf.int32)], say."
-        ),
-        detail=(
-            "Each position is computed, and attention compares each with each; a mask changes results, not the work."
-        ),
-        parts=("graph",),
-    )
+
+def _lookups(view: View, given: Node) -> list[Node]:
+    """The lookups by an argument, or by what is made of it number by number."""
+    found, seen, pending = [], {given.name}, [given]
+    while pending:
+        for use in view.uses(pending.pop()):
+            if use.node.type in _LOOKUPS and use.number == 1:
+                found.append(use.node)
+            elif use.node.type in _INDEX_BY_INDEX and use.node.name not in seen:
+                seen.add(use.node.name)
+                pending.append(use.node)
+    return found
 
 
 def _updates(evidence: Evidence) -> float:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import ClassVar, Generic
 
+from tfperfkit_probes.ops.model import Brief
+
 from tfperfkit.graph.recorded import RecordedFunction, RecordedGraphs
 from tfperfkit.graph.view import View
 from tfperfkit.model import Finding, Measurement
@@ -45,14 +47,18 @@ class GraphRule(Generic[C]):
 
     def parts(self, evidence: Evidence) -> Iterator[Part[C]]:
         """Yield the causes that take enough of the step, or of a work's iteration, the costliest first."""
+        yield from parts_of(evidence, self.candidates(evidence))
+
+    def candidates(self, evidence: Evidence) -> Iterator[tuple[Brief, C]]:
+        """Yield the causes in the functions that the steps called, whatever they take."""
+        for function in functions_that_ran(evidence):
+            for cause in self.causes_in(evidence, function):
+                yield function, cause
+
+    def causes_in(self, evidence: Evidence, function: Brief) -> list[C]:
+        """All causes in a function."""
         graphs = evidence.offer(RecordedGraphs)
-        if graphs is not None:
-            candidates = (
-                (function, cause)
-                for function in functions_that_ran(evidence)
-                for cause in graphs.once(self.code, function.graph, self._causes)
-            )
-            yield from parts_of(evidence, candidates)
+        return graphs.once(self.code, function.graph, self._causes) if graphs is not None else []
 
     def _causes(self, function: RecordedFunction) -> list[C]:
         found = ((view, times, cause) for view, times in function.bodies for cause in self.find(view))

@@ -31,7 +31,9 @@ def test_no_figure_is_called_by_a_field() -> None:
     assert [item for item in known if "_" in item[1] and " " not in item[1]] == []
 
 
-#: The words of ``Unit``. Titles of pages (``TITLES``) and sources of thresholds name the step by its usual name.
+#: Titles of pages: of several codes, and of a rule that is a class.
+_TITLES = ("TITLES", "title")
+#: The words of ``Unit``. Titles of pages and sources of thresholds name the step by its usual name.
 UNIT = re.compile(r"\b((the|a|each|every|per|of) step|the training loop)\b", re.IGNORECASE)
 
 
@@ -39,9 +41,7 @@ def texts(node: ast.AST) -> Iterator[ast.Constant]:
     """Yield the texts that a rule's module may put into a finding."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Threshold", "Measured"):
         return
-    if isinstance(node, ast.Assign) and [target.id for target in node.targets if isinstance(target, ast.Name)] == [
-        "TITLES"
-    ]:
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in _TITLES:
         return
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node

@@ -14,15 +14,6 @@ from tfperfkit.graph.view import View
 from tfperfkit.model import SourceSpan
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste.again import again, grown, never_changing
-from tfperfkit_probes.ops.waste.averages import averages
-from tfperfkit_probes.ops.waste.copied import copied
-from tfperfkit_probes.ops.waste.dense_sums import dense_sums
-from tfperfkit_probes.ops.waste.diagonals import diagonals
-from tfperfkit_probes.ops.waste.factors import factors
-from tfperfkit_probes.ops.waste.flat import flat
-from tfperfkit_probes.ops.waste.norms import norms
-from tfperfkit_probes.ops.waste.padded import padded
-from tfperfkit_probes.ops.waste.pairs import pairs
 from tfperfkit_probes.ops.waste.penalties import penalties
 from tfperfkit_probes.ops.waste.picked import picked
 from tfperfkit_probes.ops.waste.positions import positions
@@ -36,13 +27,11 @@ from tfperfkit_probes.ops.waste.spread import spread
 from tfperfkit_probes.ops.waste.stacked import stacked
 from tfperfkit_probes.ops.waste.tables import tables
 from tfperfkit_probes.ops.waste.unrolled import unrolled
-from tfperfkit_probes.ops.waste.updates import updates
 from tfperfkit_probes.ops.waste.zeros import zeros
 
 _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     products,
     spread,
-    pairs,
     tables,
     penalties,
     repeats,
@@ -50,23 +39,14 @@ _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     solves,
     picked,
     positions,
-    copied,
-    dense_sums,
-    diagonals,
     zeros,
     separable,
-    flat,
     again,
     unrolled,
     never_changing,
     grown,
-    factors,
     stacked,
-    averages,
-    norms,
-    updates,
     results,
-    padded,
 )
 _MAX = 64
 

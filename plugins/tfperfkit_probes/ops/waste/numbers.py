@@ -53,12 +53,6 @@ FACTORISING_SLOWER = Threshold(
     "what factorising takes, over a product of as many FLOPs",
     Measured("it reaches 0.1 to 0.9 of a product's rate with 480 and 1,000 rows", _MACHINE, None),
 )
-FACTORS_LEFT = Threshold(
-    0.3,
-    "share",
-    "of a matrix that is factorised several times, what is left with one factor, at least",
-    Measured("of a step with 500 rows 0.31, with 900 0.6, with a gradient through the factor", _MACHINE, 2),
-)
 GROWN_LEFT = Threshold(
     0.2,
     "share",
@@ -70,27 +64,6 @@ FIXED_BYTES = Threshold(
     "bytes",
     "that follow from what never changes and are read and written in each call, for them to be looked at",
     Derived("at what a processor's memory gives at worst they take a tenth of a ms; the trace tells what they took"),
-)
-AVERAGED_EACH = Threshold(
-    10,
-    "steps",
-    "for which averages of weights may stay as they are, as advised",
-    Chosen("with a momentum of 0.99 and more an average looks back a hundred steps and more: a tenth of them"),
-)
-SMALL_VARIABLE = Threshold(
-    4000,
-    "numbers",
-    "of a variable, at most, whose update takes as long to start as to run",
-    Derived(
-        "an operation on next to nothing takes up to 0.004 ms (GRAPH_OP_MAX_MS); in that time memory moves 48 kB at "
-        "least (MEMORY_MIN_BYTES), two numbers read and one written of four bytes each"
-    ),
-)
-TOGETHER_LEFT = Threshold(
-    3,
-    "operations",
-    "for a variable that is updated as a part of one large one",
-    Derived("its gradient is put beside the others, its new values are cut out and assigned"),
 )
 SEPARATED_SLOWER = Threshold(
     3.3,

@@ -10,10 +10,10 @@ from tfperfkit.graph.flow import Flow
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.optable import is_heavy
 from tfperfkit.graph.sizes import BINARY, UNARY
+from tfperfkit.graph.uses import along_rows
 from tfperfkit.graph.view import Use, View
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste.products import product_of
-from tfperfkit_probes.ops.waste.tables import along_rows
 
 KIND = "repeats"
 _MIN_TIMES = 4

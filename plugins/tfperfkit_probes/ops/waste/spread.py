@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.sizes import UNARY
+from tfperfkit.graph.uses import along_rows
 from tfperfkit.graph.view import Use, View
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.waste.tables import along_rows
 
 KIND = "spread"
 #: A mask has at least so many times the numbers that it is made of: few classes cost nothing.

@@ -56,12 +56,6 @@ def tables(view: View) -> Iterator[Wasted]:
         )
 
 
-def along_rows(view: View, node: Node) -> bool:
-    """Whether a lookup names rows: along the first axis, for all alike."""
-    batched, axis = node.attr("batch_dims"), view.integers(view.source(node, 2))
-    return axis == [0] and not (batched is not None and batched.i)
-
-
 def _goes_elsewhere(view: View, node: Node, used: set[str]) -> bool:
     return node.name in view.results or any(use.node.name not in used for use in view.uses(node))
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfperfkit.graph.model import Node
+from tfperfkit.graph.uses import along_rows
 from tfperfkit.graph.view import View
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste import numbers
-from tfperfkit_probes.ops.waste.tables import along_rows
 
 KIND = "zeros"
 #: A matrix of fewer numbers is multiplied in no time.

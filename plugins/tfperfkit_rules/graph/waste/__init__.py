@@ -8,14 +8,6 @@ from __future__ import annotations
 
 from tfperfkit.rule import Rule
 from tfperfkit_rules.graph.waste.again import again, grown, never_changing, stacked, unrolled
-from tfperfkit_rules.graph.waste.averages import averages
-from tfperfkit_rules.graph.waste.copied import copied
-from tfperfkit_rules.graph.waste.dense_sums import dense_sums
-from tfperfkit_rules.graph.waste.diagonals import diagonals
-from tfperfkit_rules.graph.waste.factors import factors
-from tfperfkit_rules.graph.waste.flat import flat
-from tfperfkit_rules.graph.waste.norms import norms
-from tfperfkit_rules.graph.waste.pairs import pairs
 from tfperfkit_rules.graph.waste.penalties import penalties
 from tfperfkit_rules.graph.waste.picked import picked
 from tfperfkit_rules.graph.waste.positions import positions
@@ -26,13 +18,11 @@ from tfperfkit_rules.graph.waste.separable import separable
 from tfperfkit_rules.graph.waste.solves import solves
 from tfperfkit_rules.graph.waste.spread import spread
 from tfperfkit_rules.graph.waste.tables import tables
-from tfperfkit_rules.graph.waste.updates import updates
 from tfperfkit_rules.graph.waste.zeros import zeros
 
 RULES: tuple[Rule, ...] = (
     spread,
     products,
-    pairs,
     tables,
     repeats,
     enlarged,
@@ -40,20 +30,12 @@ RULES: tuple[Rule, ...] = (
     picked,
     positions,
     penalties,
-    copied,
-    dense_sums,
-    diagonals,
     zeros,
     separable,
-    flat,
     again,
     unrolled,
     never_changing,
     grown,
-    factors,
     stacked,
-    averages,
-    norms,
-    updates,
     results,
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
-from tfperfkit_probes.ops.model import Wasted
 
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit_rules.calibration import graph as calibrated
@@ -11,7 +12,7 @@ from tfperfkit_rules.graph.waste.pricing import Part
 from tfperfkit_rules.measures import shared
 
 
-def weighed(made: Finding, part: Part[Wasted], *places: SourceSpan) -> Finding:
+def weighed(made: Finding, part: Part[Any], *places: SourceSpan) -> Finding:
     """The finding with what asks for it first; headroom below the share from which it is a fault, of what may go at
     least and at most the middle: many small operations take as long to start as to run."""
     where = tuple(dict.fromkeys((*places, *made.where)))[: shared.MAX_PLACES.value]

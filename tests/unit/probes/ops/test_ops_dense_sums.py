@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from graph_causes import causes_in
 from ops_builder import Builder
-from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.waste import wasted
+from tfperfkit_rules.graph.copied_variable import SummedTable
 
 HERE = (("train.py", 53, "micro_step"),)
 TABLE = "float32[50000,32]"
 
 
-def added(way: str, named: int = 512) -> list[Wasted]:
+def added(way: str, named: int = 512) -> list[SummedTable]:
     """A sum of ``named`` rows into zeros, that goes into a variable in one of several ways."""
     made = Builder()
     handle = made.add("Placeholder", "total", (), "resource")
@@ -31,7 +31,7 @@ def added(way: str, named: int = 512) -> list[Wasted]:
         made.add("AssignVariableOp", "assign", (handle, made.add("AddV2", "sum", (kept, dense), TABLE, HERE)), "", HERE)
     else:
         made.add("AssignAddVariableOp", "assign", (handle, dense), "", HERE)
-    return [each for each in wasted(made.graph(), None) if each.kind == "dense_sum"]
+    return [each for each in causes_in(made.graph()) if isinstance(each, SummedTable)]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def added(way: str, named: int = 512) -> list[Wasted]:
 def test_few_rows_are_added_as_a_whole_table(way: str, operations: list[str]) -> None:
     (found,) = added(way)
     assert found.operations == operations
-    assert found.figures["rows"] == 50_000 and found.figures["written"] == 512
+    assert found.rows == 50_000 and found.written == 512
     assert found.where is not None and found.where.line == 53
 
 

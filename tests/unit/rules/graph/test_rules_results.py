@@ -7,14 +7,29 @@ from typing import Any
 import msgspec
 import pytest
 from computed_builder import compiled, ran
+from graph_causes import offer_causes
 from tfperfkit_probes.ops.model import Marks, OpsData, Wasted
+from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.clipped_norms import ClippedGradients, ClippedNorms
+from tfperfkit_rules.graph.small_updates import OneByOne, SmallUpdates
 from tfperfkit_rules.graph.waste import RULES
+from tfperfkit_rules.graph.weight_averages import AveragedWeights, WeightAverages
 from tfprof_builder import brief
 
+from tfperfkit.graph.recorded import RecordedGraphs
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import ComputedStep, FunctionCalls
 
 GRAPH = "__inference_step_1"
+WHERE = SourceSpan("train.py", 5, "step")
+#: By their codes.
+ON_PURPOSE: dict[str, Cause] = {
+    "GRF030": AveragedWeights(where=WHERE, operations=["Svd"], left=0.0, variables=3, numbers=9),
+    "GRF029": ClippedGradients(where=WHERE, operations=["Svd"], left=0.0, gradients=3, together=1),
+    "GRF032": OneByOne(
+        where=WHERE, operations=["Svd"], left=0.0, variables=3, numbers=9.0, each=28.0, alike=3, shapes=1
+    ),
+}
 STEP = """\
 import tensorflow as tf
 
@@ -29,26 +44,20 @@ PREDICT = "first, second = model.predict(x)\nprint(first)\n"
 
 
 def evidence(source: str, ms: float = 4.0, kind: str = "result_1", **fields: Any) -> Any:
-    figures = {"number": 1.0, "results": 2.0, "variables": 3.0, "numbers": 9.0, "each": 10.0} | {"gradients": 3.0}
-    figures |= {"operations": 28.0, "alike": 3.0, "shapes": 1.0}
-    waste = Wasted(
-        kind=kind,
-        where=SourceSpan("train.py", 5, "step"),
-        operations=["Svd"],
-        names=[GRAPH],
-        left=0.0,
-        figures=figures | {"together": 1.0},
-    )
+    figures = {"number": 1.0, "results": 2.0}
+    waste = Wasted(kind=kind, where=WHERE, operations=["Svd"], names=[GRAPH], left=0.0, figures=figures)
     named = {"function": "step", "owner": "user", "graph": GRAPH} | fields
-    function = brief(first_execution_ms=5.0, marks=Marks(wasted=[waste]))
+    function = brief(first_execution_ms=5.0, marks=Marks(wasted=[] if kind in ON_PURPOSE else [waste]))
     function = msgspec.structs.replace(function, **named)
     row = msgspec.structs.replace(ran("Svd", ms), of="Svd")
-    more = (FunctionCalls(per_step={GRAPH: 1.0}), OpsData(functions=[], all=(function,)))
+    found = offer_causes(GRAPH, *([ON_PURPOSE[kind]] if kind in ON_PURPOSE else []))
+    more = (FunctionCalls(per_step={GRAPH: 1.0}), OpsData(functions=[], all=(function,)), found)
     return compiled((row, ran("MatMul", 4.0, flops=1e6)), more=more, source=source)
 
 
 def told(evidence: Any) -> list[Finding]:
-    return [finding for rule in RULES for finding in rule(evidence)]
+    rules = (*RULES, WeightAverages(), ClippedNorms(), SmallUpdates())
+    return [finding for rule in rules for finding in rule(evidence)]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +114,7 @@ def test_an_output_of_a_model_that_predict_gives_and_nobody_reads() -> None:
     assert not told(evidence(PREDICT + "print(second)\n", **keras))
 
 
-@pytest.mark.parametrize(("kind", "less"), [("average", 0.8), ("norm", 0.8), ("update", 1.1)])
+@pytest.mark.parametrize(("kind", "less"), [("GRF030", 0.8), ("GRF029", 0.8), ("GRF032", 1.1)])
 def test_what_is_done_on_purpose_is_a_finding_where_it_takes_much(kind: str, less: float) -> None:
     (much,) = told(evidence("", ms=4.0, kind=kind))
     (some,) = told(evidence("", ms=less, kind=kind))
@@ -114,27 +123,25 @@ def test_what_is_done_on_purpose_is_a_finding_where_it_takes_much(kind: str, les
 
 
 def test_updates_that_take_less_than_a_call_may_are_left_alone() -> None:
-    made = evidence("", ms=4.0, kind="update")
+    made = evidence("", ms=4.0, kind="GRF032")
     step = made.offer(ComputedStep)
     small = compiled(
         tuple(row.times(0.1) for row in step.operations),
-        more=(made.offer(FunctionCalls), made.offer(OpsData)),
+        more=(made.offer(FunctionCalls), made.offer(OpsData), made.offer(RecordedGraphs)),
         around_ms=0.1,
     )
     assert told(made) and not told(small)
 
 
 def test_what_a_step_waits_is_not_the_starts_of_a_few_updates() -> None:
-    made = evidence("", ms=0.01, kind="update")
+    made = evidence("", ms=0.01, kind="GRF032")
     step, more = made.offer(ComputedStep), (made.offer(FunctionCalls), made.offer(OpsData))
     updates = msgspec.structs.replace(step.operations[0], stage="update")
-    (one,) = more[1].all
-    waste = msgspec.structs.replace(one.marks.wasted[0], updates=["Svd"])
-    marked = msgspec.structs.replace(one, marks=Marks(wasted=[waste]))
-    busy = compiled((updates,), idle_ms=40.0, more=(more[0], OpsData(functions=[], all=(marked,))))
+    cause = msgspec.structs.replace(ON_PURPOSE["GRF032"], updates=["Svd"])
+    busy = compiled((updates,), idle_ms=40.0, more=(*more, offer_causes(GRAPH, cause)))
     assert not told(busy)
 
 
 def test_layers_alike_could_be_one() -> None:
-    (finding,) = told(evidence("", ms=4.0, kind="update"))
+    (finding,) = told(evidence("", ms=4.0, kind="GRF032"))
     assert finding.code == "GRF032" and "3 of them share a shape" in finding.advice

@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 from computed_builder import compiled, ran
 from evidence_builder import FILE
-from tfperfkit_probes.ops.model import GraphLoop, Marks, OpsData, Wasted
-from tfperfkit_rules.graph.waste.updates import updates
+from graph_causes import offer_causes
+from tfperfkit_probes.ops.model import GraphLoop, Marks, OpsData
+from tfperfkit_rules.graph.small_updates import OneByOne, SmallUpdates
 from tfprof_builder import brief
 
 from tfperfkit.model import SourceSpan
@@ -22,18 +23,22 @@ LOOP = GraphLoop(
 def found(*loops: GraphLoop) -> list[Any]:
     """A step of 20 ms in which 2,000 operations of an optimizer take 0.4 ms, and between operations pass 18."""
     many = [f"adam/Mul_{number}" for number in range(2000)]
-    small = Wasted(
-        kind="update",
+    small = OneByOne(
         where=SourceSpan(FILE, 9),
         operations=["adam/none"],
         updates=many,
         left=0.1,
-        figures={"variables": 200, "operations": 10, "numbers": 64, "alike": 1, "shapes": 4},
+        variables=200,
+        each=10.0,
+        numbers=64.0,
+        alike=1,
+        shapes=4,
     )
-    function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=Marks(wasted=[small], loops=list(loops)))
+    function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=Marks(loops=list(loops)))
     rows = [msgspec.structs.replace(ran("Mul", 0.0002, "update"), of=name) for name in many]
-    more = (FunctionCalls(per_step={"__inference_step_1": 1.0}), OpsData(functions=[], all=(function,)))
-    return list(updates(compiled([*rows, ran("MatMul", 1.0)], idle_ms=18.0, more=more)))
+    calls = FunctionCalls(per_step={"__inference_step_1": 1.0})
+    more = (calls, OpsData(functions=[], all=(function,)), offer_causes("__inference_step_1", small))
+    return list(SmallUpdates()(compiled([*rows, ran("MatMul", 1.0)], idle_ms=18.0, more=more)))
 
 
 def test_updates_take_their_part_of_the_time_between_operations() -> None:

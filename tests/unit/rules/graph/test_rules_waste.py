@@ -12,7 +12,13 @@ from evidence_builder import FILE, make_evidence, make_samples, make_steps
 from graph_causes import offer_causes
 from tfperfkit_probes.ops.model import Marks, OpsData, Wasted
 from tfperfkit_rules.graph import RULES
+from tfperfkit_rules.graph.all_differences import Differences
 from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.copied_variable import CopiedRows, SummedTable
+from tfperfkit_rules.graph.factorised_again import FactorisedMatrix
+from tfperfkit_rules.graph.flattened import FlattenedLayer
+from tfperfkit_rules.graph.jacobian_diagonal import DiagonalJacobian
+from tfperfkit_rules.graph.weight_averages import AveragedWeights
 from tfperfkit_rules.graph.whole_shuffle import ShuffledRows
 from tfperfkit_rules.graph.whole_sort import SortedRow
 from tfprof_builder import brief, graphs, op
@@ -26,7 +32,6 @@ HERE = SourceSpan("train.py", 3, "loss")
 FIGURES: dict[str, dict[str, float]] = {
     "spread": {"mask": 9e6, "ids": 768, "one_hot": 1.0, "looked_up": 1.0},
     "order": {"flops": 2e9, "needed": 2e7, "made": 3e7, "between": 1000},
-    "pairs": {"differences": 7e7, "distances": 6e6, "numbers": 1e6},
     "table": {"rows": 60_000, "taken": 1024},
     "repeats": {"rows": 50, "times": 1500},
     "solve": {"size": 480, "columns": 4, "loop": 1.0},
@@ -34,17 +39,13 @@ FIGURES: dict[str, dict[str, float]] = {
     "resized": {"times": 256, "before": 256, "after": 12},
     "positions": {"all": 32, "used": 1},
     "penalty": {"rows": 90_000, "taken": 512},
-    "copied": {"rows": 120_000, "written": 64, "bytes": 6e7, "queue": 0.0},
-    "dense_sum": {"rows": 500_000, "written": 512, "bytes": 6.4e7},
-    "diagonal": {"examples": 96},
     "zeros": {"numbers": 1.6e7, "filled": 0.0012},
     "separable": {"height": 53, "width": 53, "channels": 1},
     "again": {"calls": 33, "times": 16.5, "loop": 0.0},
     "fixed": {"calls": 0.0, "times": 0.0, "loop": 0.0},
     "stacked": {"same": 2, "rows": 3, "variables": 30},
-    "factors": {"size": 480, "times": 2, "determinant": 1.0, "inverse": 1.0},
 }
-CODES = {"spread": "GRF010", "order": "GRF011", "pairs": "GRF012"} | {
+CODES = {"spread": "GRF010", "order": "GRF011"} | {
     "table": "GRF014",
     "repeats": "GRF015",
     "resized": "GRF015",
@@ -52,26 +53,43 @@ CODES = {"spread": "GRF010", "order": "GRF011", "pairs": "GRF012"} | {
     "penalty": "GRF028",
     "solve": "GRF016",
     "picked": "GRF017",
-    "copied": "GRF019",
-    "dense_sum": "GRF019",
-    "diagonal": "GRF020",
     "zeros": "GRF021",
     "separable": "GRF033",
     "again": "GRF023",
     "fixed": "GRF023",
-    "factors": "GRF025",
     "stacked": "GRF023",
-    "average": "GRF030",
-    "norm": "GRF029",
-    "update": "GRF032",
 }
 
 
 #: By their codes, causes that a ``GraphRule`` finds.
 CAUSES: dict[str, Cause] = {
     "GRF013": SortedRow(where=HERE, operations=["sort/TopKV2"], left=0.1, length=24_000, used=120, rows=8),
+    "GRF012": Differences(
+        where=HERE, operations=["sort/TopKV2"], left=0.1, differences=70_000_000, distances=6_000_000, numbers=1_000_000
+    ),
+    "GRF019": CopiedRows(
+        where=HERE,
+        operations=["sort/TopKV2"],
+        left=0.1,
+        rows=120_000,
+        written=64,
+        table_bytes=60_000_000,
+        numbers=7_680_000,
+        numbers_written=4096,
+        queue=False,
+    ),
+    "GRF020": DiagonalJacobian(where=HERE, operations=["sort/TopKV2"], left=0.1, examples=96, zeros=False),
+    "GRF025": FactorisedMatrix(
+        where=HERE, operations=["sort/TopKV2"], left=0.1, size=480, times=2, determinant=True, inverse=True
+    ),
     "GRF026": ShuffledRows(where=HERE, operations=["sort/TopKV2"], left=0.1, rows=1_000_000, used=64),
 }
+
+
+#: The other kind of GRF019.
+SUMMED = SummedTable(
+    where=HERE, operations=["sort/TopKV2"], left=0.1, rows=500_000, written=512, table_bytes=64_000_000
+)
 
 
 def waste(kind: str = "GRF013", **fields: Any) -> Any:
@@ -121,6 +139,12 @@ def test_each_kind_has_its_code_place_and_words(kind: str) -> None:
     assert backward.value == pytest.approx(1 / 3)
 
 
+def test_a_table_that_is_summed_has_words_of_its_own() -> None:
+    (finding,) = told(step(SUMMED))
+    assert (finding.code, finding.where[0]) == ("GRF019", HERE)
+    assert finding.title.startswith("512 rows of a gradient become a table of 500,000")
+
+
 def test_what_the_update_takes_goes_with_it() -> None:
     without, with_it = (told(step(waste("penalty", updates=names)))[0] for names in ([], ["sort/TopKV2"]))
     assert with_it.share_of_step - without.share_of_step == pytest.approx(1.0 / 12.14, abs=0.01)
@@ -150,12 +174,12 @@ def test_the_layer_that_computes_all_positions_is_named_where_it_gets_its_name(d
 )
 def test_the_points_of_all_differences_are_named_as_in_the_script(line: str) -> None:
     text = f"import tensorflow as tf\n\ndistances = {line}\n"
-    (finding,) = told(step(waste("pairs"), source={HERE.file: text}))
+    (finding,) = told(step(waste("GRF012"), source={HERE.file: text}))
     assert (
         "tf.reduce_sum(self.codes * self.codes, -1) - 2 * tf.matmul(flat, self.codes, transpose_b=True)"
         in finding.advice
     )
-    (unknown,) = told(step(waste("pairs"), source={HERE.file: text.replace(line, "far(x)")}))
+    (unknown,) = told(step(waste("GRF012"), source={HERE.file: text.replace(line, "far(x)")}))
     assert "2 * tf.matmul(a, b, transpose_b=True)" in unknown.advice
 
 
@@ -217,26 +241,25 @@ def test_a_variable_that_the_step_assigns_to_beside_its_function_may_be_the_matr
 
 
 def test_a_queue_becomes_a_ring_and_a_scatter_is_done_in_place() -> None:
-    (scatter,) = told(step(waste("copied")))
+    (scatter,) = told(step(waste("GRF019")))
     assert "scatter_nd_update(indices, rows)" in scatter.advice
-    few = FIGURES["copied"] | {"written": 0.2, "numbers": 4e6, "numbers_written": 400}
-    (cells,) = told(step(msgspec.structs.replace(waste("copied"), figures=few)))
+    (cells,) = told(step(waste("GRF019", written=0.2, numbers=4_000_000, numbers_written=400)))
     assert cells.title == "4 million numbers of a variable are copied to write 400"
-    queue = msgspec.structs.replace(waste("copied"), figures=FIGURES["copied"] | {"queue": 1.0})
-    (ring,) = told(step(queue))
+    (ring,) = told(step(waste("GRF019", queue=True)))
     assert "oldest" in ring.advice
 
 
 def test_gradients_that_are_made_at_once_go_by_their_own_names() -> None:
-    at_once = msgspec.structs.replace(waste("diagonal"), operations=["gradient_tape/net/Tanh/pfor/mul"])
+    at_once = waste("GRF020", operations=["gradient_tape/net/Tanh/pfor/mul"])
     evidence = step(at_once)
     assert not told(evidence)
     data = evidence.offer(ComputedStep)
     name = "StatefulPartitionedCall/gradient_tape/net/Tanh/pfor/mul"
     rows = (*data.operations, msgspec.structs.replace(ran("Mul", 6.0, "backward"), name=name, of="net/Tanh"))
-    function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=Marks(wasted=[at_once]))
+    function = brief(graph="__inference_step_1", first_execution_ms=5.0)
     calls = FunctionCalls(per_step={"__inference_step_1": 1.0})
-    (finding,) = told(compiled(rows, more=(calls, OpsData(functions=[], all=(function,)))))
+    more = (calls, OpsData(functions=[], all=(function,)), offer_causes("__inference_step_1", at_once))
+    (finding,) = told(compiled(rows, more=more))
     assert finding.code == "GRF020"
 
 
@@ -285,17 +308,21 @@ def test_a_table_that_can_be_trained_stays_where_nothing_trains() -> None:
     assert not search(50), "what follows from it may be trained"
 
 
+AVERAGES = AveragedWeights(where=HERE, operations=["sort/TopKV2"], left=0.1, variables=3, numbers=9)
+
+
 @pytest.mark.parametrize(("kind", "told_of"), [("positions", 1), ("average", 0)])
 def test_a_step_that_no_trace_timed_is_priced_by_its_graph(kind: str, told_of: int) -> None:
     """Where the run ended before its trace did: not by how many small operations there are."""
-    mine = msgspec.structs.replace(waste("positions", takes_flops=3e8, whole_flops=9e8), kind=kind)
-    given = {"callers": [SourceSpan(FILE, 5)], "marks": Marks(wasted=[mine]), "first_execution_ms": 5.0}
+    mine = waste(kind) if kind == "positions" else AVERAGES
+    marks, graphs_ = found_in(brief().graph, [msgspec.structs.replace(mine, takes_flops=3e8, whole_flops=9e8)])
+    given = {"callers": [SourceSpan(FILE, 5)], "marks": marks, "first_execution_ms": 5.0}
     function = msgspec.structs.replace(brief(), gradient_operations=50, **given)
     evidence = make_evidence(
         parts_ms={"graph": 99.0, "dispatch": 1.0},
         steps=make_steps(8, 100.0),
         samples=make_samples([(90, "graph", (frame(5),))]),
-        offers={"lines": (FunctionCalls(per_step={}), OpsData(functions=[], all=(function,)))},
+        offers={"lines": (FunctionCalls(per_step={}), OpsData(functions=[], all=(function,)), graphs_)},
         machine_gflops=100.0,
     )
     findings = told(evidence)
@@ -303,18 +330,27 @@ def test_a_step_that_no_trace_timed_is_priced_by_its_graph(kind: str, told_of: i
     assert all(0.3 < item.share_of_step < 0.35 and item.gain.low for item in findings)
 
 
-FLAT = {"places": 2025.0, "channels": 32.0, "numbers": 64_800.0, "units": 256.0, "bytes": 66e6}
+FLAT = FlattenedLayer(
+    where=HERE,
+    operations=["dense/MatMul"],
+    places_of_example=2025,
+    axes=2,
+    channels=32,
+    numbers=64_800,
+    units=256,
+    kernel_bytes=66_000_000,
+)
 
 
-def flattened(ms: float = 4.0, trained: int = 70_000_000, figures: dict[str, float] | None = None) -> Any:
-    waste_ = Wasted(kind="flat", where=HERE, operations=["dense/MatMul"], figures=figures or FLAT)
-    function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=Marks(wasted=[waste_]))
+def flattened(ms: float = 4.0, trained: int = 70_000_000) -> Any:
+    function = brief(graph="__inference_step_1", first_execution_ms=5.0)
     function = msgspec.structs.replace(function, parameter_bytes=trained)
     product = msgspec.structs.replace(ran("MatMul", ms), of="dense/MatMul")
     update = msgspec.structs.replace(ran("Mul", ms, "update"), shapes="64800×256, 1 → 64800×256")
     other = msgspec.structs.replace(ran("Mul", 1.0, "update"), shapes="3×3×16×32, 1 → 3×3×16×32")
     calls = FunctionCalls(per_step={"__inference_step_1": 1.0})
-    return compiled((product, update, other, ran("Conv2D", 4.0)), more=(calls, OpsData(functions=[], all=(function,))))
+    more = (calls, OpsData(functions=[], all=(function,)), offer_causes("__inference_step_1", FLAT))
+    return compiled((product, update, other, ran("Conv2D", 4.0)), more=more)
 
 
 def test_a_dense_layer_on_whole_pictures_is_reported_with_its_updates() -> None:

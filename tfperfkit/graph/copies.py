@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tfperfkit.graph.model import Node
+from tfperfkit.graph.uses import along_rows
 from tfperfkit.graph.view import View
-from tfperfkit_probes.ops.waste.tables import along_rows
 
-_COPIES = frozenset({"Tile", "BroadcastTo"})
+_COPIES = ("Tile", "BroadcastTo")
 _DEEPEST = 4
 
 
@@ -22,7 +22,7 @@ class Copies(NamedTuple):
     rows: int | None = None
 
 
-def copies(view: View, owner: tuple[str, int]) -> Copies:
+def find_copies(view: View, owner: tuple[str, int]) -> Copies:
     """Of a tensor that is none, it itself. Reshapes of copies count with them as long as the last axis stays."""
     shape = view.shape(*owner)
     if not shape:

@@ -13,10 +13,10 @@ from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.clock import MS_PER_S
 from tfperfkit.model import Measurement, SourceSpan
 from tfperfkit.offers import RanOperations, StepBreakdown
-from tfperfkit.records.epoch_starts import Late, epoch_starts
 from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.input import evaluated
 from tfperfkit_rules.input.bounds import MIN_WAIT
+from tfperfkit_rules.input.epochs import epochs
 from tfperfkit_rules.input.evaluated import evaluated_wait
 from tfperfkit_rules.input.mapped import busiest, mapped_ms
 from tfperfkit_rules.measures import shared
@@ -321,34 +321,6 @@ def overlaps(pipeline: Pipeline) -> bool:
     """Whether a stage with threads of its own stands before the stage that sets the pace, or is it."""
     last = pipeline.bound_by if pipeline.bound_by is not None else len(pipeline.stages) - 1
     return any(stage.kind.startswith((*PARALLEL, "Prefetch")) for stage in pipeline.stages[: last + 1])
-
-
-class Epochs(msgspec.Struct, frozen=True):
-    """First steps of epochs that take longer. ms per step, over all clean steps; ``length`` in steps."""
-
-    length: int
-    late_ms: float  # beyond an ordinary step, in all
-    unseen_ms: float  # of it, what is not in the account's part "input"
-
-
-def epochs(evidence: Evidence) -> Epochs | None:
-    """None when the steps that take longer don't fall on beginnings of epochs."""
-    account = evidence.account
-    if account is None or not account.steps:
-        return None
-    clean = evidence.steps.clean
-    found = epoch_starts(
-        [Late(item.step, item.excess_ms, item.cause) for item in account.outliers],
-        {step.number for step in clean},
-        any(step.input_ns for step in clean),
-    )
-    if found is None:
-        return None
-    return Epochs(
-        found.length,
-        sum(item.excess_ms for item in found.late) / account.steps,
-        sum(item.excess_ms for item in found.late if item.cause != "input") / account.steps,
-    )
 
 
 def place(stage: Stage | None, pipeline: Pipeline) -> SourceSpan:

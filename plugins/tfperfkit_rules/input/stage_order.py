@@ -14,7 +14,8 @@ from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.bounds import MIN_PART, PER_STEP
-from tfperfkit_rules.input.feed import Feed, called, epochs, feed, feeding, own_time, place, places, waiting
+from tfperfkit_rules.input.epochs import epochs
+from tfperfkit_rules.input.feed import Feed, called, feed, feeding, own_time, place, places, waiting
 from tfperfkit_rules.input.sequential_stages import is_cheap
 from tfperfkit_rules.measures.data_loops import calls
 from tfperfkit_rules.measures.late_skips import TWO_AN_EPOCH

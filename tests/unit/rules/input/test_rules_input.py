@@ -9,7 +9,7 @@ import pytest
 from evidence_builder import FILE, make_account, make_evidence, make_steps
 from input_builder import BATCH, PREFETCH, codes, evidence, mapped, one, pipeline, ranged, stage
 from tfperfkit_probes.input.model import KerasInput, Pipeline, Stage
-from tfperfkit_rules.input import feed, python_batches, sequential_stages, stage_order, waiting
+from tfperfkit_rules.input import epochs, python_batches, sequential_stages, stage_order, waiting
 from tfprof_builder import brief, graphs
 
 from tfperfkit.model import Outlier, SourceSpan, StepAccount
@@ -324,7 +324,7 @@ def test_buffers_that_fill_as_epochs_begin_are_waiting_too() -> None:
         iterators=4,
     )
     given = evidence(unmeasured, account=epochs_account(), steps=make_steps())
-    found = feed.epochs(given)
+    found = epochs.epochs(given)
     assert found is not None and found.length == 15 and found.unseen_ms == pytest.approx(450 / 57)
     finding = one(stage_order.repeated(given))
     assert finding.code == "INP006" and finding.share_of_step == pytest.approx(450 / 57 / 12.9)
@@ -336,14 +336,14 @@ def test_a_second_network_at_every_fifth_step_is_no_epoch_where_fetches_are_seen
     table = make_steps()
     fetched = [msgspec.structs.replace(step, input_ns=100_000) for step in table.steps]
     table = msgspec.structs.replace(table, steps=tuple(fetched))
-    assert feed.epochs(evidence(SLOW, account=epochs_account(), steps=table)) is None
-    assert feed.epochs(evidence(SLOW, account=epochs_account("input"), steps=table)) is not None
+    assert epochs.epochs(evidence(SLOW, account=epochs_account(), steps=table)) is None
+    assert epochs.epochs(evidence(SLOW, account=epochs_account("input"), steps=table)) is not None
 
 
 def test_late_steps_anywhere_are_no_epochs() -> None:
     late = tuple(Outlier(step=n, ms=155.0, excess_ms=150.0, cause="") for n in (14, 23, 39, 40))
     account = make_account({"graph": 12.9}, steps=57, outliers=late)
-    assert feed.epochs(evidence(SLOW, account=account, steps=make_steps())) is None
+    assert epochs.epochs(evidence(SLOW, account=account, steps=make_steps())) is None
 
 
 def test_no_prefetch_where_none_is_running() -> None:

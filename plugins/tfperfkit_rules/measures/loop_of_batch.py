@@ -71,12 +71,10 @@ class BatchLoop(NamedTuple):
 def loop_of_batch(evidence: Evidence, stacks: Counter[Stack]) -> BatchLoop | None:
     """None where turns need each other, where they are few, or where no one loop holds most of the samples."""
     held: Counter[tuple[int, str, Loop]] = Counter()
-    below: dict[tuple[str, Loop], Stack] = {}
     for stack, count in stacks.items():
         for depth, frame in enumerate(stack.frames):
             for inner, loop in enumerate(frame_loops(evidence, frame)):
                 held[100 * depth + inner, frame.file, loop] += count
-                below.setdefault((frame.file, loop), stack)
     limit = shared.LOOP_SHARE.value * stacks.total()
     found: BatchLoop | None = None
     rows = [item for item in held.items() if item[1] >= limit]
@@ -84,7 +82,7 @@ def loop_of_batch(evidence: Evidence, stacks: Counter[Stack]) -> BatchLoop | Non
     for (depth, file, loop), count in sorted(rows, key=lambda item: -item[0][0]):
         if loop.line == loop.last and not loop.over:
             continue
-        apart = turns_apart(evidence, file, loop, _inside(below[file, loop], file, loop))
+        apart = turns_apart(evidence, file, loop)
         turns, most = _turns(evidence, file, loop, once=depth == outermost) if apart else (None, None)
         if found is not None:
             every = _both(found.outer or found, BatchLoop(file, loop, count, turns, most))
@@ -108,13 +106,6 @@ def _many(turns: float | None, most: float | None) -> bool:
     if turns is None or most is None:
         return True
     return most >= MIN_TURNS.value and 2 * turns >= MIN_TURNS.value
-
-
-def _inside(stack: Stack, file: str, loop: Loop) -> list[Frame]:
-    """The frames of a stack that the loop called."""
-    of_it = [frame.file == file and loop.line <= frame.line <= loop.last for frame in stack.frames]
-    last = max((index for index, here in enumerate(of_it) if here), default=0)
-    return [frame for frame, here in zip(stack.frames[last + 1 :], of_it[last + 1 :], strict=True) if not here]
 
 
 def _turns(evidence: Evidence, file: str, loop: Loop, *, once: bool) -> tuple[float | None, float | None]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from defined_names import with_definitions
 from eager_builder import eager_evidence, leaf, seen, site, sites
 from evidence_builder import FILE, make_evidence, make_samples, make_steps, one
 from tfperfkit_probes.input.model import InputData, KerasInput
@@ -187,7 +188,7 @@ def test_models_that_one_loop_calls_are_one_finding_and_its_turns_one_batch(sour
     lines = LineCounts(rows=tuple(LineCount(file=FILE, line=line, hits=40) for line in (3, 4, 5)))
     given = make_evidence(
         parts_ms={"eager_ops": 4.0, "dispatch": 5.0, "graph": 1.0},
-        source=source,
+        source=with_definitions(source),
         samples=make_samples(rows),
         records=sites(site(1, "call", 6, 8, loops=(7,))),
         offers={"lines": [lines]},
@@ -214,7 +215,7 @@ while True:
     inside = (*called(5), Frame(FILE, 2, "ask", 1, None, LAYER))
     given = make_evidence(
         parts_ms={"eager_ops": 9.0, "graph": 1.0},
-        source=source,
+        source=with_definitions(source),
         samples=make_samples([(90, "eager_ops", inside), (10, "graph", called(6))]),
         records=sites(site(1, "call", 6, loops=(3,))),
         offers={"lines": [LineCounts(rows=tuple(LineCount(file=FILE, line=line, hits=40) for line in (2, 5)))]},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from defined_names import with_definitions
 from evidence_builder import FILE, one
 from tfperfkit_rules.eager import work
 from work_builder import frame, sampled, work_evidence
@@ -17,7 +18,7 @@ def found(given: str, before: str = "pass") -> Finding:
     source = f"import numpy as np\nimport tensorflow as tf\nfor x in xs:\n    {before}\n    rows.append(m({given}))\n"
     leaf = frame(5, LAYER, span=(len("    rows.append("), len(f"    rows.append(m({given})")))
     stacks = [sampled(80, "eager_ops", leaf), sampled(20, "dispatch", leaf)]
-    return one(work.eager_work(work_evidence(source, stacks, loop=3)))
+    return one(work.eager_work(work_evidence(with_definitions(source), stacks, loop=3)))
 
 
 @pytest.mark.parametrize(
@@ -29,7 +30,7 @@ def found(given: str, before: str = "pass") -> Finding:
         ("tf.cast(np.array([x]), tf.float32)", "pass"),
         ("xs[i:i + 1]", "pass"),
         ("tf.expand_dims(x, 0)", "pass"),
-        ("row, training=True", "row = x.reshape(1, -1).astype('float32')"),
+        ("row", "row = x.reshape(1, -1).astype('float32')"),
     ],
 )
 def test_one_row_in_each_turn_can_be_one_batch(given: str, before: str) -> None:
@@ -52,3 +53,8 @@ def test_what_may_be_a_batch_is_only_compiled(given: str, before: str) -> None:
     finding = found(given, before)
     assert finding.title == "m is called operation by operation inside the loop at train.py:3"
     assert isinstance(finding.gain, Range)
+
+
+def test_a_model_in_training_mode_may_change_from_row_to_row() -> None:
+    """Batch normalization keeps averages of its inputs and normalizes each batch by itself."""
+    assert "not once for all of them" not in found("x[None], training=True").title

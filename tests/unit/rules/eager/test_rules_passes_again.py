@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from defined_names import with_definitions
 from evidence_builder import FILE, one
 from tfperfkit_rules.eager.passes_again import same_pass
 from work_builder import CALL, frame, sampled, work_evidence
@@ -26,7 +27,7 @@ for level in levels:
 
 def swept(source: str = SOURCE, *, of_the_call: int = 180, turns: int = 9) -> Evidence:
     return work_evidence(
-        source,
+        with_definitions(source),
         [sampled(of_the_call, "graph", frame(8, CALL)), sampled(200 - of_the_call, "python", frame(9))],
         loop=5,
         iterations=40,
@@ -45,7 +46,7 @@ def test_a_sweep_that_goes_through_the_same_batches() -> None:
 @pytest.mark.parametrize(
     "evidence",
     [
-        swept(SOURCE.replace("forward(x)", "forward(x * level)")),
+        swept(SOURCE.replace("= forward(x)", "= forward(x * level)")),
         swept(SOURCE.replace("training=False", "training=True")),
         swept(of_the_call=6),
         swept(turns=2),

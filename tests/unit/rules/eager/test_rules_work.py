@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from defined_names import with_definitions
 from eager_builder import op
 from evidence_builder import FILE, one
 from finding_builder import unexplained
@@ -144,7 +145,9 @@ def test_turns_that_need_no_other_are_one_batch_and_gain_more() -> None:
             sampled(8, "host_sync", frame(5)),
             sampled(2, "python", frame(5)),
         ]
-        return one(work.eager_work(work_evidence(source, stacks, loop=4, ops=TINY, hits={5: 900, 3: 900})))
+        return one(
+            work.eager_work(work_evidence(with_definitions(source), stacks, loop=4, ops=TINY, hits={5: 900, 3: 900}))
+        )
 
     apart, needed = found("rows.append(refine(v).numpy())"), found("s = refine(s + v).numpy()")
     assert "No turn of the loop in line 4" in apart.advice and apart.where[0] == SourceSpan(FILE, 4)
@@ -172,8 +175,8 @@ def test_loops_in_each_other_whose_turns_are_apart_are_better_still_one_batch() 
     stacks = [sampled(60, "eager_ops", *inner), sampled(40, "dispatch", *inner)]
     hits = {3: 1, 4: 20, 5: 20, 7: 20 * 24, 8: 20}
     alone, both = (
-        one(work.eager_work(work_evidence(source, stacks, loop=6, ops=TINY, hits=hits)))
-        for source in (PATCHES.replace("row = []", "row = last = image[r] + last"), PATCHES)
+        one(work.eager_work(work_evidence(with_definitions(source), stacks, loop=6, ops=TINY, hits=hits)))
+        for source in (PATCHES.replace("row = []", "row, last = [], image[r] + last"), PATCHES)
     )
     assert "No turn of the loop in line 6" in alone.advice and "around it" not in alone.advice
     assert "one of the loop in line 4 around it" in both.advice and both.where[0].line == 6
@@ -184,9 +187,9 @@ def test_loops_in_each_other_whose_turns_are_apart_are_better_still_one_batch() 
 def test_a_loop_that_did_not_end_while_lines_were_counted_may_have_more_turns() -> None:
     stacks = [sampled(60, "eager_ops", frame(4, MATH)), sampled(40, "dispatch", frame(4, MATH))]
     source = "import tensorflow as tf\n\nfor x in xs:\n    rows.append(tf.exp(x))\ntf.stack(rows)\n"
-    going = one(work.eager_work(work_evidence(source, stacks, loop=3, ops=TINY, hits={4: 7})))
+    going = one(work.eager_work(work_evidence(with_definitions(source), stacks, loop=3, ops=TINY, hits={4: 7})))
     assert "No turn of the loop in line 3" in going.advice  # 28 turns in its eight seconds, and nothing around it
-    few = one(work.eager_work(work_evidence(source, stacks, loop=3, ops=TINY, hits={4: 1})))
+    few = one(work.eager_work(work_evidence(with_definitions(source), stacks, loop=3, ops=TINY, hits={4: 1})))
     assert "No turn" not in few.advice
 
 
@@ -207,7 +210,11 @@ def test_few_turns_are_no_batch() -> None:
     )
     stacks = [sampled(90, how, frame(8), frame(5, MATH, name="f")) for how in ("eager_ops", "dispatch")]
     few, many = (
-        one(work.eager_work(work_evidence(source, stacks, loop=7, ops=TINY, hits={3: 10, 5: 10 * turns})))
+        one(
+            work.eager_work(
+                work_evidence(with_definitions(source), stacks, loop=7, ops=TINY, hits={3: 10, 5: 10 * turns})
+            )
+        )
         for turns in (2, 200)
     )
     assert "No turn" not in few.advice and "No turn of the loop in line 4" in many.advice
@@ -284,13 +291,13 @@ while True:
 def test_a_model_that_each_turn_of_an_inner_loop_calls_has_one_call_for_all_as_its_remedy() -> None:
     called = frame(6, LAYER, span=(12, 16))
     stacks = [sampled(90, "eager_ops", called), handed(called)]
-    found = one(everything(work_evidence(IN_TURNS, stacks, loop=3)))
+    found = one(everything(work_evidence(with_definitions(IN_TURNS), stacks, loop=3)))
     assert (found.code, found.where[0]) == ("EAG004", SourceSpan(FILE, 6))
     assert 5 in [place.line for place in found.where]
     assert found.title == "m is called at each turn of the loop in line 5, not once for all of them"
     assert "call m once before it" in found.advice and "tf.function(m" in found.advice
     fed = [*stacks, sampled(1, "input", frame(5))]
-    found = one(everything(work_evidence(IN_TURNS, fed, loop=3)))
+    found = one(everything(work_evidence(with_definitions(IN_TURNS), fed, loop=3)))
     assert found.title == "m is called operation by operation inside the loop at train.py:3"  # its turns have batches
 
 

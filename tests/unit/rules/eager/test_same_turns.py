@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
+from defined_names import with_definitions
 from evidence_builder import FILE, make_evidence
 from tfperfkit_rules.measures.same_turns import same_turns
 
@@ -15,7 +16,7 @@ HEAD = "import numpy as np\nimport tensorflow as tf\nmodel = tf.keras.Sequential
 
 def loop_of(source: str) -> int | None:
     """The line of the loop for the call at the line that ends in ``# here``; what leads there ends in ``# 1``."""
-    lines = (HEAD + source).splitlines()
+    lines = with_definitions(HEAD + source).splitlines()
     ends = {line.rpartition("# ")[2]: number for number, line in enumerate(lines, 1) if "# " in line}
     way = [ends[word] for word in sorted(ends) if word.isdigit()] + [ends["here"]]
     evidence = make_evidence(source="\n".join(lines) + "\n")

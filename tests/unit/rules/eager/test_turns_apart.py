@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from defined_names import with_definitions
 from evidence_builder import FILE, make_evidence, make_steps
 from tfperfkit_rules.measures.source_text import loop_at
 from tfperfkit_rules.measures.turns_apart import turns_apart
@@ -62,17 +63,21 @@ def test_a_compiled_step_that_a_turn_calls_has_no_frames() -> None:
         "def inner(x):\n    {}\n    return x\n"
         "for x in xs:\n    y = tf.stack([x, x])\n    rows.append(learn(y))\n"
     )
-    given = [work_evidence(source.format(line), [sampled(9, "eager_ops", frame(9))], loop=8) for line in LINES]
+    given = [
+        work_evidence(with_definitions(source.format(line)), [sampled(9, "eager_ops", frame(9))], loop=8)
+        for line in LINES
+    ]
     told = [turns_apart(each, FILE, loop) for each in given if (loop := loop_at(each, FILE, 8))]
     assert told == [True, False, False]
 
 
 def test_a_function_that_a_turn_calls_may_change_what_another_reads() -> None:
     source = "import tensorflow as tf\ndef f(x):\n    {}\n    return tf.exp(x)\nfor x in xs:\n    rows.append(f(x))\n"
-    evidence = [work_evidence(source.format(line), [sampled(9, "eager_ops", frame(6))], loop=5) for line in LINES]
-    told = [
-        turns_apart(each, FILE, loop, [frame(4, name="f")]) for each in evidence if (loop := loop_at(each, FILE, 5))
+    evidence = [
+        work_evidence(with_definitions(source.format(line)), [sampled(9, "eager_ops", frame(6))], loop=5)
+        for line in LINES
     ]
+    told = [turns_apart(each, FILE, loop) for each in evidence if (loop := loop_at(each, FILE, 5))]
     assert told == [True, False, False]
 
 
@@ -80,7 +85,7 @@ LINES = ("y = x", "v.assign(x)", "global seen; seen = x")
 
 
 def apart(source: str) -> bool:
-    evidence = work_evidence(source, [sampled(9, "eager_ops", frame(4))], loop=3)
+    evidence = work_evidence(with_definitions(source), [sampled(9, "eager_ops", frame(4))], loop=3)
     loop = loop_at(evidence, FILE, 3)
     assert loop is not None
     return turns_apart(evidence, FILE, loop)
@@ -93,25 +98,36 @@ def f(x):
     {}
     return tf.exp(x)
 for x in xs:
-    rows.append({}(x))
+    rows.append(f(x))
+"""
+METHOD = """\
+import tensorflow as tf
+class Step:
+    @tf.function
+    def f(self, x):
+        {}
+        return tf.exp(x)
+step = Step()
+for x in xs:
+    rows.append(step.f(x))
 """
 
 
-@pytest.mark.parametrize("called", ["f", "self.f"])
-def test_a_compiled_function_has_no_frames_and_may_change_what_another_turn_reads(called: str) -> None:
-    sources = [COMPILED.format(line, called) for line in ("y = x", "v.assign(x)", "optimizer.apply_gradients(x)")]
-    evidence = [work_evidence(source, [sampled(9, "eager_ops", frame(7))], loop=6) for source in sources]
-    assert [turns_apart(each, FILE, loop) for each in evidence if (loop := loop_at(each, FILE, 6))] == [
-        True,
-        False,
-        False,
-    ]
+@pytest.mark.parametrize(("source", "line"), [(COMPILED, 6), (METHOD, 8)])
+def test_a_compiled_function_has_no_frames_and_may_change_what_another_turn_reads(source: str, line: int) -> None:
+    texts = [source.format(body) for body in ("y = x", "v.assign(x)", "optimizer.apply_gradients(x)")]
+    stacks = [sampled(9, "eager_ops", frame(line + 1))]
+    evidence = [work_evidence(with_definitions(text), stacks, loop=line) for text in texts]
+    told = [turns_apart(each, FILE, loop) for each in evidence if (loop := loop_at(each, FILE, line))]
+    assert told == [True, False, False]
 
 
 @pytest.mark.parametrize(("steps", "told"), [(4, False), (9, True)])
 def test_the_loop_of_the_training_steps_and_one_around_it_need_each_turn(steps: int, told: bool) -> None:
     source = HEAD + "for epoch in range(3):\n    for x in xs:\n        rows.append(f(x))\n"
-    evidence = make_evidence(source=source, steps=msgspec.structs.replace(make_steps(9), loop=Loop(FILE, steps)))
+    evidence = make_evidence(
+        source=with_definitions(source), steps=msgspec.structs.replace(make_steps(9), loop=Loop(FILE, steps))
+    )
     assert [turns_apart(evidence, FILE, loop) for line in (3, 4) if (loop := loop_at(evidence, FILE, line))] == [
         told
     ] * 2

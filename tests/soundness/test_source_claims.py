@@ -1,0 +1,47 @@
+"""Claims about loops in source hold when the programs run: no generated program refutes one."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from source_claims import Tally, check, check_seeds
+from source_programs import Chance, make_program
+
+from tfperfkit.syntax.flow.iteration import Iteration
+
+#: Programs of one test, and tests.
+EACH, TESTS = (500, 200) if os.environ.get("TFPERF_LONG") else (50, 20)
+LONG = bool(os.environ.get("TFPERF_LONG"))
+
+
+@pytest.mark.parametrize("number", range(TESTS))
+def test_no_claim_is_refuted(number: int) -> None:
+    tally = check_seeds(range(number * EACH, (number + 1) * EACH))
+    assert tally.programs > EACH / 2
+    assert tally.examples == []
+    print({kind: f"{tally.claims[kind]} of {tally.true[kind]}" for kind in tally.true})
+
+
+programs = st.randoms(use_true_random=False).map(lambda random: make_program(Chance(random)))
+
+
+@given(programs)
+@settings(max_examples=1000 if LONG else 50)
+def test_no_claim_is_refuted_of_programs_that_hypothesis_makes(source: str) -> None:
+    assert check(source).examples == []
+
+
+@pytest.fixture
+def tally(monkeypatch: pytest.MonkeyPatch) -> Tally:
+    """What is found if the analysis takes every loop for one with independent iterations."""
+    monkeypatch.setattr(Iteration, "dependence", lambda self, draws: "")
+    monkeypatch.setattr(Iteration, "varies", lambda self, node: False)
+    return check_seeds(range(30))
+
+
+def test_a_wrong_claim_is_refuted(tally: Tally) -> None:
+    """The check itself can fail."""
+    assert tally.refuted["same"] > 20 and tally.refuted["independent"] > 1

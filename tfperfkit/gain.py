@@ -68,7 +68,7 @@ def severity(saved: float) -> Severity:
 
 
 def every(share: float) -> int:
-    """At each how many turns to do what takes ``share`` of a loop that does it at each, so that it takes
+    """Return every how many iterations to do what takes ``share`` of a loop if done in each, so that it takes
     ``SELDOM_SHARE`` or less: 100, 200, 500, 1000 and so on."""
     upper = calibration.SELDOM_SHARE.value
     needed = share * speedup(share) * (1 - upper) / upper

@@ -1,8 +1,8 @@
-"""Whether anything speaks for it that a step which computes, computes what it has to.
+"""Is the compute in a compute-bound step actually necessary?
 
-Time in compiled functions alone says nothing: work that is not needed computes too. It speaks for a step that its time
-is spread over lines and layers, or that a layer of Keras' own which takes most of it is bound by what the machine can
-do. A line of the user's own that takes most of it may do in each step what need not be done at all.
+Time in compiled functions does not answer that: unnecessary work computes too. Two things speak for a step: its time is
+spread over lines and layers, or one of Keras' own layers takes most of it and is bound by the machine. If one line of
+the user's code takes most of the time, that line may repeat work that could be done once, or not at all.
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ from tfperfkit.rule import Evidence
 MOST = calibration.EXPLAINS.value
 
 
-def doubt(evidence: Evidence, *, near_limit: bool = False) -> str:
-    """Why it is not known that the step, or the work, computes what it needs, as a sentence with how to look further;
-    "" where that speaks for itself. ``near_limit``: it computes about as fast as the machine can."""
+def find_open_question(evidence: Evidence, *, near_limit: bool = False) -> str:
+    """Return a sentence on why it is open whether all compute is necessary, and how to look further; "" if it is not.
+
+    ``near_limit``: the step computes about as fast as the machine can.
+    """
     step = evidence.offer(ComputedStep)
     if step is None or step.ms <= 0 or 2 * (step.unknown_ms + step.waits_ms) > step.ms:
         return "" if near_limit else " On which lines was not traced, so it is open whether all of it is needed."
-    if _is_little(evidence, step):
+    if _is_short_trace(evidence, step):
         return f" The trace holds {step.traced_ms:,.3g} ms of it, so it is open whether all of it is needed."
-    part = _on_one_place(evidence, step)
+    part = _find_dominant_part(evidence, step)
     if part is not None:
         return (
             f" Whether {evidence.unit.a} needs all of that, no rule can tell: look for what is the same each time, "
@@ -37,12 +39,13 @@ def doubt(evidence: Evidence, *, near_limit: bool = False) -> str:
             f" Of that, {100 * step.idle_ms / step.ms:.0f} % passes between operations, in starting them: fewer and "
             "larger ones (whole batches, no loops in the graph) take less."
         )
-    return "" if near_limit else _far_from_the_machine(step)
+    return "" if near_limit else _say_far_from_limit(step)
 
 
-def _far_from_the_machine(step: ComputedStep) -> str:
-    """What the machine's arithmetic or memory bounds is done as fast as it can be; of the rest, bound by its kernels or
-    by nothing known, there may be something to gain.
+def _say_far_from_limit(step: ComputedStep) -> str:
+    """Return a sentence if less than half of the time is in operations that the machine's arithmetic or memory bounds.
+
+    Operations that are bound by their kernels, or by nothing known, may become faster.
     """
     near = sum(row.ms for row in step.operations if row.bound in BY_THE_MACHINE)
     if near >= MOST * step.ms:
@@ -53,21 +56,21 @@ def _far_from_the_machine(step: ComputedStep) -> str:
     )
 
 
-def _is_little(evidence: Evidence, step: ComputedStep) -> bool:
-    """Whether a trace that lay in a work holds far less than an iteration: then most of one may be something else."""
+def _is_short_trace(evidence: Evidence, step: ComputedStep) -> bool:
+    """Return whether a trace holds far less than one iteration: most of the iteration may be something else."""
     account = evidence.account
     return account is not None and 0 < step.traced_ms < calibration.TOLD_SPAN.value * account.mean_ms
 
 
-def one_place(evidence: Evidence) -> SourceSpan | None:
-    """The line of the user's own on which most is computed, of which nobody knows whether it is needed."""
+def find_single_line(evidence: Evidence) -> SourceSpan | None:
+    """Return the line of the user's code on which most is computed, if it is open whether all of that is necessary."""
     step = evidence.offer(ComputedStep)
-    part = _on_one_place(evidence, step) if step is not None and step.ms > 0 else None
+    part = _find_dominant_part(evidence, step) if step is not None and step.ms > 0 else None
     return part.where if part is not None and not part.layer else None
 
 
-def _on_one_place(evidence: Evidence, step: ComputedStep) -> ComputedLine | None:
-    """The line of the user's own, or the layer, which takes most of what is computed and speaks not for itself."""
+def _find_dominant_part(evidence: Evidence, step: ComputedStep) -> ComputedLine | None:
+    """Return the line of the user's code, or the layer, that dominates the step without an obvious justification."""
     for part in computed_parts(evidence):
         if sum(row.ms for row in part.operations) < MOST * step.ms:
             continue

@@ -10,7 +10,7 @@ import msgspec
 from tfperfkit import gain
 from tfperfkit.clock import MS_PER_S, NS_PER_S
 from tfperfkit.diagnosis.elsewhere import saved_elsewhere
-from tfperfkit.diagnosis.freeing import freeing_s, shorter_s
+from tfperfkit.diagnosis.freeing import saved_wait, waits_for_iterators
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.rules import apply, apply_last
@@ -28,16 +28,18 @@ def findings(
     """All findings, the costliest first, and a sentence for each rule that failed. ``wall_s``: of the run."""
     given, troubles = apply(run)
     found = [*of_probes, *given]
-    shares = _of_training(run, wall_s)
+    shares = _training_shares(run, wall_s)
     for evidence in work:
         if evidence.work is None:
             continue
         name = evidence.work.name
         shares[name, "step"] = shares[name, "turn"] = evidence.work.share_of_run
         more, _ = apply(evidence)  # a rule that failed here failed above
-        of_work = [item for item in more if _concerns(item, found)]
+        of_work = [item for item in more if _is_new_of_work(item, found)]
         found += [msgspec.structs.replace(item, work=name, work_kind=evidence.work.kind) for item in of_work]
-    inside = {evidence.work.name for evidence in work if evidence.work is not None and _between_steps(run, evidence)}
+    inside = {
+        evidence.work.name for evidence in work if evidence.work is not None and _ran_between_steps(run, evidence)
+    }
     merged = merge(found, shares, inside)
     # What was found twice, at a line that two works reach, explains a part of both.
     left, failed = apply_last(run, found)
@@ -47,31 +49,33 @@ def findings(
             continue
         more, _ = apply_last(evidence, found)
         left += [msgspec.structs.replace(item, work=evidence.work.name, work_kind=evidence.work.kind) for item in more]
-    freed_s = freeing_s(run)
-    once = _traced_once_s(run) / wall_s if wall_s > 0 else 0.0
+    waited_s = waits_for_iterators(run)
+    once = _first_tracing_s(run) / wall_s if wall_s > 0 else 0.0
     told = []
     for item in (*merged, *left):
         of_steps = not item.work and item.basis in _PARTS_OF_THE_RUN
         less = once if of_steps and item.family not in _OF_TRACING else 0.0
-        told.append(_of_the_run(item, shares, wall_s, {} if item.work else freed_s, less))
-    told = [saved_elsewhere(item, _doubles(item, found, shares, wall_s, inside)) for item in told]
+        told.append(_price_for_run(item, shares, wall_s, {} if item.work else waited_s, less))
+    told = [saved_elsewhere(item, _find_elsewhere(item, found, shares, wall_s, inside)) for item in told]
     return rank(told, shares), troubles
 
 
-def _of_training(run: Evidence, wall_s: float) -> dict[tuple[str, Basis], float]:
-    """The shares of the run that training steps take, and steps with what passes between them."""
+def _training_shares(run: Evidence, wall_s: float) -> dict[tuple[str, Basis], float]:
+    """Return the shares of the run that training steps take, alone and with what passes between them."""
     if wall_s <= 0:
         return {("", "step"): 0.0, ("", "turn"): 0.0}
     steps = sum(step.end_ns - step.begin_ns for step in run.steps.steps) / NS_PER_S
-    # By how many they are, not by how long: the first, which is traced and compiled, has no longer pause behind it.
+    # By their number, not by their length: the pause after the first step, which is traced, is not longer.
     pauses = run.account.between_total_ms if run.account is not None else 0.0
     between = sum(step.count for step in run.steps.steps) * pauses / MS_PER_S
     return {("", "step"): min(steps / wall_s, 1.0), ("", "turn"): min((steps + between) / wall_s, 1.0)}
 
 
-def _traced_once_s(run: Evidence) -> float:
-    """Seconds of tracing in the steps of the warm-up beyond what all steps trace: each function has to be traced once,
-    however fast it gets."""
+def _first_tracing_s(run: Evidence) -> float:
+    """Return the seconds of tracing in the warm-up beyond what all steps trace.
+
+    Each function has to be traced once, however fast it gets.
+    """
     first, clean = (
         [
             (step.count, run.tracing.overlap(step.begin_ns, step.end_ns))
@@ -84,21 +88,23 @@ def _traced_once_s(run: Evidence) -> float:
     return sum(max(traced - count * usual, 0.0) for count, traced in first) / NS_PER_S
 
 
-def _of_the_run(
+def _price_for_run(
     item: Finding,
     shares: Mapping[tuple[str, Basis], float],
     wall_s: float,
-    freed_s: Mapping[Basis, float],
+    waited_s: Mapping[Basis, float],
     less: float = 0.0,
 ) -> Finding:
-    """A finding with its share of the run and what it would save of it. ``shares``: of the run, by work and basis;
-    ``freed_s``: what passes until iterators are freed, which is shorter behind shorter steps; ``less``: a share of the
-    run that is in these and that it is not about."""
+    """Return a finding with its share of the run and the seconds that it would save.
+
+    ``shares`` of the run, by work and basis. ``waited_s``: seconds until iterators are destroyed, which get less with
+    shorter steps. ``less``: the share of the run that is in ``shares`` but that the finding is not about.
+    """
     if item.basis == "risk":
         return item
     whole = 1.0 if item.basis == "run" else max(shares.get((item.work, item.basis), 0.0) - less, 0.0)
     share = min(item.share_of_step * whole, 1.0) if whole else None
-    saves_s = _saved(item, whole * wall_s, freed_s.get(item.basis, 0.0))
+    saves_s = _saved_seconds(item, whole * wall_s, waited_s.get(item.basis, 0.0))
     if saves_s is not None and saves_s[1] is not None and item.family == "graph":
         # A graph with less in it is traced sooner: at most in proportion.
         most = gain.saving(max(item.gain.bounds or (1.0,)))
@@ -106,42 +112,44 @@ def _of_the_run(
     return msgspec.structs.replace(item, share_of_run=share, saves_s=saves_s)
 
 
-def _between_steps(run: Evidence, work: Evidence) -> bool:
-    """Whether most of a work ran between training steps: its seconds are in the turns of the training loop."""
+def _ran_between_steps(run: Evidence, work: Evidence) -> bool:
+    """Return whether most of the work ran between training steps, within iterations of the training loop."""
     steps = run.steps.steps
     every = work.log.inside(work.log.whole)
     inside = work.log.inside([(steps[0].begin_ns, steps[-1].end_ns)]) if steps else []
     return len(inside) > len(every) / 2
 
 
-def _doubles(
+def _find_elsewhere(
     item: Finding,
     found: Sequence[Finding],
     shares: Mapping[tuple[str, Basis], float],
     wall_s: float,
     inside: AbstractSet[str],
 ) -> Iterator[Elsewhere]:
-    """The same cause at the same line in other works, of which ``merge`` keeps the costliest: one remedy is all.
-    ``inside``: the works between training steps, of which a finding of the turns has the same seconds."""
+    """Yield what the same remedy saves in other works: ``merge`` keeps the costliest finding of one cause at one line.
+
+    ``inside``: the works between training steps. A finding about iterations of the training loop has their seconds too.
+    """
     if not item.where or item.basis not in _PARTS_OF_THE_RUN:
         return
     for other in found:
         same = other.code == item.code and other.where[:1] == item.where[:1] and other.work != item.work
         if not same or other.basis not in _PARTS_OF_THE_RUN:
             continue
-        turns, of_work = (item, other) if other.work else (other, item)
-        if turns.basis == "turn" and not turns.work and of_work.work in inside:
+        of_loop, of_work = (item, other) if other.work else (other, item)
+        if of_loop.basis == "turn" and not of_loop.work and of_work.work in inside:
             continue
         of_s = shares.get((other.work, other.basis), 0.0) * wall_s
-        saved = _saved(other, of_s, 0.0)
+        saved = _saved_seconds(other, of_s, 0.0)
         if saved is not None:
             low, high = saved
             where = f"the {other.work_kind} at {other.work}" if other.work else "the training steps"
             yield Elsewhere(seconds=(low, high if high is not None else other.share_of_step * of_s), where=where)
 
 
-def _saved(item: Finding, of_s: float, freed_s: float) -> tuple[float, float | None] | None:
-    """Seconds, from and to, of the ``of_s`` in which what the finding is about ran, as often as it did."""
+def _saved_seconds(item: Finding, of_s: float, waited_s: float) -> tuple[float, float | None] | None:
+    """Return the seconds, from and to, that the finding saves of ``of_s``, the time in which its cause ran."""
     if of_s <= 0:
         return None
     if item.gain.bounds is not None:
@@ -149,13 +157,13 @@ def _saved(item: Finding, of_s: float, freed_s: float) -> tuple[float, float | N
         if high <= 1:
             return None
         # Of one factor there is one figure.
-        least = shorter_s(freed_s, of_s, low)[0 if low < high else 1]
-        return of_s * gain.saving(low) + least, of_s * gain.saving(high) + shorter_s(freed_s, of_s, high)[1]
+        least = saved_wait(waited_s, of_s, low)[0 if low < high else 1]
+        return of_s * gain.saving(low) + least, of_s * gain.saving(high) + saved_wait(waited_s, of_s, high)[1]
     if item.gain.low is None or item.gain.low <= 1:
         return None
-    return of_s * item.gain.surely + shorter_s(freed_s, of_s, item.gain.low)[0], None
+    return of_s * item.gain.surely + saved_wait(waited_s, of_s, item.gain.low)[0], None
 
 
-def _concerns(item: Finding, known: Sequence[Finding]) -> bool:
-    """Whether a finding is of this work: what concerns the whole run, or a risk, was found there already."""
+def _is_new_of_work(item: Finding, known: Sequence[Finding]) -> bool:
+    """Return whether a finding is about this work. Findings about the whole run, and risks, are found there already."""
     return item.basis in ("step", "turn") or not any(other.code == item.code for other in known)

@@ -1,8 +1,8 @@
-"""What passes until the iterators of the steps' datasets are freed: it goes with what the steps take.
+"""Waits until the iterators of the steps' datasets are destroyed. They get shorter if the steps get shorter.
 
-TensorFlow frees an iterator when its threads have ended. One of them sleeps twice as long each time, and sometimes
-is not woken: the wait is what is left of its sleep, at most as long as the iterator has lived, and on an average in
-proportion to that.
+TensorFlow destroys an iterator when its threads have ended. One of the threads sleeps twice as long each time, and is
+sometimes not woken. The wait is the rest of its sleep: at most as long as the iterator has lived, and on average
+proportional to that.
 """
 
 from __future__ import annotations
@@ -15,18 +15,23 @@ from tfperfkit.records.freed import freed
 from tfperfkit.rule import Evidence
 
 
-def freeing_s(run: Evidence) -> dict[Basis, float]:
-    """Seconds of such waits since the first step, for findings of steps; for those of turns, which have what passes
-    between steps, since the last one. Nothing where no pipeline is known to feed the steps."""
+def waits_for_iterators(run: Evidence) -> dict[Basis, float]:
+    """Return the seconds of these waits by basis of a finding; empty if no pipeline is known to feed the steps.
+
+    For findings about steps, all waits since the first step count. Findings about iterations of the training loop
+    already have what passes between steps, so that only waits after the last step count.
+    """
     steps, pipelines = run.steps.steps, run.offer(Pipelines)
     if not steps or pipelines is None or not pipelines.iterated or not pipelines.feeds_steps:
         return {}
     waits = [wait for wait in freed(run.log) if wait.begin_ns >= steps[0].begin_ns]
-    behind = sum(wait.ns for wait in waits if wait.begin_ns >= steps[-1].end_ns)
-    return {"step": sum(wait.ns for wait in waits) / NS_PER_S, "turn": behind / NS_PER_S}
+    after = sum(wait.ns for wait in waits if wait.begin_ns >= steps[-1].end_ns)
+    return {"step": sum(wait.ns for wait in waits) / NS_PER_S, "turn": after / NS_PER_S}
 
 
-def shorter_s(freed_s: float, of_s: float, factor: float) -> tuple[float, float]:
-    """Of these seconds, what goes when the ``of_s`` that the iterators lived become ``factor`` times as short: at
-    least, were each wait as long as it can be then, and in proportion."""
-    return max(0.0, freed_s - of_s / factor), freed_s * gain.saving(factor)
+def saved_wait(waited_s: float, of_s: float, factor: float) -> tuple[float, float]:
+    """Return the seconds of ``waited_s`` that are saved if the iterators live ``factor`` times shorter than ``of_s``.
+
+    The first figure is the least: each wait is then as long as it can be. The second one is in proportion.
+    """
+    return max(0.0, waited_s - of_s / factor), waited_s * gain.saving(factor)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tfperfkit import calibration
-from tfperfkit.diagnosis.doubts import doubt, one_place
+from tfperfkit.diagnosis.doubts import find_open_question, find_single_line
 from tfperfkit.diagnosis.headroom import is_a_try, is_less, large
 from tfperfkit.diagnosis.other_training import other_trainings
 from tfperfkit.diagnosis.rank_samples import sampled
@@ -127,7 +127,7 @@ def _no_cause(evidence: Evidence) -> str:
     near = working and _near_the_limit(evidence)
     between = _say_time_between(account)
     sound = near or _is_sound(evidence)
-    open_question = doubt(evidence, near_limit=near) if sound else ""
+    open_question = find_open_question(evidence, near_limit=near) if sound else ""
     found = NO_CAUSE
     if sound and not open_question:
         found = "Nothing to fix" if near else f"{NO_FAULT} in the step itself" if between else NO_FAULT
@@ -203,7 +203,7 @@ def _computed_at(evidence: Evidence) -> str:
         return ", and the windows saw another training than most of these steps are of"
     layer = next((part for part in computed_parts(evidence) if part.layer), None)
     line = next(iter(computed_lines(evidence)), None)
-    if layer is not None and layer.share >= LOUD and one_place(evidence) is None:
+    if layer is not None and layer.share >= LOUD and find_single_line(evidence) is None:
         name = layer.layer.rpartition("/")[2]
         return f", {100 * layer.share:.0f} % in the layer {name} ({_computes_what(layer)})"
     if line is None or line.share < LOUD:

@@ -1,8 +1,8 @@
-"""Findings that show the same lost time are reported once, by the one that explains it.
+"""Reports lost time once, by the finding that explains it.
 
-A finding names in ``absorbs`` the codes whose findings are only its symptoms (a file that is loaded again at each step
-also shows as input), in ``absorbs_here`` those that are when they stand at one of its places (a hot line of Python on
-the way to the file). Two findings of one code at one place are one.
+A finding names in ``absorbs`` the codes of findings that are only symptoms of it: a file that is loaded again in each
+step also shows as input. In ``absorbs_here`` it names those that are symptoms if they share one of its places: a hot
+line of Python on the way to the file. Two findings of one code at one place are one.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ def merge(
     shares: Mapping[tuple[str, Basis], float] | None = None,
     inside: AbstractSet[str] = frozenset(),
 ) -> tuple[Finding, ...]:
-    """The findings without those that another one explains; what was folded in is said in its detail.
+    """Return the findings without those that another one explains, which are named in its detail.
 
-    ``shares``: of the run, by ``Finding.work`` and basis: one cause at one place that was found in the training steps
-    and in a work is reported of that in which it costs more of the run. ``inside``: the works between training steps:
-    what the turns of the training loop show at their line is the same time.
+    ``shares`` of the run, by ``Finding.work`` and basis: if one cause at one place was found both in the training steps
+    and in other work, it is reported where it costs more of the run. ``inside``: the works between training steps. What
+    iterations of the training loop show at their line is the same time.
     """
     left = _without_doubles(findings, shares or {})
     folded: dict[int, list[Finding]] = {}

@@ -15,7 +15,7 @@ Fact = TypeVar("Fact")
 
 def facts_of(root: Graph, read: Callable[[GraphContents], Mapping[str, Fact]]) -> dict[str, dict[str, Fact]]:
     """By graph, what ``read`` tells of its placeholders and constants: what a function captures, those that it calls
-    are given, and what a loop hands on to each turn as it is."""
+    are given, and what a loop hands on to each iteration as it is."""
     found: dict[str, dict[str, Fact]] = {root.name: dict(read(root.record))}
     pending = [root]
     while pending:

@@ -1,4 +1,4 @@
-"""Arguments that are the same as in the calls before, or only get longer; and what a loop hands on to each turn."""
+"""Arguments that are the same as in the calls before, or only get longer; and what a loop gives to each iteration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stays the same in a graph: from call to call of a function, or from turn to turn of a loop."""
+"""What stays the same in a graph: from call to call of a function, or from iteration to iteration of a loop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DEPTH = 12
 
 
 class Staying(NamedTuple):
-    """A graph, the placeholders whose values stay, and whether that is from turn to turn of a loop."""
+    """A graph, the placeholders whose values stay, and whether that is from iteration to iteration of a loop."""
 
     graph: Graph
     names: frozenset[str]

@@ -72,7 +72,7 @@ def _one_step(parts: Sequence[Part]) -> bool:
 
 
 def traced(parts: Sequence[Part]) -> Traced | None:
-    """What exchanges that all ranks traced tell: the same operation of the same step, by its turn in the step."""
+    """What exchanges that all ranks traced tell: the same operation of the same step, by its place in the step."""
     if len(parts) < 2 or not all(part.exchanges for part in parts):
         return None
     seen: list[dict[tuple[int, str, int], float]] = []

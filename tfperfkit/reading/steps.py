@@ -21,7 +21,7 @@ _MIN_COVER = 0.2
 _SAME_CALLS = 0.9
 #: What TensorFlow calls the graph of a function, by its name.
 _INFERENCE = re.compile(r"^__inference_(?:tf__)?(.+?)_\d+$")
-#: Of the other kernels of a step, so many must come once in each of its turns.
+#: Of the other kernels of a step, so many must come once in each of its rounds.
 _MIN_REGULAR = 0.8
 
 
@@ -104,7 +104,7 @@ def find(hosts: Sequence[HostActivity], devices: Sequence[Activity]) -> Steps:
     repeated = {_owner(device): found for device in devices if (found := _repeated_kernels(device))}
     if repeated:
         kernel = next(iter(repeated.values()))[0]
-        words = f"no step is marked: a step is a turn of the kernels that repeat, from {kernel} on"
+        words = f"no step is marked: a step is one round of the kernels that repeat, from {kernel} on"
         return Steps("repeated kernels", words, {owner: steps for owner, (_, steps) in repeated.items()})
     return Steps("none", "the trace marks no steps, and nothing in it repeats as steps do")
 
@@ -175,7 +175,7 @@ def _repeated_call(host: HostActivity) -> tuple[str, tuple[Step, ...]] | None:
 
 
 def _repeated_kernels(device: Activity) -> tuple[str, tuple[Step, ...]] | None:
-    """Kernels that all run equally often, in turns: the count that covers most of the device's time tells."""
+    """Kernels that all run equally often, round by round: the count that covers most of the device's time tells."""
     counts = np.bincount(device.label, minlength=len(device.labels))
     own = np.bincount(device.label, weights=device.own_ps.astype(np.float64), minlength=len(device.labels))
     by_count: Counter[int] = Counter()

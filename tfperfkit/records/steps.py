@@ -34,7 +34,7 @@ MarkerKind = Literal[
 #: Markers that change weights; ``next`` only helps to place a step's beginning, the others tell the iterations of work
 #: that trains nothing (``analysis.work``).
 UPDATES = frozenset({"batch", "train_on_batch", "call", "apply", "loop_call", "named"})
-#: A place of updates this many times rarer than another is not what the training loop turns on; and a loop that makes
+#: A place of updates this many times rarer than another is not what the training loop goes by; and a loop that makes
 #: this many updates in a row is a training loop of its own.
 _OFTEN = 20
 #: From this many on, functions or optimizers that are each used once, at one line, are taken for one.

@@ -269,7 +269,7 @@ def _has_long_numbers(data: bytes) -> bool:
 def _may_be_deep(data: bytes) -> bool:
     """Whether a line may be; quick, and never wrong when it says no. Brackets inside of texts may make it say yes."""
     brackets = data.translate(None, _NOT_BRACKETS)
-    for _ in range(MAX_LEVELS // 2):  # each turn takes a level away, or two
+    for _ in range(MAX_LEVELS // 2):  # each iteration takes a level away, or two
         if brackets.count(b"\n") == len(brackets):
             return False
         brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")

@@ -8,7 +8,7 @@ from evidence_builder import FILE, MS, make_account, make_evidence
 from finding_builder import finding
 
 from tfperfkit.diagnosis import every_work
-from tfperfkit.diagnosis.freeing import freeing_s
+from tfperfkit.diagnosis.freeing import waits_for_iterators
 from tfperfkit.gain import AtLeast, Gain, Range, UpTo
 from tfperfkit.model import SourceSpan, Work
 from tfperfkit.offers import Pipelines
@@ -84,9 +84,9 @@ def waited(behind: bool, feeds: bool = True) -> Evidence:
 
 
 def test_the_wait_until_iterators_are_freed_is_of_steps_and_between_them_of_turns() -> None:
-    assert freeing_s(waited(behind=True)) == pytest.approx({"step": 3.0, "turn": 3.0}, abs=0.2)
-    assert freeing_s(waited(behind=False)) == pytest.approx({"step": 3.0, "turn": 0.0}, abs=0.2)
-    assert freeing_s(waited(behind=True, feeds=False)) == {}
+    assert waits_for_iterators(waited(behind=True)) == pytest.approx({"step": 3.0, "turn": 3.0}, abs=0.2)
+    assert waits_for_iterators(waited(behind=False)) == pytest.approx({"step": 3.0, "turn": 0.0}, abs=0.2)
+    assert waits_for_iterators(waited(behind=True, feeds=False)) == {}
 
 
 def test_iterators_that_lived_less_long_are_freed_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,4 +160,4 @@ def test_what_every_step_traces_is_no_first_trace() -> None:
     run = make_evidence(
         account=make_account({"graph": 3.0, "tracing": 2.0}), steps=steps, tracing=[(0, 100 * MS), *traced]
     )
-    assert every_work._traced_once_s(run) == pytest.approx(0.098)
+    assert every_work._first_tracing_s(run) == pytest.approx(0.098)

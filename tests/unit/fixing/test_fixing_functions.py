@@ -118,7 +118,9 @@ def test_a_number_that_stays_is_one_trace(tmp_path: Path) -> None:
 @pytest.mark.parametrize("loop", ["for _ in range(9):", "for row in [a, b]:", "while product > 0:"])
 def test_a_function_whose_loop_a_trace_unrolls_stays(tmp_path: Path, loop: str) -> None:
     source = REFINE.replace("    return product", f"    {loop}\n        product = product / 2\n    return product")
-    assert "loop in line 6 may be traced turn by turn" in reason(tmp_path, source, "EAG008", function="refine")
+    assert "loop in line 6 may be traced iteration by iteration" in reason(
+        tmp_path, source, "EAG008", function="refine"
+    )
     turns = REFINE.replace("    return", "    for row in matrix:\n        product = product + row\n    return")
     assert "@tf.function" in fixed(tmp_path, turns, "EAG008", function="refine")
 
@@ -296,7 +298,7 @@ def test_saving_becomes_rare(tmp_path: Path) -> None:
     assert after.endswith(
         "    # For tomorrow.\n    if step % 100 == 0:\n        manager.save(checkpoint_number=step)  # here\n"
     )
-    assert "counts its turns" in reason(tmp_path, SAVING.replace("enumerate(data)", "data"), "STP001")
+    assert "counts its iterations" in reason(tmp_path, SAVING.replace("enumerate(data)", "data"), "STP001")
     assert "no line that only saves" in reason(tmp_path, SAVING.replace("    manager", "    path = manager"), "STP001")
 
 

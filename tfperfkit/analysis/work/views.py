@@ -42,7 +42,7 @@ def views(
     found = [
         item
         for item in found
-        if not _is_cut_turn(item, evidence.steps) and not (cut and _is_cut_call(item, evidence.steps, sites))
+        if not _is_cut_iteration(item, evidence.steps) and not (cut and _is_cut_call(item, evidence.steps, sites))
     ]
     if not found:
         return []
@@ -55,9 +55,12 @@ def views(
     return made
 
 
-def _is_cut_turn(item: Busy, steps: StepTable) -> bool:
-    """Whether this is no more than two turns of the training loop itself: what lies before the first update of its
-    first turn, and the turn that an interruption cut. More of it is work that the loop does without training."""
+def _is_cut_iteration(item: Busy, steps: StepTable) -> bool:
+    """Return whether this is at most two iterations of the training loop itself.
+
+    These are what lies before the first update, and the iteration that an interruption cut. More is work that the loop
+    does without training.
+    """
     longest = max((step.end_ns - step.begin_ns for step in steps.steps), default=0)
     return steps.loop is not None and steps.loop in item.loops and item.ns <= 2 * longest
 
@@ -86,7 +89,7 @@ def training(steps: StepTable) -> Spans:
 
 def holds_steps(maker: str, windows: Sequence[tuple[int, int, str]], training: StepTable) -> bool:
     """Whether a window of this probe's lies over training steps: its breakdown is of these alone then, and tells
-    nothing of what lies between them, as most of a work does that trains in each of its turns."""
+    nothing of what lies between them, as most of a work does that trains in each of its iterations."""
     trained = Spans((step.begin_ns, step.end_ns) for step in training.steps)
     return any(name == maker and trained.overlap(begin, end) > 0 for begin, end, name in windows)
 

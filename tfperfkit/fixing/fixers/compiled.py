@@ -65,8 +65,8 @@ def _compile_function(case: Case) -> list[Edit]:
     for node in walk(function.body):
         if isinstance(node, (cst.For, cst.While)) and _is_pythons(node):
             raise NoFix(
-                f"its loop in line {module.line(node)} may be traced turn by turn: loop over tf.range, or work on "
-                "whole batches"
+                f"its loop in line {module.line(node)} may be traced iteration by iteration: "
+                "loop over tf.range, or work on whole batches"
             )
     for call in module.calls:
         if (dotted(call.func) or "").removeprefix("self.") == function.name.value:
@@ -141,8 +141,8 @@ def _pairs(node: cst.Assign | cst.AugAssign) -> Iterator[tuple[str, cst.BaseExpr
 FUNCTION = Fixer(
     "compiles the function",
     _compile_function,
-    "Python in it runs once for each trace; random numbers and rounding may differ. One batch of all turns, where that "
-    "can be, gains more",
+    "Python in it runs once for each trace; random numbers and rounding may differ. One batch of all iterations, "
+    "where that can be, gains more",
     keeps="mathematics",
 )
 

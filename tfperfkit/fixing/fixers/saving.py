@@ -59,7 +59,7 @@ def _find_counter(module: Module, node: cst.CSTNode) -> str:
             if isinstance(target, cst.Name):
                 return str(target.value)
             break
-    raise NoFix("no loop that counts its turns stands around it")
+    raise NoFix("no loop around it counts its iterations")
 
 
 BY_EPOCH = Fixer("saves once an epoch", _by_epoch, "a crash loses up to an epoch", keeps="mathematics")

@@ -161,7 +161,7 @@ def _before(loops: Sequence[Any], read: set[str], inside: set[Any], objects: set
         carried = names.binds(node for node in inside if isinstance(node, cst.BaseSmallStatement)) & read
         if (given | carried) & read & objects:
             if loop is loops[0]:
-                raise NoFix(f"{sorted(given & read & objects)[0]} is another object at each turn of the loop")
+                raise NoFix(f"{sorted(given & read & objects)[0]} is another object in each iteration")
             break
         before, varying = loop, (given | carried) & read
     return before, varying

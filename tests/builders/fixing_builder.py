@@ -52,7 +52,7 @@ def patch_of(folder: Path, source: str, finding: Finding, *offers: Any) -> tuple
     """The patch, and the file after it."""
     (folder / FILE).write_bytes(source.encode())
     patches = Patches(Files({FILE: source.splitlines(keepends=True)}, str(folder)), Made(*offers))
-    patch = patches.of(finding.code, finding)
+    patch = patches.make_patch(finding.code, finding)
     return patch, patches.after.get(FILE, source.encode()).decode()
 
 

@@ -47,7 +47,8 @@ class Moments:
         self._imports: dict[str, dict[int, str]] = {}
         self._known: dict[int, Moment] = {}  # by ``id``: the log keeps its stacks, and to hash one takes long
 
-    def of(self, stack: Stack) -> Moment:
+    def find_moment(self, stack: Stack) -> Moment:
+        """Return what a stack was at; each stack is looked at once."""
         found = self._known.get(id(stack))
         if found is None:
             found = self._known[id(stack)] = self._look(stack)

@@ -80,7 +80,7 @@ class RunParts:
         framed = [when for when, stack in samples if stack.frames]
         before, here = _UNKNOWN, None
         for when, stack in samples:
-            moment = self._moments.of(stack)
+            moment = self._moments.find_moment(stack)
             there, here = here, stack.frames[-1][:4] if stack.frames else None
             if here is None:
                 over = bool(framed) and when > framed[-1]
@@ -187,7 +187,9 @@ class RunParts:
         """The loops that training goes on in: around the step's own, and those seen in a step."""
         steps = self._facts.steps
         inside = (stack for when, stack in samples if self._busy.overlap(when - 1, when + 1) == 2)
-        self._loops = {self._moments.of(stack).loop for stack in {id(stack): stack for stack in inside}.values()}
+        self._loops = {
+            self._moments.find_moment(stack).loop for stack in {id(stack): stack for stack in inside}.values()
+        }
         if steps.loop is not None:
             self._loops.add(self._moments.around(steps.loop.file, steps.loop.line))
         self._loops.discard(None)

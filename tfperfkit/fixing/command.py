@@ -25,7 +25,7 @@ def fix_run(run: str, identity: str | None, write: bool) -> None:
     report, evidence = study(find_run(run))
     files = Files({file: evidence.source(file) for file in evidence.files()}, report.run.folder)
     patches = Patches(files, evidence)
-    made = [patches.of(name, finding) for name, finding in _chosen(report, identity)]
+    made = [patches.make_patch(name, finding) for name, finding in _chosen(report, identity)]
     show(made, files, report, sys.stdout)
     _refuse(files.changed, "changed since the run", write)
     if not patches.after:

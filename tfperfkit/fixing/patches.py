@@ -34,8 +34,8 @@ class Patches:
     after: dict[str, bytes] = field(default_factory=dict)
     _edits: list[Edit] = field(default_factory=list)
 
-    def of(self, identity: str, finding: Finding) -> Patch:
-        """The patch of the first fixer that has one."""
+    def make_patch(self, identity: str, finding: Finding) -> Patch:
+        """Return the patch of the first fixer that makes one, or the reasons why none does."""
         reasons = []
         for fixer in find_fixers(finding.remedy):
             try:

@@ -63,7 +63,7 @@ def _patch(finding: Finding, files: Files, evidence: Evidence) -> str:
     """Each by itself, on the files as they are."""
     from tfperfkit.fixing.patches import Patches, unified
 
-    made = Patches(files, evidence).of("", finding)
+    made = Patches(files, evidence).make_patch("", finding)
     lines: list[str] = []
     for path, before, after in made.steps:
         lines += unified(short_path(path, files.folder), before, after, files.module(path).tree.encoding)

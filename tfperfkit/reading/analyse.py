@@ -68,7 +68,7 @@ def _with_devices(source: Source, found: steps.Steps, recorded: Recorded) -> Tra
     waiting: dict[str, list[Spans]] = {}
     for device in devices:
         used = device.busy().total >= USED_DEVICE.value * busiest
-        window = idle.window_of(device, found.of(device))
+        window = idle.window_of(device, found.find_steps(device))
         explained = idle.explain(device, by_host.get(device.host), window)
         table.append(_device_row(device, explained, used))
         if used:

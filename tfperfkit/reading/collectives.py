@@ -35,8 +35,8 @@ def collective_rows(devices: Sequence[Activity], steps: Steps) -> tuple[Collecti
         if not any(label.is_collective for label in device.labels):
             continue
         computing = device.busy(device.mask([not (label.is_copy or label.is_collective) for label in device.labels]))
-        begins = np.array([step.begin for step in steps.of(device)], np.int64) if steps.numbered else None
-        numbers = [step.number for step in steps.of(device)]
+        begins = np.array([step.begin for step in steps.find_steps(device)], np.int64) if steps.numbered else None
+        numbers = [step.number for step in steps.find_steps(device)]
         for name, members in _by_name(device).items():
             which = np.flatnonzero(np.isin(device.label, members))  # by begin, as all events of a device
             lengths = device.end[which] - device.begin[which]

@@ -39,8 +39,8 @@ def _read(path: str) -> TraceReport:
     shown = _Progress(sum(file.stat().st_size for file in source.files))
     try:
         if source.kind == "horovod":
-            return horovod.read(source.files[0], path, shown.of(source.files[0]))
-        return read_trace(source, path, shown.of)
+            return horovod.read(source.files[0], path, shown.follow_file(source.files[0]))
+        return read_trace(source, path, shown.follow_file)
     except MemoryError:
         from tfperfkit.errors import UsageError
 
@@ -58,12 +58,13 @@ class _Progress:
         self._last = 0
         self._on = whole >= _LARGE_BYTES and sys.stderr.isatty()
 
-    def of(self, file: Path) -> Callable[[int], None]:
+    def follow_file(self, file: Path) -> Callable[[int], None]:
+        """Return the function that shows how far a file has been read, in bytes."""
         before = self._done
         self._done += file.stat().st_size
-        return lambda position: self._at(file, before + position)
+        return lambda position: self._show_position(file, before + position)
 
-    def _at(self, file: Path, position: int) -> None:
+    def _show_position(self, file: Path, position: int) -> None:
         if self._on and position - self._last >= _EACH_BYTES:
             self._last = position
             share = min(100 * position // max(self._whole, 1), 100)

@@ -16,6 +16,9 @@ from tfperfkit.reading.model import CollectiveRow, TraceReport
 from tfperfkit.reading.numbers import HOST_SHARE, MANY_COLLECTIVES, MATRIX_SHARE, REPORTED_SHARE, SMALL_COLLECTIVE_MS
 from tfperfkit.records.source_span import SourceSpan
 
+#: Families of findings about accelerators that wait, and about those that are busy with other than computing.
+_WAITING: tuple[Family, ...] = ("input", "eager", "device", "compile")
+_BUSY: tuple[Family, ...] = ("sync", "distribution")
 _HOST = (Doing.PYTHON.value, Doing.RUNTIME.value, UNKNOWN)
 
 
@@ -28,7 +31,7 @@ def find(report: TraceReport) -> tuple[Finding, ...]:
 def headline(report: TraceReport) -> str:
     """The first line: the step, how much of it the accelerators idle, and the main reason."""
     if report.idle_share is None:
-        return _of_host(report)
+        return _host_headline(report)
     used = [row for row in report.devices if row.used]
     who = f"The {len(used)} accelerators idle" if len(used) > 1 else f"{used[0].device} idles" if used else "Idle"
     of = "the step" if report.steps.count else "the recorded time"
@@ -36,17 +39,17 @@ def headline(report: TraceReport) -> str:
     if len(report.hosts) > 1 and len(used) > 1:
         text = f"The {len(used)} accelerators of {len(report.hosts)} hosts idle {report.idle_share * 100:.1f} % of {of}"
     reported = [finding for finding in report.findings if finding.severity != "info"]
-    if reported and reported[0].code in ("TRC001", "TRC002", "TRC003", "TRC007"):
+    if reported and reported[0].family in _WAITING:
         cause = max(report.waits_share, key=lambda name: report.waits_share[name])
         return f"{text}, most of it waiting for {_WAITS.get(cause, cause)}"
-    busy_with = reported and reported[0].code in ("TRC004", "TRC005", "TRC008")
+    busy_with = reported and reported[0].family in _BUSY
     if busy_with and reported[0].share_of_step > (report.idle_share or 0.0):
         return f"{reported[0].title}: {reported[0].share_of_step * 100:.1f} % of {of}"
     return text
 
 
-def _of_host(report: TraceReport) -> str:
-    """Without accelerators: what the host's threads are at for a good part of the step, or what they compute."""
+def _host_headline(report: TraceReport) -> str:
+    """Return the first line of a trace without accelerators: what the threads of the host do, or what they compute."""
     of = "the step" if report.steps.count else "the recorded time"
     fetching, nothing = (report.host_share.get(name, 0.0) for name in (Doing.INPUT.value, UNKNOWN))
     if max(fetching, nothing) >= HOST_SHARE.value:

@@ -65,7 +65,8 @@ class Steps(NamedTuple):
         """The same of one host alone."""
         return _longest(steps for owner, steps in self.by_owner.items() if owner.host == host)
 
-    def of(self, device: Activity) -> tuple[Step, ...]:
+    def find_steps(self, device: Activity) -> tuple[Step, ...]:
+        """Return the steps of a device, or else those of its host."""
         return self.by_owner.get(Owner(device.host, device.short_name)) or self.of_host(device.host)
 
     def of_host(self, host: str) -> tuple[Step, ...]:

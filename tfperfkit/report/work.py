@@ -39,7 +39,7 @@ def work_lines(work: Sequence[Work], words: Mapping[str, str], screen: Screen) -
             if outside >= _OUTSIDE * item.seconds:  # else the figures would seem to contradict each other
                 items.append(f"{numbers.alone(outside, 's')} outside of these")
         lines += [Text(), *joined(items, screen, style="bold")]
-        lines += breakdown(item.steps, of(item), words, screen, _name_rest(item)) or _spent(item, screen)
+        lines += breakdown(item.steps, name_account(item), words, screen, _name_rest(item)) or _spent(item, screen)
     return lines
 
 
@@ -62,8 +62,8 @@ def _spent(item: Work, screen: Screen) -> list[Text]:
     return prose(f"its time went into {name(parts, screen)}; by stack samples", screen, style="dim")
 
 
-def of(item: Work) -> str:
-    """What the parts of its account are parts of."""
+def name_account(item: Work) -> str:
+    """Return what the parts of the account of a work are parts of."""
     if item.iterations is not None:
         return "the mean iteration"
     whole = item.steps.mean_ms is not None and item.steps.mean_ms / 1e3 >= (1 - _OUTSIDE) * item.seconds

@@ -188,7 +188,7 @@ def of_patches(report: Report, evidence: Evidence) -> list[Variant]:
         return []
     files = Files({file: evidence.source(file) for file in evidence.files()}, report.run.folder)
     known = identified((*report.findings, *report.headroom))
-    made = [(finding, Patches(files, evidence).of(identity, finding)) for identity, finding in known]
+    made = [(finding, Patches(files, evidence).make_patch(identity, finding)) for identity, finding in known]
     return [_variant(finding, patch, files) for finding, patch in made if _is_tried(patch, files)]
 
 

@@ -14,7 +14,7 @@ RETURNED = "keras.src.utils.traceback_utils:error_handler"
 
 
 def part(what: Stack, source: str = "") -> str:
-    return Moments({FILE: tuple(source.splitlines())}).of(what).part
+    return Moments({FILE: tuple(source.splitlines())}).find_moment(what).part
 
 
 @pytest.mark.parametrize(

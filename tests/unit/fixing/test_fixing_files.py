@@ -40,7 +40,7 @@ def test_bytes_that_a_patch_does_not_mean_stay(tmp_path: Path, content: bytes) -
     kept = linecache.getlines(str(tmp_path / FILE))
     patches = Patches(Files({FILE: kept}, str(tmp_path)))
     line = next(number for number, text in enumerate(kept, 1) if "map" in text)
-    assert patches.of("INP003", finding_at("INP003", (line, ""))).reason == ""
+    assert patches.make_patch("INP003", finding_at("INP003", (line, ""))).reason == ""
     assert patches.after[FILE] == content.replace(b"map(f)", b"map(f, num_parallel_calls=tf.data.AUTOTUNE)")
 
 
@@ -73,7 +73,8 @@ def test_two_findings_give_one_file(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(source)
     patches = Patches(Files({FILE: source.splitlines(keepends=True)}, str(tmp_path)))
     first, again, second = (
-        patches.of(code, finding_at(code, (line, ""))) for code, line in (("INP003", 2), ("INP001", 2), ("INP004", 3))
+        patches.make_patch(code, finding_at(code, (line, "")))
+        for code, line in (("INP003", 2), ("INP001", 2), ("INP004", 3))
     )
     assert again.reason == "another finding's patch does it already"
     assert second.steps[0][1] == first.steps[0][2] and second.steps[0][2] == patches.after[FILE]

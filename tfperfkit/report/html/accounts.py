@@ -14,7 +14,7 @@ from tfperfkit.report.html.in_order import in_order
 from tfperfkit.report.html.source import Sources
 from tfperfkit.report.html.widths import Rules
 from tfperfkit.report.html.words import figure, name, place
-from tfperfkit.report.work import of
+from tfperfkit.report.work import name_account
 
 #: A share that its part's words fit into, in a bar.
 _ROOM = 0.11
@@ -38,7 +38,8 @@ def accounts(report: Report, rules: Rules, sources: Sources) -> list[dict[str, A
         _steps(report.steps, "A step", "step", report, album.part_lines if album is not None else {}, rules, sources)
     ]
     for number, item in enumerate(report.work, 1):
-        title = f"{'Loop' if item.kind == 'loop' else 'Call'} at {place(item.where, report.run.folder)}, {of(item)}"
+        kind = "Loop" if item.kind == "loop" else "Call"
+        title = f"{kind} at {place(item.where, report.run.folder)}, {name_account(item)}"
         made.append(_steps(item.steps, title, f"work-{number}", report, {}, rules, sources))
     run = report.run_account
     if run is not None:

@@ -1,14 +1,12 @@
-"""Arguments that are the same as in the calls before, or only get longer; and what a loop gives to each iteration."""
+"""Arguments that are the same as in the calls before, or only get longer; what a loop hands on to each iteration."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
-from tfperfkit.graph.iterations import iterations_of
+from tfperfkit.graph.facts import bodies_of_loops, hand_on, repeated
 from tfperfkit.graph.model import Graph
-from tfperfkit.graph.staying import kept, owner_of, unwritten
-from tfperfkit.graph.walk import CALLS, LOOPS, WRITES
+from tfperfkit.graph.walk import WRITES
 from tfperfkit.records.graph_contents import CallsRecord
 from tfperfkit.records.pipelines import Padding
 
@@ -28,22 +26,23 @@ class Given(NamedTuple):
     padding: dict[str, Padding] = {}
 
 
-def given(root: Graph, record: CallsRecord | None, unknown_turns: int) -> dict[str, Given]:
-    """By graph: of the function that is called, and of what it calls in turn. ``unknown_turns``: of a loop that does
-    not tell its own."""
-    padded = zip(root.record.arguments, record.padding if record is not None else (), strict=False)
-    padding = {name: each for name, each in padded if each is not None}
-    found = {root.name: _of_calls(root, record)._replace(padding=padding)}
-    pending = [root]
-    while pending:
-        here = pending.pop()
-        for body, inner in _called(here, found[here.name], unknown_turns):
-            if body.name not in found:
-                pending.append(body)
-                found[body.name] = inner
-            elif found[body.name] != inner:  # called twice, with other arguments
-                found[body.name] = Given()
-    return {name: each for name, each in found.items() if each.same or each.grown or each.padding}
+def given(root: Graph, record: CallsRecord | None, unknown_iterations: int) -> dict[str, Given]:
+    """By graph: of the function that is called, and of what it calls in turn. ``unknown_iterations``: of a loop whose
+    number of iterations is not known."""
+    mine, looping = _of_calls(root, record), bodies_of_loops(root)
+    sequences = zip(root.record.arguments, record.padding if record is not None else (), strict=False)
+    same = repeated(root, mine.same, unknown_iterations, MIN_REPEATS)
+    grown = hand_on(root, dict.fromkeys(mine.grown, True))
+    padding = hand_on(root, {name: each for name, each in sequences if each is not None})
+    return {
+        name: Given(
+            0 if name in looping else mine.calls,
+            same.get(name, {}),
+            frozenset(grown.get(name, ())),
+            padding.get(name, {}),
+        )
+        for name in {*same, *grown, *padding}
+    }
 
 
 def _of_calls(graph: Graph, record: CallsRecord | None) -> Given:
@@ -76,30 +75,3 @@ def empty_arguments(graph: Graph, record: CallsRecord | None) -> dict[str, float
         for number, (name, same) in enumerate(zip(graph.record.arguments, record.same, strict=False))
         if number in record.zeros and record.calls - same <= changes
     }
-
-
-def _called(here: Graph, given: Given, unknown_turns: int) -> Iterator[tuple[Graph, Given]]:
-    for node in here.nodes.values():
-        if node.type in CALLS:
-            for name in node.functions().get("f", ()):
-                body = here.body(name)
-                if body is not None:
-                    pairs = [
-                        (slot, owner_of(here, owner)) for slot, (owner, _) in zip(body.slots, node.inputs, strict=False)
-                    ]
-                    yield (
-                        body,
-                        Given(
-                            given.calls,
-                            {slot: given.same[owner] for slot, owner in pairs if owner in given.same},
-                            frozenset(slot for slot, owner in pairs if owner in given.grown),
-                            {slot: given.padding[owner] for slot, owner in pairs if owner in given.padding},
-                        ),
-                    )
-        elif node.type in LOOPS:
-            for name in node.functions().get("body", ()):
-                body = here.body(name)
-                if body is not None:
-                    turns = float(iterations_of(here, node) or unknown_turns)
-                    same = kept(body) | unwritten(body) if turns >= MIN_REPEATS else frozenset()
-                    yield body, Given(0, dict.fromkeys(sorted(same), turns))

@@ -18,11 +18,11 @@ def iterations_of(graph: Graph, node: Node) -> int | None:
     condition, body = (graph.body(functions.get(attribute, [""])[0]) for attribute in ("cond", "body"))
     if condition is None or body is None or len(condition.record.results) != 1:
         return None
-    goes_on = _behind(condition, condition.record.results[0])
+    goes_on = condition.made(condition.record.results[0])
     if goes_on is None or goes_on.type != "LogicalAnd":
         return _counted(graph, node, condition, body, goes_on)
     # tf.map_fn and tf.scan count twice: their own elements, and the most iterations that they allow.
-    both = [_counted(graph, node, condition, body, _behind(condition, owner)) for owner, _ in goes_on.inputs]
+    both = [_counted(graph, node, condition, body, condition.made(owner)) for owner, _ in goes_on.inputs]
     known = [times for times in both if times is not None]
     return min(known) if known and len(known) == len(both) else None
 
@@ -51,7 +51,7 @@ def _counted(graph: Graph, node: Node, condition: Graph, body: Graph, less: Node
 
 def _end(graph: Graph, name: str, output: int) -> int | None:
     """A limit that is known before the loop: the gradient of a loop goes as far as that one's counter went."""
-    loop = _behind(graph, name)
+    loop = graph.made(name)
     if loop is None or loop.type not in ("While", "StatelessWhile"):
         return _integer(graph, name, 0)
     body = graph.body(loop.functions().get("body", [""])[0])
@@ -65,14 +65,9 @@ def _end(graph: Graph, name: str, output: int) -> int | None:
     return None if times is None or start is None or step is None else start + times * step
 
 
-def _slots(graph: Graph) -> list[str]:
-    """The placeholders of a body in the order of the operation's inputs; captures come last."""
-    return [*graph.record.arguments, *graph.record.captures]
-
-
 def _slot(graph: Graph, name: str) -> int | None:
-    node = _behind(graph, name)
-    slots = _slots(graph)
+    node = graph.made(name)
+    slots = graph.slots
     return slots.index(node.name) if node is not None and node.name in slots else None
 
 
@@ -80,19 +75,9 @@ def _slot_of_result(body: Graph, index: int) -> int | None:
     return _slot(body, body.record.results[index])
 
 
-def _behind(graph: Graph, name: str) -> Node | None:
-    """The operation that makes a value, through the Identity operations after it."""
-    node = graph.nodes.get(name)
-    for _ in range(_MAX_DEPTH):
-        if node is None or node.type != "Identity" or not node.inputs:
-            return node
-        node = graph.nodes.get(node.inputs[0][0])
-    return node
-
-
 def _step(graph: Graph, node: Node, body: Graph, counter: int) -> int | None:
     """What the body adds to the counter: a constant of its own, or one that the loop was given and keeps."""
-    add = _behind(body, body.record.results[counter])
+    add = body.made(body.record.results[counter])
     if add is None or add.type not in ("AddV2", "Add", "Sub") or len(add.inputs) != 2:
         return None
     if add.type == "Sub":

@@ -21,6 +21,10 @@ from tfperfkit.xplane import wire
 MAX_GRAPH_BYTES = 64 * 1024 * 1024
 #: A larger one is not recorded (``record.MAX_OPERATIONS``); each takes memory however small it is in the file.
 MAX_NODES = 1_000_000
+_SAME = optable.names(trait="same")
+_CALLING = optable.names(kind=("call", "loop", "branch"))
+#: Operations that hand on one after the other.
+_MAX_HANDED_ON = 16
 #: Scopes that may be of ``tf.gradients``, and what follows the name of the operation that is differentiated.
 _SCOPE_OF_GRADIENTS = re.compile(r"(?<![^/])gradients(?:_\d+)?(?=/)")
 _OF_OPERATION = re.compile(r"_grad(?:_\d+)?/")
@@ -197,10 +201,24 @@ class Graph:
             nodes[name].backward = True
         return nodes
 
+    @cached_property
+    def calling(self) -> list[Node]:
+        """The calls, loops and branches."""
+        return [node for node in self.nodes.values() if node.type in _CALLING]
+
     @property
     def slots(self) -> list[str]:
         """The placeholders of a body in the order of the inputs of the operation that calls it; captures come last."""
         return [*self.record.arguments, *self.record.captures]
+
+    def made(self, name: str) -> Node | None:
+        """The node that makes a tensor, past what only hands it on."""
+        node = self.nodes.get(name)
+        for _ in range(_MAX_HANDED_ON):
+            if node is None or node.type not in _SAME or not node.inputs:
+                return node
+            node = self.nodes.get(node.inputs[0][0])
+        return node
 
     def input_types(self, node: Node) -> tuple[Type, ...]:
         """The types of a node's inputs; unknown ones have no dtype and no shape."""

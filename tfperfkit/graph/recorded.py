@@ -11,10 +11,9 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 from tfperfkit.graph.costs import cost, moved
-from tfperfkit.graph.facts import facts_of
+from tfperfkit.graph.facts import bodies_of_loops, of_values, staying
 from tfperfkit.graph.given import Given, empty_arguments, given
 from tfperfkit.graph.model import Graph
-from tfperfkit.graph.staying import Staying, staying
 from tfperfkit.graph.view import View
 from tfperfkit.graph.walk import walk
 from tfperfkit.records.graph_contents import CallsRecord
@@ -88,22 +87,22 @@ class RecordedFunction:
         at_rest = staying(self.graph, self.unchanged | self.idle)
         arguments = given(self.graph, self.calls, UNKNOWN_ITERATIONS)
         handed = empty_arguments(self.graph, self.calls)
-        empty = facts_of(self.graph, lambda record: {**record.zeros, **(handed if record is self.graph.record else {})})
-        products = facts_of(self.graph, lambda record: dict.fromkeys(record.separable, True))
+        empty = of_values(self.graph, lambda graph: {**graph.record.zeros, **(handed if graph is self.graph else {})})
+        products = of_values(self.graph, lambda graph: dict.fromkeys(graph.record.separable, True))
+        looping = bodies_of_loops(self.graph)
         found = []
         for name, (graph, times) in self._run[0].items():
             if len(graph.nodes) > MAX_OPERATIONS:
                 continue
-            stays = same.get(name) or Staying(graph, frozenset())
             view = View(
                 graph,
                 self.open_size,
-                stays.names,
-                in_loop=stays.in_loop,
+                same.get(name, frozenset()),
+                in_loop=name in looping,
                 zeros=empty.get(name),
                 separable=frozenset(products.get(name, ())),
                 given=arguments.get(name, Given()),
-                idle=at_rest[name].names if name in at_rest else frozenset(),
+                idle=at_rest.get(name, frozenset()),
                 arguments=self.shapes if graph is self.graph else None,
             )
             found.append(Body(view, times))

@@ -115,12 +115,13 @@ class View:
         return self.made(*node.inputs[number]) if number < len(node.inputs) else None
 
     def made(self, name: str, output: int = 0) -> Node | None:
-        node = self.nodes.get(name)
-        for _ in range(_DEPTH):
-            if node is None or node.type not in SAME or not node.inputs:
-                return node
-            node = self.nodes.get(node.inputs[0][0])
-        return node
+        """The node that makes a tensor, past what only hands it on."""
+        return self.graph.made(name)
+
+    def owner(self, name: str) -> str:
+        """The name of the node that makes a tensor, past what only hands it on; "" if it is not known."""
+        node = self.made(name)
+        return node.name if node is not None else ""
 
     def size(self, name: str, output: int = 0) -> Size:
         """With open sizes as in the first call, as far as they follow."""

@@ -65,7 +65,7 @@ class Unchanged:
     def _may_change(self, body: Graph | None, number: int, depth: int) -> bool:
         if body is None:
             return True
-        slots = [*body.record.arguments, *body.record.captures]
+        slots = body.slots
         return not 0 <= number < len(slots) or slots[number] in self._of(body, depth + 1)
 
 
@@ -80,9 +80,7 @@ def _is_handle(node: Node) -> bool:
 def _owners(graph: Graph, node: Node) -> Iterator[str]:
     """Where each input comes from, past what only hands it on."""
     for name, _ in node.inputs:
-        owner = graph.nodes.get(name)
-        while owner is not None and owner.type == "Identity" and owner.inputs:
-            owner = graph.nodes.get(owner.inputs[0][0])
+        owner = graph.made(name)
         yield owner.name if owner is not None else ""
 
 

@@ -11,7 +11,6 @@ from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.graph import optable
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.sizes import BINARY, SAME, UNARY
-from tfperfkit.graph.staying import owner_of
 from tfperfkit.graph.view import View
 from tfperfkit.graph.walk import WRITES
 from tfperfkit.model import Finding, Measurement, SourceSpan
@@ -133,7 +132,7 @@ class _Update:
 
 def _follow(view: View, write: Node, known: dict[str, _Update]) -> None:
     """Add a write to the update of its variable, if a gradient goes into it."""
-    target, whole = owner_of(view.graph, write.inputs[0][0]), view.elements(*write.inputs[1])
+    target, whole = view.owner(write.inputs[0][0]), view.elements(*write.inputs[1])
     if whole is None:
         return
     found: dict[str, Node] = {write.name: write}
@@ -151,7 +150,7 @@ def _follow(view: View, write: Node, known: dict[str, _Update]) -> None:
             gradients += [":".join(map(str, owner))] if size == whole else []
         elif node.type == "ReadVariableOp":
             found[node.name] = node
-            handle = owner_of(view.graph, node.inputs[0][0])
+            handle = view.owner(node.inputs[0][0])
             if handle in known and handle != target and size == whole:
                 gradients.append(handle)
         elif node.type in _BETWEEN and size in (1, whole):

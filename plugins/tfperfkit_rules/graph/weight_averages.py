@@ -9,7 +9,6 @@ from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.graph import optable
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.sizes import BINARY, SAME, UNARY
-from tfperfkit.graph.staying import owner_of
 from tfperfkit.graph.view import View
 from tfperfkit.graph.walk import WRITES
 from tfperfkit.model import Finding
@@ -100,7 +99,7 @@ def averaged_weights(view: View) -> Iterator[AveragedWeights]:
 
 def _mixture(view: View, write: Node) -> list[Node]:
     """The operations from the two reads to the write; [] if anything else goes into it."""
-    target, whole = owner_of(view.graph, write.inputs[0][0]), view.elements(*write.inputs[1])
+    target, whole = view.owner(write.inputs[0][0]), view.elements(*write.inputs[1])
     if whole is None or whole < 2:  # mixing one number takes no time
         return []
     found: dict[str, Node] = {write.name: write}
@@ -115,7 +114,7 @@ def _mixture(view: View, write: Node) -> list[Node]:
             continue  # how much of each
         found[node.name] = node
         if node.type == "ReadVariableOp":
-            read.add(owner_of(view.graph, node.inputs[0][0]))
+            read.add(view.owner(node.inputs[0][0]))
         elif node.type in _BETWEEN:
             pending += node.inputs
         elif node.type != "Const":

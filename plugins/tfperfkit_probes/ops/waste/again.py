@@ -10,7 +10,6 @@ from tfperfkit.graph.costs import cost, moved
 from tfperfkit.graph.flow import Flow
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.optable import is_heavy
-from tfperfkit.graph.staying import owner_of
 from tfperfkit.graph.view import View
 from tfperfkit.graph.walk import BRANCHES, CALLS, LOOPS, WRITES, Visit, walk
 from tfperfkit.model import SourceSpan
@@ -43,7 +42,7 @@ def again(view: View) -> Iterator[Wasted]:
 def never_changing(view: View) -> Iterator[Wasted]:
     """Work of a call that follows from captured tensors and variables which nothing changes: products and the like, and
     what goes through much memory, as normalising all rows of a table does."""
-    written = {owner_of(view.graph, node.inputs[0][0]) for node in view.nodes.values() if _writes(node)}
+    written = {view.owner(node.inputs[0][0]) for node in view.nodes.values() if _writes(node)}
     for kind, stays in ((FIXED, view.stays), (FIXED_IDLE, view.idle - written)):
         found = _slice(view, stays, stays) if stays and not view.in_loop else []
         if _computes(found) or _moves_much(view, found):

@@ -61,7 +61,7 @@ def finite_differences(evidence: Evidence) -> Iterable[Finding]:
     leaves: dict[_Evaluated, Counter[tuple[Frame, ...]]] = {}
     for stack, count in evidence.samples.stacks.items():
         for at, frame in enumerate(stack.frames[:-1]):
-            if stack.activity != "tracing" and _estimates(evidence, frame):
+            if stack.activity != "tracing" and _estimates_gradient(evidence, frame):
                 below = stack.frames[at + 1]
                 key = _Evaluated((frame.file, frame.line), (below.file, below.first, below.name))
                 found[key] += count
@@ -71,20 +71,22 @@ def finite_differences(evidence: Evidence) -> Iterable[Finding]:
     for key, count in found.most_common(1):
         if count >= MEDIUM * whole:
             paths = leaves.get(key, Counter[tuple[Frame, ...]]()).most_common(1)
-            yield from _finding(evidence, key, count / whole, _parameters(evidence, paths[0][0]) if paths else None)
+            yield from _finding(
+                evidence, key, count / whole, _count_parameters(evidence, paths[0][0]) if paths else None
+            )
 
 
-def _estimates(evidence: Evidence, frame: Frame) -> bool:
+def _estimates_gradient(evidence: Evidence, frame: Frame) -> bool:
     """Whether a frame is in ``minimize``, by a method that follows gradients, and its call gives none."""
     if not frame.calls or not calls(evidence, frame, _MINIMIZE):
         return False
     if len(frame.calls) < 2 or not frame.calls[1].endswith(_FOLLOWS):
         return False
     call = call_of(evidence, frame, _MINIMIZE)
-    return call is not None and _without_gradient(call)
+    return call is not None and _has_no_gradient(call)
 
 
-def _without_gradient(call: ast.Call) -> bool:
+def _has_no_gradient(call: ast.Call) -> bool:
     """Whether ``jac`` is left out, None, False or the name of a scheme of differences; not where that is hidden."""
     if any(isinstance(item, ast.Starred) for item in call.args) or any(word.arg is None for word in call.keywords):
         return False
@@ -92,7 +94,7 @@ def _without_gradient(call: ast.Call) -> bool:
     return given is None or (isinstance(given, ast.Constant) and not is_constant(given, True))
 
 
-def _parameters(evidence: Evidence, frames: tuple[Frame, ...]) -> int | None:
+def _count_parameters(evidence: Evidence, frames: tuple[Frame, ...]) -> int | None:
     """How many numbers the compiled function gets from SciPy: the size of the argument that is made of the first one of
     the function that SciPy calls. None where that calls another in between, or the size is not known."""
     leaf, data = frames[-1], evidence.offer(OpsData)

@@ -50,8 +50,8 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
     sites = [site for site in reached(evidence, "batch") if site.loops]
     if not sites or evidence.account is None or evidence.work is not None:
         return
-    batches, epochs = _batches(evidence, {site.id for site in sites})
-    fits = _fits(evidence, {(site.file, site.line) for site in sites}, epochs)
+    batches, epochs = _count_batches(evidence, {site.id for site in sites})
+    fits = _count_fits(evidence, {(site.file, site.line) for site in sites}, epochs)
     if fits < MIN_FITS.value or batches / epochs >= FEW_BATCHES.value:
         return
     turns = stretch(evidence)
@@ -102,11 +102,11 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
         detail="Each fit makes a dataset, an iterator and callbacks anew before its first batch runs.",
         absorbs=("INP001", "INP012", "RET012", "RET008", "STP002", "BAT001"),
         # Each fit traces its dataset's functions, and is an epoch.
-        absorbs_here=("LIN001", "RET014", *(("STP010",) if _of_one_epoch(call) else ())),
+        absorbs_here=("LIN001", "RET014", *(("STP010",) if _asks_for_one_epoch(call) else ())),
     )
 
 
-def _of_one_epoch(call: ast.Call | None) -> bool:
+def _asks_for_one_epoch(call: ast.Call | None) -> bool:
     """Whether the call asks for one epoch, which is the default too."""
     if call is None:
         return False
@@ -114,7 +114,7 @@ def _of_one_epoch(call: ast.Call | None) -> bool:
     return epochs is None or is_constant(epochs, 1)
 
 
-def _fits(evidence: Evidence, places: set[Place], epochs: float) -> float:
+def _count_fits(evidence: Evidence, places: set[Place], epochs: float) -> float:
     """Calls of ``fit`` at these lines, as its data were seen; the ended epochs where they were not."""
     data = evidence.offer(InputData)
     rows = data.keras if data is not None else ()
@@ -122,7 +122,7 @@ def _fits(evidence: Evidence, places: set[Place], epochs: float) -> float:
     return float(seen) if 0 < seen < epochs else epochs
 
 
-def _batches(evidence: Evidence, sites: set[int]) -> tuple[float, float]:
+def _count_batches(evidence: Evidence, sites: set[int]) -> tuple[float, float]:
     """(steps, ended epochs) at these sites: Keras' end of an epoch is a marker that holds no step."""
     steps = ends = 0
     for marker in evidence.markers():

@@ -39,7 +39,7 @@ def same_pass(evidence: Evidence) -> Iterable[Finding]:
     known: dict[tuple[Place, ...], SameTurns | None] = {}
     named: dict[Place, ast.Call] = {}
     for stack, count in evidence.samples.stacks.items():
-        call = _called(evidence, stack)
+        call = _find_call(evidence, stack)
         if call is None:
             continue
         way = tuple((frame.file, frame.line) for frame in stack.frames)
@@ -50,12 +50,12 @@ def same_pass(evidence: Evidence) -> Iterable[Finding]:
             named[way[-1]] = call
             found[way[-1], loop] += count
     for (place, loop), count in found.most_common(1):
-        turns = _turns(evidence, loop)
+        turns = _count_iterations(evidence, loop)
         if turns >= MIN_TURNS_AGAIN.value and count >= MEDIUM * whole:
             yield _finding(evidence, place, loop, callee(named[place], "the model"), count / whole, turns)
 
 
-def _called(evidence: Evidence, stack: Stack) -> ast.Call | None:
+def _find_call(evidence: Evidence, stack: Stack) -> ast.Call | None:
     """The call of a model or of a compiled function that a sample is in, not by Keras' own ``predict``."""
     leaf = stack.frames[-1] if stack.frames else None
     if leaf is None or stack.activity not in ("graph", "eager_ops", "dispatch") or calls(evidence, leaf, TRAINER):
@@ -63,7 +63,7 @@ def _called(evidence: Evidence, stack: Stack) -> ast.Call | None:
     return next((call_of(evidence, leaf, api) for api in (LAYER, COMPILED) if calls(evidence, leaf, api)), None)
 
 
-def _turns(evidence: Evidence, loop: SameTurns) -> float:
+def _count_iterations(evidence: Evidence, loop: SameTurns) -> float:
     """How often its body ran, at least: by lines that were counted, or by iterators that were made there."""
     first, last = loop.body
     counts, data = evidence.offer(LineCounts), evidence.offer(InputData)
@@ -74,7 +74,7 @@ def _turns(evidence: Evidence, loop: SameTurns) -> float:
     return float(max(min(hits, default=0), *made, 0))
 
 
-def _around(evidence: Evidence, place: Place) -> float:
+def _share_of_loop(evidence: Evidence, place: Place) -> float:
     """The share of the innermost loop around a line: where it goes over the data for this alone, all of it goes."""
     inner = loops(evidence, *place)
     held = sum(
@@ -88,7 +88,7 @@ def _around(evidence: Evidence, place: Place) -> float:
 
 def _finding(evidence: Evidence, place: Place, loop: SameTurns, name: str, share: float, turns: float) -> Finding:
     low, _ = interval(share, evidence.samples.count)
-    _, high = interval(max(share, _around(evidence, place)), evidence.samples.count)
+    _, high = interval(max(share, _share_of_loop(evidence, place)), evidence.samples.count)
     gained = from_shares(low * (1 - 1 / turns), min(high, shared.MAX_STEP_SHARE.value))
     around = span(evidence, loop.file, loop.line)
     return Finding(

@@ -64,7 +64,7 @@ def made_of_lists(evidence: Evidence) -> Iterable[Finding]:
         leaf = stack.frames[-1] if stack.frames else None
         if leaf is None or stack.context in ("build", "evaluate") or stack.activity in ("tracing", "graph"):
             continue
-        name = _made_by(evidence, leaf)
+        name = _name_maker(evidence, leaf)
         if name:
             at[leaf.file, leaf.line] += count
             doing[stack.activity] += count
@@ -118,7 +118,7 @@ _ARRAYS = (
 )
 
 
-def _made_by(evidence: Evidence, frame: Frame) -> str:
+def _name_maker(evidence: Evidence, frame: Frame) -> str:
     """The function of TensorFlow's that a frame was in, if the source says that it was given a list; else ""."""
     syntax = evidence.syntax(frame.file)
     if syntax is None or not frame.calls or not frame.calls[0].startswith("tensorflow."):
@@ -141,20 +141,20 @@ def _may_be_list(syntax: Syntax, node: ast.expr, depth: int) -> bool:
         return True
     if depth >= shared.FUNCTIONS_DEEP.value:
         return False
-    returned = (value for item in bound for value in _returned(syntax, item))
-    given = _given(syntax, node) if not bound and isinstance(node, ast.Name) else []
+    returned = (value for item in bound for value in _list_returned(syntax, item))
+    given = _list_given(syntax, node) if not bound and isinstance(node, ast.Name) else []
     return any(_may_be_list(syntax, item, depth + 1) for item in (*returned, *given))
 
 
 def _holds_tensors(syntax: Syntax, node: ast.expr) -> bool:
     """Whether something that is put into the list is a tensor: such a list is joined by one operation."""
-    put = [call.args[0] for call in syntax.calls if _appends(call, node) and call.args]
+    put = [call.args[0] for call in syntax.calls if _appends_to(call, node) and call.args]
     for item in syntax.bound_to(node):
         put += [item.elt] if isinstance(item, ast.ListComp) else getattr(item, "elts", [])
     return any(_is_tensor(syntax, item, 0) for item in put)
 
 
-def _appends(call: ast.Call, to: ast.expr) -> bool:
+def _appends_to(call: ast.Call, to: ast.expr) -> bool:
     owner = get_receiver(call)
     return get_method(call) == "append" and owner is not None and ast.unparse(owner) == ast.unparse(to)
 
@@ -172,13 +172,13 @@ def _is_tensor(syntax: Syntax, node: ast.expr, depth: int) -> bool:
     return any(_is_tensor(syntax, item, depth + 1) for item in syntax.bound_to(node))
 
 
-def _returned(syntax: Syntax, node: ast.expr) -> list[ast.expr]:
+def _list_returned(syntax: Syntax, node: ast.expr) -> list[ast.expr]:
     """What a call of the file's only function of that name returns."""
     function = syntax.find_only_function(get_last_name(node.func)) if isinstance(node, ast.Call) else None
     return [item for item in function.returned if item is not None] if function is not None else []
 
 
-def _given(syntax: Syntax, node: ast.Name) -> list[ast.expr]:
+def _list_given(syntax: Syntax, node: ast.Name) -> list[ast.expr]:
     """What is passed for a name that is a parameter of the function around it, wherever the file calls the function."""
     function = syntax.find_function(node.lineno)
     if function is None or node.id not in function.parameters:

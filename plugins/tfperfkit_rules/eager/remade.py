@@ -37,14 +37,14 @@ def models_made_again(evidence: Evidence) -> Iterable[Finding]:
     made, dragged, first = (part.total() / count for part in (found.made, found.dragged, found.first_runs))
     if made + dragged < MEDIUM:
         return
-    low, _ = interval(made + dragged + (first * (1 - _again(evidence, first)) if found.once else 0.0), count)
+    low, _ = interval(made + dragged + (first * (1 - _share_run_again(evidence, first)) if found.once else 0.0), count)
     _, high = interval(min(made + dragged + first, shared.MAX_STEP_SHARE.value), count)
     low *= 1 - MADE_LEFT.value
     high *= 1 - 1 / max(found.times, 1.0)  # one is made all the same
     done, do = _WORDS[found.what]
     around = loops(evidence, *found.place)
     spans = [span(evidence, *found.place)]
-    calling = _calling(evidence, found)
+    calling = _find_calling(evidence, found)
     called = calling.share_of_step if calling is not None else 0.0
     if calling is not None and calling.gain.bounds is not None:
         # A model that is kept can be compiled once: what each call of it takes goes too.
@@ -90,7 +90,7 @@ def models_made_again(evidence: Evidence) -> Iterable[Finding]:
     )
 
 
-def _again(evidence: Evidence, first: float) -> float:
+def _share_run_again(evidence: Evidence, first: float) -> float:
     """Of first runs, the share that the operations in them take, which running again takes as well; all of it where
     no trace shows them."""
     seen = traced(evidence)
@@ -100,7 +100,7 @@ def _again(evidence: Evidence, first: float) -> float:
     return min(ran / (first * evidence.step_ms), 1.0)
 
 
-def _calling(evidence: Evidence, found: Making) -> Finding | None:
+def _find_calling(evidence: Evidence, found: Making) -> Finding | None:
     """EAG004 of the model that is made: its remedy, a model compiled once, needs one that is kept."""
     made = {(frame.file, frame.line) for stack in found.made for frame in stack.frames}
     for item in (priced_predicting(evidence), priced_operations(evidence)):
@@ -113,10 +113,10 @@ def _calling(evidence: Evidence, found: Making) -> Finding | None:
         for call in syntax.calls_at(line):
             owner = get_receiver(call) or call.func
             bound = syntax.bound_to(owner) if isinstance(owner, (ast.Name, ast.Attribute)) else [owner]
-            if bound and all(isinstance(node, ast.Call) and _on(node, file, made) for node in bound):
+            if bound and all(isinstance(node, ast.Call) and _is_on_line(node, file, made) for node in bound):
                 return item
     return None
 
 
-def _on(node: ast.expr, file: str, lines: set[Place]) -> bool:
+def _is_on_line(node: ast.expr, file: str, lines: set[Place]) -> bool:
     return any(file == at and line in get_lines(node) for at, line in lines)

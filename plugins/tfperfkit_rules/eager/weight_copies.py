@@ -82,14 +82,14 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
         return innermost(stack) if stack.frames and calls(evidence, stack.frames[-1], WEIGHTS) else None
 
     rows = line_shares(evidence, _LIBRARY, copying)
-    one_by_one = _one_by_one(evidence) if not rows else []
+    one_by_one = _find_single_reads(evidence) if not rows else []
     rows += one_by_one
     copies = {row.place for row in rows}
     if not rows or evidence.samples.count < MIN:
         return
     back = bool(methods(evidence, "set_weights")) and not one_by_one
     if back:  # else what NumPy does with them does not stand between two copies
-        rows += _between(evidence, rows)
+        rows += _find_lines_between(evidence, rows)
     elif one_by_one:  # what it does with each on the line that reads it could run within TensorFlow, and read none
         here = [row for row in line_shares(evidence, ("python",)) if row.place in copies]
         if sum(row.share for row in here) * shared.MOSTLY.value <= sum(row.share for row in rows):
@@ -98,14 +98,14 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
     if share < MEDIUM:
         return
     low, high = interval(share, evidence.samples.count)
-    left = (0.0, 0.0) if not back and not one_by_one and _stay(evidence) else LEFT
+    left = (0.0, 0.0) if not back and not one_by_one and _never_change(evidence) else LEFT
     gained = from_shares(low * (1 - left[1]), min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
     places = [row.place for row in sorted(rows, key=lambda row: -row.share)]
     lines = [span(evidence, *place) for place in places if place in copies][:3]
     yield Finding(
         code="EAG007",
         family="eager",
-        title=f"{_each(evidence)} copies a network's weights to NumPy{' and back' if back else ''}",
+        title=f"{_name_unit(evidence)} copies a network's weights to NumPy{' and back' if back else ''}",
         severity=severity(gained.surely),
         share_of_step=share,
         gain=gained,
@@ -127,12 +127,12 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
     )
 
 
-def _stay(evidence: Evidence) -> bool:
+def _never_change(evidence: Evidence) -> bool:
     """Whether nothing in the sources changes a weight: then one copy, made once, is all that is needed."""
     return bool(evidence.files()) and not methods(evidence, *_CHANGES)
 
 
-def _one_by_one(evidence: Evidence) -> list[LineShare]:
+def _find_single_reads(evidence: Evidence) -> list[LineShare]:
     """The lines that read variables, one after another, in a loop over them; also where NumPy itself asks for them."""
 
     def reading(stack: Stack) -> Place | None:
@@ -148,7 +148,7 @@ def _one_by_one(evidence: Evidence) -> list[LineShare]:
 
 def _advice(evidence: Evidence, copies: set[tuple[str, int]]) -> str:
     functions = {(file, enclosing(evidence, file, line)) for file, line in copies}
-    reads, sets = (_owners(evidence, name, functions) for name in ("get_weights", "set_weights"))
+    reads, sets = (_list_owners(evidence, name, functions) for name in ("get_weights", "set_weights"))
     owners = reads | sets
     if len(owners) == 1:  # the values come from elsewhere: an optimizer of SciPy's, a population
         owner = owners.pop()
@@ -170,7 +170,7 @@ def _advice(evidence: Evidence, copies: set[tuple[str, int]]) -> str:
     )
 
 
-def _owners(evidence: Evidence, method: str, functions: set[tuple[str, Function | None]]) -> set[str]:
+def _list_owners(evidence: Evidence, method: str, functions: set[tuple[str, Function | None]]) -> set[str]:
     """The objects that the method is called on in these functions, as they are written."""
     return {
         ast.unparse(owner)
@@ -179,14 +179,14 @@ def _owners(evidence: Evidence, method: str, functions: set[tuple[str, Function 
     }
 
 
-def _each(evidence: Evidence) -> str:
+def _name_unit(evidence: Evidence) -> str:
     unit = evidence.unit
     if evidence.work is None:
         return f"{unit.Each}"
     return "Each iteration" if evidence.work.iterations is not None else f"The {evidence.work.kind}"
 
 
-def _between(evidence: Evidence, rows: list[LineShare]) -> list[LineShare]:
+def _find_lines_between(evidence: Evidence, rows: list[LineShare]) -> list[LineShare]:
     """The user's own Python in the functions that hold these lines: NumPy on the copies."""
     functions = {(row.place[0], enclosing(evidence, *row.place)) for row in rows}
     return [

@@ -30,7 +30,7 @@ def copied_layers(evidence: Evidence) -> Iterator[Finding]:
     functions = [each for each in largest_first(evidence) if each.marks.copied_layers]
     ran = [each for each in functions if each.first_execution_ms is not None]
     wrapped = [
-        (file, call, _inner(syntax, call)) for file, syntax in files(evidence) for call in syntax.named(_WRAPPER)
+        (file, call, _name_wrapped(syntax, call)) for file, syntax in files(evidence) for call in syntax.named(_WRAPPER)
     ]
     if not ran or not wrapped:
         return
@@ -60,20 +60,20 @@ def copied_layers(evidence: Evidence) -> Iterator[Finding]:
         "stacks the results. Tracing, Grappler and the first run grow with that number, gradients included, and each "
         "batch starts as many times the small operations.",
     )
-    lost = sum(map(_lost_ms, ran))
+    lost = sum(map(_estimate_lost_ms, ran))
     yield msgspec.structs.replace(
         of_run(evidence, finding, lost, "tracing and first run of these layers"), absorbs=("CMP004",)
     )
 
 
-def _lost_ms(function: Brief) -> float:
+def _estimate_lost_ms(function: Brief) -> float:
     """What one copy of each layer would spare of a function's traces and its first run, by operations."""
     spared = sum(each.operations * (1 - 1 / each.copies) for each in function.marks.copied_layers)
     took = max(function.traces, 1) * function.trace_ms + (function.first_execution_ms or 0.0)
     return min(1.0, spared / max(function.operations, 1)) * took
 
 
-def _inner(syntax: Syntax, call: ast.Call) -> str:
+def _name_wrapped(syntax: Syntax, call: ast.Call) -> str:
     """The layer that is wrapped, as Keras calls it; "" for one that is not Keras' own."""
     layer = get_argument(call, "layer", 0)
     name = syntax.name(layer) if layer is not None else ""

@@ -41,12 +41,12 @@ def _makes_float64(syntax: Syntax, call: ast.Call) -> bool:
     given = call.args[0]
     if isinstance(given, ast.Call) and syntax.name(given.func).startswith("tensorflow."):  # float32 where not told
         return any(word in ast.unparse(given) for word in _WIDE)
-    return any(isinstance(item, (ast.Name, ast.Call)) for item in _numbers(given))
+    return any(isinstance(item, (ast.Name, ast.Call)) for item in _list_numbers(given))
 
 
-def _numbers(node: ast.expr) -> Iterator[ast.expr]:
+def _list_numbers(node: ast.expr) -> Iterator[ast.expr]:
     """The parts of an expression that its numbers come from; the names of functions are none."""
     yield node
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.expr) and not (isinstance(node, ast.Call) and child is node.func):
-            yield from _numbers(child)
+            yield from _list_numbers(child)

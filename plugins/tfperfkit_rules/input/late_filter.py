@@ -25,8 +25,8 @@ def filtered_late(evidence: Evidence) -> Iterator[Finding]:
     stage = item.bound if item is not None else None
     if item is None or stage is None or stage.kind not in ("Map", "ParallelMap"):
         return
-    late = _filter_behind(item.pipeline, stage)
-    if late is None or not late.elements or not stage.elements or not _asks_for_what_was_there(evidence, late, stage):
+    late = _find_filter_after(item.pipeline, stage)
+    if late is None or not late.elements or not stage.elements or not _reads_unchanged_values(evidence, late, stage):
         return
     dropped = 1 - late.elements / stage.elements
     saved = item.section_ms * item.part(stage) * dropped
@@ -48,19 +48,20 @@ def filtered_late(evidence: Evidence) -> Iterator[Finding]:
             Measurement("examples into the filter, for a batch", stage.elements, "number", "run"),
             Measurement("examples out of it, for a batch", late.elements, "number", "run"),
         ),
-        advice=f"Filter before the map: .filter(...).{_call(stage)}. The filter's function takes what the map takes.",
+        advice=f"Filter before the map: .filter(...).{_write_map(stage)}. "
+        "The filter's function takes what the map takes.",
         detail="The filter asks only for values that the map passes on as they came.",
         absorbs=("INP001", "INP003", "INP004", "BAT001"),
     )
 
 
-def _call(stage: Stage) -> str:
+def _write_map(stage: Stage) -> str:
     function = stage.mapped.function if stage.mapped is not None else "..."
     parallel = ", num_parallel_calls=tf.data.AUTOTUNE" if stage.kind.startswith("Parallel") else ""
     return f"map({function}{parallel})"
 
 
-def _filter_behind(pipeline: Pipeline, stage: Stage) -> Stage | None:
+def _find_filter_after(pipeline: Pipeline, stage: Stage) -> Stage | None:
     """The filter that takes what the map makes, with nothing between them but a prefetch or a shuffle."""
     for other in reversed(pipeline.stages[: pipeline.stages.index(stage)]):
         if other.kind == "Filter" and other.by == "user" and other.nested is None:
@@ -70,7 +71,7 @@ def _filter_behind(pipeline: Pipeline, stage: Stage) -> Stage | None:
     return None
 
 
-def _asks_for_what_was_there(evidence: Evidence, late: Stage, stage: Stage) -> bool:
+def _reads_unchanged_values(evidence: Evidence, late: Stage, stage: Stage) -> bool:
     """Whether the filter's function reads only values that the map's function returns as it got them."""
     asks, makes = _find_function(evidence, late.mapped), _find_function(evidence, stage.mapped)
     if asks is None or makes is None:

@@ -74,7 +74,7 @@ _MADE = ("keras.layers.", "keras.Model", "keras.Sequential", "keras.models.", "k
 
 def calls(evidence: Evidence, frame: Frame, api: Api) -> bool:
     """Whether a frame of the user's called one of these functions."""
-    if frame.calls and not _passes(frame.calls[0]):
+    if frame.calls and not _passes_calls_on(frame.calls[0]):
         return _is_frame_of(frame.calls[0], api)  # what that called in its turn is not the line's doing
     syntax = evidence.syntax(frame.file)
     if frame.calls == () or syntax is None:
@@ -142,7 +142,7 @@ def doing(evidence: Evidence, frame: Frame) -> tuple[str, ...]:
         syntax = evidence.syntax(frame.file)
         if syntax is not None:
             running = syntax.running(frame.line, frame.span)
-            below += [name for name in (_api(syntax, node) for node in running) if name]
+            below += [name for name in (_name_api(syntax, node) for node in running) if name]
         known[frame] = tuple(below)
     return known[frame]
 
@@ -156,20 +156,20 @@ def package_of(names: Iterable[str]) -> str:
     return ""
 
 
-def _api(syntax: Syntax, node: ast.expr) -> str:
+def _name_api(syntax: Syntax, node: ast.expr) -> str:
     if not isinstance(node, ast.Call):
         return syntax.name(node)
     name = syntax.name(node.func)
-    return f"{name}().write" if name in _OPEN and _writes(node) else name
+    return f"{name}().write" if name in _OPEN and _opens_for_writing(node) else name
 
 
-def _writes(call: ast.Call) -> bool:
+def _opens_for_writing(call: ast.Call) -> bool:
     """Whether a call of ``open`` opens a file for writing."""
     mode = get_argument(call, "mode", 1)
     return isinstance(mode, ast.Constant) and not set("wax").isdisjoint(str(mode.value))
 
 
-def _passes(name: str) -> bool:
+def _passes_calls_on(name: str) -> bool:
     """Whether a function only passes calls on, as TensorFlow's and Keras' filters of tracebacks do."""
     module = name.partition(":")[0]
     return module.endswith(".utils.traceback_utils") or module.startswith("tensorflow.python.util.")

@@ -17,14 +17,14 @@ def compile_once(evidence: Evidence, file: str, line: int, name: str, method: st
     A ``tf.function`` made in a loop, or in a function that one calls, is traced anew each time; so the line is named
     behind which it belongs, where the source has but one that binds the name."""
     written = f"{name}.{method}" if method else name
-    call = next((item for item in _calls(evidence, file, line) if ast.unparse(item.func) == written), None)
-    bound = _bound(evidence, file, call, method)
-    if bound is not None and _each_time(evidence, file, line, bound):
+    call = next((item for item in _list_calls(evidence, file, line) if ast.unparse(item.func) == written), None)
+    bound = _find_bound_value(evidence, file, call, method)
+    if bound is not None and _is_made_each_time(evidence, file, line, bound):
         return (
             f"Line {bound.lineno} sets {name} anew each time that its function is called: make it once, outside of "
             f"that, and compile its call there: call = tf.function({name}, reduce_retracing=True)"
         )
-    made = _made(evidence, file, line, bound)
+    made = _find_making_line(evidence, file, line, bound)
     if call is None or made is None:
         return (
             f"Compile the call once, where {name} is made, not in a loop or in a function that one calls, which "
@@ -41,12 +41,12 @@ def compile_once(evidence: Evidence, file: str, line: int, name: str, method: st
     )
 
 
-def _calls(evidence: Evidence, file: str, line: int) -> list[ast.Call]:
+def _list_calls(evidence: Evidence, file: str, line: int) -> list[ast.Call]:
     syntax = evidence.syntax(file)
     return syntax.calls_at(line) if syntax is not None else []
 
 
-def _bound(evidence: Evidence, file: str, call: ast.Call | None, method: str) -> ast.expr | None:
+def _find_bound_value(evidence: Evidence, file: str, call: ast.Call | None, method: str) -> ast.expr | None:
     """What the one statement that binds what is called sets it to; None where there are several, or an argument."""
     called = get_receiver(call) if method else call.func if call is not None else None
     syntax = evidence.syntax(file)
@@ -56,7 +56,7 @@ def _bound(evidence: Evidence, file: str, call: ast.Call | None, method: str) ->
     return bound[0] if len(bound) == 1 else None
 
 
-def _each_time(evidence: Evidence, file: str, line: int, bound: ast.expr) -> bool:
+def _is_made_each_time(evidence: Evidence, file: str, line: int, bound: ast.expr) -> bool:
     """Whether the function that calls it makes it too, for one call: by a call of its own, with no loop between."""
     function = enclosing(evidence, file, line)
     if function is None or function != enclosing(evidence, file, bound.lineno) or not isinstance(bound, ast.Call):
@@ -64,7 +64,7 @@ def _each_time(evidence: Evidence, file: str, line: int, bound: ast.expr) -> boo
     return not loops(evidence, file, line)
 
 
-def _made(evidence: Evidence, file: str, line: int, bound: ast.expr | None) -> int | None:
+def _find_making_line(evidence: Evidence, file: str, line: int, bound: ast.expr | None) -> int | None:
     """The last line of what binds it; None where it stands in a loop around the call."""
     if bound is None:
         return None

@@ -59,7 +59,7 @@ def constant_call(evidence: Evidence, stacks: Counter[Stack]) -> ConstantCall | 
                 continue
             key = (above.file, above.line), (below.file, below.line)
             if key not in known:
-                known[key] = _called(evidence, *key)
+                known[key] = _name_constant_call(evidence, *key)
             if known[key]:
                 held[key[0], known[key]] += count
                 break
@@ -69,20 +69,20 @@ def constant_call(evidence: Evidence, stacks: Counter[Stack]) -> ConstantCall | 
     return None
 
 
-def _called(evidence: Evidence, place: Place, below: Place) -> str:
+def _name_constant_call(evidence: Evidence, place: Place, below: Place) -> str:
     """The name of the function that a line calls with constants alone, to get to another line; "" for others."""
     syntax, other = evidence.syntax(place[0]), evidence.syntax(below[0])
     function = enclosing(evidence, *below)
-    node = _function(other, function.name) if other is not None and function is not None else None
+    node = _find_function(other, function.name) if other is not None and function is not None else None
     if syntax is None or other is None or node is None or function is None or node.lineno != function.line:
         return ""
     here = [call for call in syntax.calls_at(place[1]) if isinstance(call.func, ast.Name) and call.func.id == node.name]
     given = [value for call in here for value in (*call.args, *(word.value for word in call.keywords))]
     same = len(here) == 1 and all(_is_constant(syntax, value) for value in given)
-    return node.name if same and _makes_the_same(other, node, frozenset()) else ""
+    return node.name if same and _returns_constant(other, node, frozenset()) else ""
 
 
-def _function(syntax: Syntax, name: str) -> ast.FunctionDef | None:
+def _find_function(syntax: Syntax, name: str) -> ast.FunctionDef | None:
     """The one function of the file's top level with this name."""
     function = syntax.find_only_function(name)
     node = function.node if function is not None and function.node in syntax.tree.body else None
@@ -106,7 +106,7 @@ def _is_constant(syntax: Syntax, node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and _is_mathematics(syntax.name(node))
 
 
-def _makes_the_same(syntax: Syntax, function: ast.FunctionDef, seen: frozenset[str]) -> bool:
+def _returns_constant(syntax: Syntax, function: ast.FunctionDef, seen: frozenset[str]) -> bool:
     given = (*function.args.defaults, *(item for item in function.args.kw_defaults if item is not None))
     if function.decorator_list or not all(_is_constant(syntax, item) for item in given):
         return False
@@ -117,11 +117,11 @@ def _makes_the_same(syntax: Syntax, function: ast.FunctionDef, seen: frozenset[s
     own = {node.id for node in inside if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
     own |= {node.arg for node in find_nodes(function, ast.arg)}
     names = [node for node in inside if isinstance(node, ast.Name) and node.id not in own]
-    whole = _longest(inside)
-    return all(_reads_the_same(syntax, whole.get(node, node), node, seen | {function.name}) for node in names)
+    whole = _find_attribute_chains(inside)
+    return all(_reads_constant(syntax, whole.get(node, node), node, seen | {function.name}) for node in names)
 
 
-def _longest(nodes: Iterable[ast.AST]) -> dict[ast.Name, ast.expr]:
+def _find_attribute_chains(nodes: Iterable[ast.AST]) -> dict[ast.Name, ast.expr]:
     """For each name the chain of attributes that begins with it: ``np.random.normal`` of ``np``."""
     found: dict[ast.Name, ast.expr] = {}
     for node in nodes:
@@ -133,11 +133,11 @@ def _longest(nodes: Iterable[ast.AST]) -> dict[ast.Name, ast.expr]:
     return found
 
 
-def _reads_the_same(syntax: Syntax, node: ast.expr, name: ast.Name, seen: frozenset[str]) -> bool:
+def _reads_constant(syntax: Syntax, node: ast.expr, name: ast.Name, seen: frozenset[str]) -> bool:
     if _is_mathematics(syntax.name(node)) or _is_constant(syntax, name):
         return True
-    function = _function(syntax, name.id)
-    return function is not None and (name.id in seen or _makes_the_same(syntax, function, seen))
+    function = _find_function(syntax, name.id)
+    return function is not None and (name.id in seen or _returns_constant(syntax, function, seen))
 
 
 def _is_mathematics(name: str) -> bool:

@@ -109,25 +109,25 @@ def eager_parts(evidence: Evidence) -> dict[Kind, EagerPart]:
     for stack, count in evidence.samples.stacks.items():
         if not stack.frames or stack.context in ("evaluate", "build"):
             continue
-        if any(calls(evidence, frame, api) for frame in _own(evidence, stack) for api in _OTHERS):
+        if any(calls(evidence, frame, api) for frame in _list_own_frames(evidence, stack) for api in _OTHERS):
             continue
         through = next((frame for frame in stack.frames if calls(evidence, frame, MAPS)), None)
         if through is not None and stack.activity in ("eager_ops", "dispatch", "host_sync", "tracing", "graph"):
             put("maps", stack, count, through)
         elif stack.activity in ("eager_ops", "dispatch", "host_sync"):
             left.append((stack, count))
-    rows, whole = _element_loops(evidence, left)
+    rows, whole = _find_element_loops(evidence, left)
     for stack, count in left:
         leaf = stack.frames[-1]
         of_model = any(calls(evidence, frame, LAYER) for frame in stack.frames)
-        if leaf in whole or (not of_model and _loop(evidence, leaf) in rows):
+        if leaf in whole or (not of_model and _find_loop(evidence, leaf) in rows):
             put("elements", stack, count, leaf)
         elif stack.activity != "host_sync":
             put("operations", stack, count, leaf)
     return found
 
 
-def _own(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
+def _list_own_frames(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
     """The frames that may be somebody else's: what a callback does around a batch is none of the ``fit`` around it."""
     around = batch_callback(stack) if evidence.work is None else None
     return own_frames(evidence, stack) if around is None else stack.frames[stack.frames.index(around) :]
@@ -155,7 +155,7 @@ def goes_through(evidence: Evidence, frame: Frame) -> ast.Call | None:
     return next((call for call in running if ast.unparse(call) not in over), None)
 
 
-def _element_loops(evidence: Evidence, stacks: list[tuple[Stack, int]]) -> tuple[set[tuple[str, int]], set[Frame]]:
+def _find_element_loops(evidence: Evidence, stacks: list[tuple[Stack, int]]) -> tuple[set[tuple[str, int]], set[Frame]]:
     """The innermost loops that mostly take elements out of tensors and read them, or that go through a tensor; and the
     frames that go through one in a single call."""
     taken: Counter[tuple[str, int]] = Counter()
@@ -166,7 +166,7 @@ def _element_loops(evidence: Evidence, stacks: list[tuple[Stack, int]]) -> tuple
     apart: set[tuple[str, int]] = set()  # something was taken out of a tensor there: to read one alone is a wait
     for stack, count in stacks:
         leaf = stack.frames[-1]
-        loop = _loop(evidence, leaf)
+        loop = _find_loop(evidence, leaf)
         if goes_through(evidence, leaf) is not None:
             alone.add(leaf)
             continue
@@ -184,13 +184,13 @@ def _element_loops(evidence: Evidence, stacks: list[tuple[Stack, int]]) -> tuple
         if goes:
             through.add(loop)
     for loop in whole:
-        if loop not in read and _converts(evidence, loop):
+        if loop not in read and _makes_python_numbers(evidence, loop):
             read.add(loop)
     mostly = {loop for loop, count in taken.items() if count >= shared.MOSTLY.value * whole[loop]}
     return mostly & ((read & apart) | through), alone
 
 
-def _converts(evidence: Evidence, loop: tuple[str, int]) -> bool:
+def _makes_python_numbers(evidence: Evidence, loop: tuple[str, int]) -> bool:
     """Whether the loop's source makes Python numbers of what it takes."""
     syntax = evidence.syntax(loop[0])
     around = [item for item in loops(evidence, *loop) if item.line == loop[1]]
@@ -204,6 +204,6 @@ def _converts(evidence: Evidence, loop: tuple[str, int]) -> bool:
     return False
 
 
-def _loop(evidence: Evidence, frame: Frame) -> tuple[str, int] | None:
+def _find_loop(evidence: Evidence, frame: Frame) -> tuple[str, int] | None:
     around = frame_loops(evidence, frame)
     return (frame.file, around[-1].line) if around else None

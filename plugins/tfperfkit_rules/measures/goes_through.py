@@ -26,12 +26,12 @@ def _list_lines(syntax: Syntax, node: ast.AST, name: str) -> Iterator[int]:
         if _called_with(syntax, node, name):
             yield node.lineno
     elif isinstance(node, (ast.For, ast.AsyncFor)):
-        if _whole(node.iter, name):
+        if _is_whole(node.iter, name):
             yield node.lineno
     elif isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-        if any(_whole(item.iter, name) for item in node.generators):
+        if any(_is_whole(item.iter, name) for item in node.generators):
             yield node.lineno
-    elif isinstance(node, ast.Compare) and _searched(node, name):
+    elif isinstance(node, ast.Compare) and _searches(node, name):
         yield node.lineno
 
 
@@ -39,19 +39,19 @@ def _called_with(syntax: Syntax, call: ast.Call, name: str) -> bool:
     if get_method(call) in _ENDS:
         return False  # what is put into another container stays as it is
     given = [*call.args, *(word.value for word in call.keywords)]
-    if any(_whole(item, name) for item in given):
+    if any(_is_whole(item, name) for item in given):
         return syntax.name(call.func) not in _QUICK
     return get_last_name(get_receiver(call)) == name
 
 
-def _searched(node: ast.Compare, name: str) -> bool:
+def _searches(node: ast.Compare, name: str) -> bool:
     return isinstance(node.ops[0], (ast.In, ast.NotIn)) and get_last_name(node.comparators[0]) == name
 
 
-def _whole(node: ast.AST, name: str) -> bool:
+def _is_whole(node: ast.AST, name: str) -> bool:
     """Whether an argument is it, or holds it: ``[kept, new]``; a part of it (``kept[-100:]``) is not."""
     if get_last_name(node) == name:
         return True
     if isinstance(node, (ast.List, ast.Tuple)):
-        return any(_whole(item, name) for item in node.elts)
-    return isinstance(node, ast.Starred) and _whole(node.value, name)
+        return any(_is_whole(item, name) for item in node.elts)
+    return isinstance(node, ast.Starred) and _is_whole(node.value, name)

@@ -66,14 +66,18 @@ def goes_over_parts(evidence: Evidence, file: str, loop: Loop) -> bool:
     if any(_holds_gradients(syntax, name) for name in list_names(head.iter)):
         return True
     inside = [item for part in loop.body for item in find_nodes(part, ast.AST)]
-    if any(isinstance(item, ast.Call) and _picks(item.func, variables) for item in inside):
+    if any(isinstance(item, ast.Call) and _is_picked(item.func, variables) for item in inside):
         return True
     # A method of the loop variable, and whose it is by the frames below it.
     of_it = {id(item) for item in inside if _is_of(item, variables)}
     for stack in evidence.samples.stacks:
         for frame in stack.frames:
             inside_it = frame.file == file and frame.line in loop.lines
-            if inside_it and calls(evidence, frame, _PARTS) and not of_it.isdisjoint(map(id, _running(syntax, frame))):
+            if (
+                inside_it
+                and calls(evidence, frame, _PARTS)
+                and not of_it.isdisjoint(map(id, _find_running(syntax, frame)))
+            ):
                 return True
     return False
 
@@ -121,8 +125,8 @@ def _returns_gradient(function: Function, position: int | None) -> bool:
     return False
 
 
-def _picks(called: ast.expr, variables: set[str]) -> bool:
-    """Whether what is called is the loop variable itself, or picked by it: ``layer(x)``, ``self.layers[i](x)``."""
+def _is_picked(called: ast.expr, variables: set[str]) -> bool:
+    """Whether an expression is the loop variable itself, or picked by it: ``layer``, ``self.layers[i]``."""
     if isinstance(called, ast.Name):
         return called.id in variables
     return isinstance(called, ast.Subscript) and not variables.isdisjoint(list_names(called.slice))
@@ -138,8 +142,8 @@ def _is_of(node: ast.AST, variables: set[str]) -> bool:
         owners = [node.target]
     else:
         return False
-    return any((isinstance(owner, ast.Name) and owner.id in variables) or _picks(owner, variables) for owner in owners)
+    return any(_is_picked(owner, variables) for owner in owners)
 
 
-def _running(syntax: Syntax, frame: Frame) -> list[ast.expr]:
+def _find_running(syntax: Syntax, frame: Frame) -> list[ast.expr]:
     return syntax.running(frame.line, frame.span) if frame.span is not None else syntax.at_line(frame.line)

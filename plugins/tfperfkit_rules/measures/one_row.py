@@ -24,12 +24,12 @@ def gives_one_row(evidence: Evidence, file: str, line: int, callee: str) -> bool
     syntax = evidence.syntax(file)
     here = syntax.calls_at(line) if syntax is not None else []
     found = [call for call in here if ast.unparse(call.func) == callee and call.args]
-    return syntax is not None and bool(found) and all(_one(syntax, call.args[0]) for call in found)
+    return syntax is not None and bool(found) and all(_is_one_row(syntax, call.args[0]) for call in found)
 
 
-def _one(syntax: Syntax, node: ast.expr, met: tuple[ast.expr, ...] = ()) -> bool:
+def _is_one_row(syntax: Syntax, node: ast.expr, met: tuple[ast.expr, ...] = ()) -> bool:
     """``met``: what led here, since a name may be assigned what is made of it."""
-    if is_single(syntax, node) or (isinstance(node, ast.Subscript) and _slice_of_one(node.slice)):
+    if is_single(syntax, node) or (isinstance(node, ast.Subscript) and _is_slice_of_one(node.slice)):
         return True
     if node in met:
         return False
@@ -39,12 +39,12 @@ def _one(syntax: Syntax, node: ast.expr, met: tuple[ast.expr, ...] = ()) -> bool
         if name in _OF_LIST and isinstance(first, ast.List):
             return len(first.elts) == 1
         kept = first if name in _KEEPING else get_receiver(node) if get_method(node) == "astype" else None
-        return kept is not None and _one(syntax, kept, (*met, node))
+        return kept is not None and _is_one_row(syntax, kept, (*met, node))
     bound = syntax.bound_to(node) if isinstance(node, ast.Name) else []
-    return bool(bound) and all(_one(syntax, item, (*met, node)) for item in bound)
+    return bool(bound) and all(_is_one_row(syntax, item, (*met, node)) for item in bound)
 
 
-def _slice_of_one(node: ast.expr) -> bool:
+def _is_slice_of_one(node: ast.expr) -> bool:
     """``i : i + 1``, of the first axis."""
     part = node.elts[0] if isinstance(node, ast.Tuple) and node.elts else node
     if not isinstance(part, ast.Slice) or part.lower is None or not isinstance(part.upper, ast.BinOp):

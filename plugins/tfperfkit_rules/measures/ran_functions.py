@@ -36,7 +36,7 @@ def ran(evidence: Evidence) -> list[Ran]:
     whole = sum(count for stack, count in evidence.samples.stacks.items() if stack.activity == "graph")
     found: Counter[tuple[int, Place]] = Counter()
     for frame, count in seen.items():
-        number = _function(evidence, functions, frame)
+        number = _find_function(evidence, functions, frame)
         if number is not None:
             found[number, (frame.file, frame.line)] += count
     graph = evidence.share("graph")
@@ -62,9 +62,9 @@ def computed_share(evidence: Evidence, function: Brief) -> float:
     return inside / whole if whole else 0.0
 
 
-def _function(evidence: Evidence, functions: list[Brief], frame: Frame) -> int | None:
+def _find_function(evidence: Evidence, functions: list[Brief], frame: Frame) -> int | None:
     """The function that a frame called: traced by a call at this line, or by one that is written alike."""
-    there = [n for n, each in enumerate(functions) if any(_at(frame, span.file, span.line) for span in each.callers)]
+    there = [n for n, each in enumerate(functions) if any(_is_at(frame, span.file, span.line) for span in each.callers)]
     if not there:
         here = _callees(evidence, frame.file, frame.line, frame.span)
         there = [
@@ -80,7 +80,7 @@ def _function(evidence: Evidence, functions: list[Brief], frame: Frame) -> int |
     return max(there, key=lambda n: functions[n].operations, default=None)
 
 
-def _at(frame: Frame, file: str, line: int) -> bool:
+def _is_at(frame: Frame, file: str, line: int) -> bool:
     return (frame.file, frame.line) == (file, line)
 
 

@@ -74,7 +74,7 @@ def growing(evidence: Evidence) -> list[Growing] | None:
         rows = enough.get(site.id, [])[1:]  # what the first call needs may be made in the loop too
         rates = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in zip(rows, rows[1:], strict=False)]
         if rates and min(rates) >= MIN_ADDED.value:
-            found.append(Growing(site, rates[-1], rows[-1][1], _left(evidence, site)))
+            found.append(Growing(site, rates[-1], rows[-1][1], _share_left(evidence, site)))
     return found
 
 
@@ -91,7 +91,7 @@ def sessions_anew(evidence: Evidence) -> Place | None:
     return None
 
 
-def _left(evidence: Evidence, site: Site) -> float:
+def _share_left(evidence: Evidence, site: Site) -> float:
     took = [ms(each.end_ns - each.begin_ns) for each in evidence.markers() if each.site == site.id]
     first = took[1 : 1 + max(1, len(took) // FIRST_RUNS.value)]
     mean = statistics.fmean(took[1:]) if first else 0.0
@@ -108,13 +108,13 @@ def made_in_loops(evidence: Evidence, file: str) -> list[int]:
     """Lines inside of loops that make operations: by the frames of TensorFlow that samples saw there, and by what they
     call."""
     syntax = evidence.syntax(file)
-    lines = {call.lineno for call in syntax.calls if _makes(syntax, call)} if syntax is not None else set[int]()
+    lines = {call.lineno for call in syntax.calls if _adds_op(syntax, call)} if syntax is not None else set[int]()
     for stack in evidence.samples.stacks:
         lines |= {frame.line for frame in stack.frames if frame.file == file and makes(frame)}
     return sorted(line for line in lines if loops(evidence, file, line))
 
 
-def _makes(syntax: Syntax, call: ast.Call) -> bool:
+def _adds_op(syntax: Syntax, call: ast.Call) -> bool:
     name = syntax.name(call.func)
     is_function = name.startswith("tensorflow.") and name.rpartition(".")[2][:1].islower() and "(" not in name
     return is_function and not name.startswith(_OTHER)

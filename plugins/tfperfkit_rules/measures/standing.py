@@ -40,7 +40,7 @@ def standing(evidence: Evidence) -> Standing | None:
     at: dict[Place, set[int]] = {}
     frames: dict[Place, Counter[tuple[Frame, ...]]] = {}
     for when, stack in seen:
-        if stack.frames and _limited(evidence, stack.frames[-1]):
+        if stack.frames and _has_time_limit(evidence, stack.frames[-1]):
             place = stack.frames[-1].file, stack.frames[-1].line
             at.setdefault(place, set()).add(when)
             frames.setdefault(place, Counter())[stack.frames] += 1
@@ -55,7 +55,7 @@ def standing(evidence: Evidence) -> Standing | None:
     return Standing(place, stack_frames[-1], part, len(moments), above)
 
 
-def _limited(evidence: Evidence, frame: Frame) -> bool:
+def _has_time_limit(evidence: Evidence, frame: Frame) -> bool:
     """Whether a frame waits in a call that has a time limit."""
     module, _, function = (frame.calls or ("",))[0].rpartition(":")
     syntax = evidence.syntax(frame.file)

@@ -37,7 +37,7 @@ class StepPlace(NamedTuple):
 
 def reached(evidence: Evidence, *kinds: str) -> list[Site]:
     """The sites of these kinds that the run turned on, the busiest first."""
-    known, counts = _known(evidence)
+    known, counts = _count_sites(evidence)
     found = [site for site in known if site.kind in kinds and counts[site.id]]
     largest = max((counts[site.id] for site in found), default=0)
     kept = [site for site in found if counts[site.id] >= shared.RARE_SITE.value * largest]
@@ -46,10 +46,10 @@ def reached(evidence: Evidence, *kinds: str) -> list[Site]:
 
 def sites(evidence: Evidence) -> list[Site]:
     """All sites of the run."""
-    return _known(evidence)[0]
+    return _count_sites(evidence)[0]
 
 
-def _known(evidence: Evidence) -> tuple[list[Site], Counter[int]]:
+def _count_sites(evidence: Evidence) -> tuple[list[Site], Counter[int]]:
     """The sites, and how often each was reached: several rules ask, and a long run has many markers to read."""
     found = _KNOWN.get(evidence)
     if found is None:
@@ -63,28 +63,28 @@ def step_place(evidence: Evidence) -> StepPlace | None:
     found = [site for site in reached(evidence, "apply", "train_on_batch", "batch") if site.file]
     found = [site for site in found if not _made_once(evidence, site)]
     if not found:
-        return _named(evidence)
+        return _find_named_step(evidence)
     applied = [site for site in found if site.kind == "apply"]
     if not applied:
         span = SourceSpan(found[0].file, found[0].line, found[0].function)
-        return StepPlace((span,), _loop(evidence, found[0]), None, 1, by_keras=True)
+        return StepPlace((span,), _find_loop(evidence, found[0]), None, 1, by_keras=True)
     functions: list[SourceSpan] = []
     runs: list[SourceSpan] = []
     tape = None
     loop = None
     for site in sorted(applied, key=lambda site: site.id):
-        loop = _loop(evidence, site) or loop
+        loop = _find_loop(evidence, site) or loop
         handed = _handed_to_strategy(evidence, site)
         if handed is not None:
             functions.append(function_span(evidence, handed.file, handed.line))
             runs.append(handed)
             continue
-        inner = _inside(evidence, site, loop)
+        inner = _list_inner_lines(evidence, site, loop)
         if inner:
-            functions.append(_maker(evidence, inner))
+            functions.append(_find_maker(evidence, inner))
         elif loop is not None:
             whole = loop_at(evidence, loop.file, loop.line)
-            line = _tape(evidence, loop.file, loop.line, whole.last if whole else site.line)
+            line = _find_tape(evidence, loop.file, loop.line, whole.last if whole else site.line)
             tape = tape or SourceSpan(loop.file, line or site.line)
         else:
             functions.append(function_span(evidence, site.file, site.line))
@@ -98,19 +98,19 @@ def step_place(evidence: Evidence) -> StepPlace | None:
 
 def _made_once(evidence: Evidence, site: Site) -> bool:
     """An update outside of all loops, made once in a run of many steps: a try before the training, not its step."""
-    return not site.loops and _known(evidence)[1][site.id] == 1 < evidence.steps.count
+    return not site.loops and _count_sites(evidence)[1][site.id] == 1 < evidence.steps.count
 
 
-def _named(evidence: Evidence) -> StepPlace | None:
+def _find_named_step(evidence: Evidence) -> StepPlace | None:
     """The function that the user named as the step, where another library updates the weights (SciPy's minimize)."""
     for site in reached(evidence, "named"):
         function = enclosing(evidence, site.file, site.line)
-        if function is not None and _tape(evidence, site.file, function.line, function.last):
+        if function is not None and _find_tape(evidence, site.file, function.line, function.last):
             return StepPlace((SourceSpan(site.file, function.line, function.name),), None, None, 1)
     return None
 
 
-def _loop(evidence: Evidence, site: Site) -> SourceSpan | None:
+def _find_loop(evidence: Evidence, site: Site) -> SourceSpan | None:
     """The training loop: the one that the steps were counted by, else the innermost around the update."""
     counted = evidence.steps.loop
     if counted is None or counted.file not in {loop.file for loop in site.loops}:
@@ -118,7 +118,7 @@ def _loop(evidence: Evidence, site: Site) -> SourceSpan | None:
     if counted is None and not site.loops:
         return None
     last = counted or site.loops[-1]
-    return SourceSpan(last.file, last.line, _name(evidence, last.file, last.line))
+    return SourceSpan(last.file, last.line, _name_function(evidence, last.file, last.line))
 
 
 def _handed_to_strategy(evidence: Evidence, site: Site) -> SourceSpan | None:
@@ -130,22 +130,22 @@ def _handed_to_strategy(evidence: Evidence, site: Site) -> SourceSpan | None:
         syntax = evidence.syntax(file)
         for call in syntax.calls if syntax is not None else ():
             if get_method(call) == "run" and call.args and get_last_name(call.args[0]) == function.name:
-                return SourceSpan(file, call.lineno, _name(evidence, file, call.lineno))
+                return SourceSpan(file, call.lineno, _name_function(evidence, file, call.lineno))
     return None
 
 
-def _tape(evidence: Evidence, file: str, first: int, last: int) -> int | None:
+def _find_tape(evidence: Evidence, file: str, first: int, last: int) -> int | None:
     """The first of these lines that opens a gradient tape."""
     opened = (span.line for span in evidence.calls(TAPE) if span.file == file)
     return next((line for line in opened if first <= line <= last), None)
 
 
-def _name(evidence: Evidence, file: str, line: int) -> str:
+def _name_function(evidence: Evidence, file: str, line: int) -> str:
     function = enclosing(evidence, file, line)
     return function.name if function else ""
 
 
-def _inside(evidence: Evidence, site: Site, loop: SourceSpan | None) -> list[tuple[str, int]]:
+def _list_inner_lines(evidence: Evidence, site: Site, loop: SourceSpan | None) -> list[tuple[str, int]]:
     """The lines that lead from the loop to the update, outermost first, the one in the loop itself left out."""
     chain = list(reversed(site.chain or ((site.file, site.line),)))
     if loop is None:
@@ -159,11 +159,11 @@ def _inside(evidence: Evidence, site: Site, loop: SourceSpan | None) -> list[tup
     return chain[-1:] if enclosing(evidence, *chain[-1]) else []
 
 
-def _maker(evidence: Evidence, inner: list[tuple[str, int]]) -> SourceSpan:
+def _find_maker(evidence: Evidence, inner: list[tuple[str, int]]) -> SourceSpan:
     """Of the functions on the way to the update, the outermost that holds the tape, so that all of the step is in it;
     else the outermost: the tape is in a function that it calls (``strategy.run``)."""
     for file, line in inner:
         function = enclosing(evidence, file, line)
-        if function is not None and _tape(evidence, file, function.line, function.last):
+        if function is not None and _find_tape(evidence, file, function.line, function.last):
             return SourceSpan(file, function.line, function.name)
     return function_span(evidence, *inner[0])

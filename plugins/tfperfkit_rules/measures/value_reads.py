@@ -24,11 +24,11 @@ def first_read(evidence: Evidence, file: str, first: int, last: int) -> int | No
     if rows:
         return min(rows)
     syntax = evidence.syntax(file)
-    lines = [call.lineno for call in syntax.calls if _reads(syntax, call)] if syntax is not None else []
+    lines = [call.lineno for call in syntax.calls if _reads_value(syntax, call)] if syntax is not None else []
     return min((line for line in lines if first <= line <= last), default=None)
 
 
-def _reads(syntax: Syntax, call: ast.Call) -> bool:
+def _reads_value(syntax: Syntax, call: ast.Call) -> bool:
     name = syntax.name(call.func)
     owner, _, method = name.rpartition(".")
     if method in _METHODS:

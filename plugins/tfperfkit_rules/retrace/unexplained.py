@@ -54,33 +54,33 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     account = evidence.account
     if account is None or share < MIN_TRACING.value:
         return
-    samples = _samples(evidence)
+    samples = _choose_samples(evidence)
     lines = [place for place in samples.leaves() if samples.doing_innermost(place)["tracing"] >= 2]
     lines.sort(key=lambda place: -samples.doing_innermost(place)["tracing"])
     steps = [step for step in evidence.steps.clean if evidence.tracing.overlap(step.begin_ns, step.end_ns)]
     if not lines or not steps:
         return
-    if not _repeats(evidence, len(steps)) or _once_each(evidence, len(steps)):
+    if not _goes_on_tracing(evidence, len(steps)) or _traces_each_once(evidence, len(steps)):
         return
-    compiles = _compiles(evidence, lines)
+    compiles = _find_compiles(evidence, lines)
     places = [*(SourceSpan(file, call.lineno) for file, call in compiles), *(SourceSpan(*place) for place in lines)][
         : shared.MAX_PLACES.value
     ]
-    new = _new_model(evidence, lines) if not compiles else None
+    new = _find_new_model(evidence, lines) if not compiles else None
     makes = bool(compiles) or new is not None
-    gained = _gain(evidence, share, makes)
+    gained = _bound_gain(evidence, share, makes)
     remedy: Remedy = KeepTrace("keras")
     if compiles:
         name = receiver(compiles[0][1], "the model")
         title = f"compile() is called in {evidence.unit.loop}, so Keras traces its functions again"
         file, call = compiles[0]
         at = made_in(evidence, file, call, evaluating_loops(evidence, file, call))
-        made = SourceSpan(file, at) if at is not None else _by_maker(evidence, file, call, lines)
+        made = SourceSpan(file, at) if at is not None else _find_maker(evidence, file, call, lines)
         if made is not None:
             title = _NEW_MODEL.format(loop=evidence.unit.loop)
             places = list(dict.fromkeys((made, *places)))[: shared.MAX_PLACES.value]
         advice = (
-            _keep(evidence, made)
+            _advise_keeping(evidence, made)
             if made is not None
             else (
                 f"Call {name}.compile once, before the loop. What the loop switches by it (trainable, the learning "
@@ -91,9 +91,9 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         title = _NEW_MODEL.format(loop=evidence.unit.loop)
         if new.function:
             title = f"Each call of {new.function} makes a new model, whose functions Keras traces anew"
-        advice = _keep(evidence, new)
+        advice = _advise_keeping(evidence, new)
         places = list(dict.fromkeys((new, *places)))[: shared.MAX_PLACES.value]
-    elif (jacobian := _jacobian(evidence, lines)) is not None:
+    elif (jacobian := _find_jacobian(evidence, lines)) is not None:
         title = f"{jacobian.method} is called outside of a tf.function, so it is traced anew each time"
         advice, remedy = jacobian.advice, Compile("jacobian")
     else:
@@ -124,7 +124,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     )
 
 
-def _samples(evidence: Evidence) -> Samples:
+def _choose_samples(evidence: Evidence) -> Samples:
     """Those of the steps; of all clean ones where those that were sampled closely hold no trace."""
     found = evidence.samples
     if evidence.work is not None or any(stack.activity == "tracing" for stack in found.stacks):
@@ -151,7 +151,7 @@ class _Jacobian(NamedTuple):
     advice: str
 
 
-def _jacobian(evidence: Evidence, lines: list[Place]) -> _Jacobian | None:
+def _find_jacobian(evidence: Evidence, lines: list[Place]) -> _Jacobian | None:
     """TensorFlow vectorises the loop of a jacobian by tracing it: in a compiled function once, else in each call."""
     for file, call in methods(evidence, "jacobian", "batch_jacobian"):
         if not any(file == where and line in get_lines(call) for where, line in lines):
@@ -168,7 +168,7 @@ def _jacobian(evidence: Evidence, lines: list[Place]) -> _Jacobian | None:
     return None
 
 
-def _keep(evidence: Evidence, new: SourceSpan) -> str:
+def _advise_keeping(evidence: Evidence, new: SourceSpan) -> str:
     """In the names of the statement that makes the model, which is to be moved."""
     function, syntax = enclosing(evidence, new.file, new.line), evidence.syntax(new.file)
     nodes = syntax.find_nodes(ast.Assign) if syntax is not None else []
@@ -181,7 +181,7 @@ def _keep(evidence: Evidence, new: SourceSpan) -> str:
     return _KEEP.format(made=f" ({text}{out})", model=model)
 
 
-def _new_model(evidence: Evidence, lines: list[tuple[str, int]]) -> SourceSpan | None:
+def _find_new_model(evidence: Evidence, lines: list[tuple[str, int]]) -> SourceSpan | None:
     """Where the model is made that a traced line trains or asks, in the loop around it or in its function, which is
     called at each turn then: its functions are traced for each model."""
     for file, call in methods(evidence, *_TRACES):
@@ -195,21 +195,21 @@ def _new_model(evidence: Evidence, lines: list[tuple[str, int]]) -> SourceSpan |
     return None
 
 
-def _by_maker(evidence: Evidence, file: str, call: ast.Call, lines: list[tuple[str, int]]) -> SourceSpan | None:
+def _find_maker(evidence: Evidence, file: str, call: ast.Call, lines: list[tuple[str, int]]) -> SourceSpan | None:
     """Where the loop gets its model from a function that makes it and compiles it, too."""
     function = enclosing(evidence, file, call.lineno)
     body = (function,) if function is not None else ()
-    return _new_model(evidence, lines) if made_in(evidence, file, call, body) is not None else None
+    return _find_new_model(evidence, lines) if made_in(evidence, file, call, body) is not None else None
 
 
-def _gain(evidence: Evidence, share: float, makes: bool) -> gain.Gain:
+def _bound_gain(evidence: Evidence, share: float, makes: bool) -> gain.Gain:
     """Returns a range, or the lower end if the first executions of what was traced were not seen alone.
     ``makes``: a model is made or compiled again, so that none of its traces behind the first steps had to be."""
     clean = evidence.steps.clean
     traced = sum(bool(evidence.tracing.overlap(step.begin_ns, step.end_ns)) for step in clean)
     certain = CERTAIN.value * share
     if evidence.work is not None:
-        again = _again(evidence)
+        again = _list_retraced(evidence)
         first = first_runs.beyond(evidence, [(name, count) for name, count, _ in again])
         whole = sum(took for _, _, took in again)
         needed = sum(took / (count + 1) for _, count, took in again) / whole if whole else 0.0
@@ -222,11 +222,11 @@ def _gain(evidence: Evidence, share: float, makes: bool) -> gain.Gain:
     known = without.saved(evidence) if len(clean) - traced < ORDINARY.value else None
     upper = known[1] if known else share
     if makes:
-        certain, upper = gain.interval(share, 0)[0], max(upper, _excess(evidence))
+        certain, upper = gain.interval(share, 0)[0], max(upper, _share_excess(evidence))
     return gain.from_shares(certain, upper)
 
 
-def _excess(evidence: Evidence) -> float:
+def _share_excess(evidence: Evidence) -> float:
     """The share of the clean steps by which those that trace are longer than the others: what goes with a trace, the
     first execution and the Python that makes a model's functions and variables, included. 0 where too few do not."""
     clean = evidence.steps.clean
@@ -239,33 +239,35 @@ def _excess(evidence: Evidence) -> float:
     return min(max(longer, 0.0) / sum(step.end_ns - step.begin_ns for step in clean), shared.MAX_STEP_SHARE.value)
 
 
-def _again(evidence: Evidence) -> list[tuple[first_runs.Traced, int, float]]:
+def _list_retraced(evidence: Evidence) -> list[tuple[first_runs.Traced, int, float]]:
     """The functions that were traced more than once: how often beyond the first time, and ms of all their traces."""
     counts = evidence.offer(TraceCounts)
     rows = [row for row in counts.functions if row.traces > 1] if counts is not None else []
     return [((row.file, row.line, row.function), row.traces - 1, row.ms) for row in rows]
 
 
-def _repeats(evidence: Evidence, steps: int) -> bool:
+def _goes_on_tracing(evidence: Evidence, steps: int) -> bool:
     """Whether functions go on being traced: each is traced once when it is first called, be it in a late step."""
     work = evidence.work
     if work is not None:
-        return work.iterations is not None or (_goes_on(evidence) and (work.kind == "loop" or _in_a_loop(evidence)))
-    return steps > 1 and _goes_on(evidence)
+        return work.iterations is not None or (
+            _traces_late(evidence) and (work.kind == "loop" or _traces_in_loop(evidence))
+        )
+    return steps > 1 and _traces_late(evidence)
 
 
-def _in_a_loop(evidence: Evidence) -> bool:
+def _traces_in_loop(evidence: Evidence) -> bool:
     """Whether a loop of the user's traces, within one long call; saving a model traces many functions, each once."""
     seen = {stack: count for stack, count in evidence.samples.stacks.items() if stack.activity == "tracing"}
     again = sum(count for stack, count in seen.items() if any(frame_loops(evidence, frame) for frame in stack.frames))
     return again >= shared.LOOP_SHARE.value * sum(seen.values())
 
 
-def _once_each(evidence: Evidence, steps: int) -> bool:
+def _traces_each_once(evidence: Evidence, steps: int) -> bool:
     """Whether each of several models is traced once: those that a loop goes over and compiles, or that stand one after
     the other in calls outside of all loops, which are as many as the ``steps`` that trace, or more."""
-    own = _own_models(evidence)
-    seen = {stack: count for stack, count in _samples(evidence).stacks.items() if stack.activity == "tracing"}
+    own = _find_own_models(evidence)
+    seen = {stack: count for stack, count in _choose_samples(evidence).stacks.items() if stack.activity == "tracing"}
     inside, paths, again = False, set[tuple[Place, ...]](), 0
     for stack, count in seen.items():
         around = [(frame.file, loop.line) for frame in stack.frames for loop in frame_loops(evidence, frame)]
@@ -277,7 +279,7 @@ def _once_each(evidence: Evidence, steps: int) -> bool:
     return (inside or several) and again <= (1 - shared.NEARLY_ALWAYS.value) * sum(seen.values())
 
 
-def _own_models(evidence: Evidence) -> set[Place]:
+def _find_own_models(evidence: Evidence) -> set[Place]:
     """The outermost loops that compile what they go over: another model in each turn."""
     found = set[Place]()
     for file, call in methods(evidence, "compile"):
@@ -287,7 +289,7 @@ def _own_models(evidence: Evidence) -> set[Place]:
     return found
 
 
-def _goes_on(evidence: Evidence) -> bool:
+def _traces_late(evidence: Evidence) -> bool:
     """Whether the later half still traces."""
     looked = evidence.steps.clean if evidence.work is None else evidence.steps.steps
     begin, end = looked[0].begin_ns, looked[-1].end_ns
@@ -295,29 +297,29 @@ def _goes_on(evidence: Evidence) -> bool:
     return evidence.tracing.overlap(middle, end) >= LATE_TRACING.value * evidence.tracing.overlap(begin, end)
 
 
-def _compiles(evidence: Evidence, lines: list[tuple[str, int]]) -> list[tuple[str, ast.Call]]:
+def _find_compiles(evidence: Evidence, lines: list[tuple[str, int]]) -> list[tuple[str, ast.Call]]:
     """The calls of ``compile`` inside the loops around the lines that trace, or in functions that are called there; and
     those in a function that a loop calls to trace, which gets the same model each time."""
     around = [(file, loop) for file, line in lines for loop in loops(evidence, file, line)]
-    seen = [stack.frames[:-1] for stack in _samples(evidence).stacks if stack.activity == "tracing"]
+    seen = [stack.frames[:-1] for stack in _choose_samples(evidence).stacks if stack.activity == "tracing"]
     outer = {(at.file, loop) for frames in seen for at in frames for loop in frame_loops(evidence, at)}
     return [
         (file, call)
         for file, call in methods(evidence, "compile")
         if any(
-            file == where and (loop.line <= call.lineno <= loop.last or _called_in(evidence, file, call, loop))
+            file == where and (loop.line <= call.lineno <= loop.last or _is_called_in(evidence, file, call, loop))
             for where, loop in around
         )
-        or any(file == where and _same_in(evidence, file, call, loop) for where, loop in outer)
+        or any(file == where and _keeps_model_in(evidence, file, call, loop) for where, loop in outer)
     ]
 
 
-def _called_in(evidence: Evidence, file: str, call: ast.Call, loop: Loop) -> bool:
+def _is_called_in(evidence: Evidence, file: str, call: ast.Call, loop: Loop) -> bool:
     """Whether the function around a call is called in a loop of the same file."""
-    return bool(_calls_in(evidence, file, call, loop))
+    return bool(_find_calls_in(evidence, file, call, loop))
 
 
-def _calls_in(evidence: Evidence, file: str, call: ast.Call, loop: Loop) -> list[ast.Call]:
+def _find_calls_in(evidence: Evidence, file: str, call: ast.Call, loop: Loop) -> list[ast.Call]:
     """The calls in a loop of the function around a call."""
     function, syntax = enclosing(evidence, file, call.lineno), evidence.syntax(file)
     if function is None or syntax is None or function.line <= loop.line <= function.last:
@@ -325,10 +327,10 @@ def _calls_in(evidence: Evidence, file: str, call: ast.Call, loop: Loop) -> list
     return [each for each in syntax.find_calls(function.name) if each.lineno in loop.lines]
 
 
-def _same_in(evidence: Evidence, file: str, call: ast.Call, loop: Loop) -> bool:
+def _keeps_model_in(evidence: Evidence, file: str, call: ast.Call, loop: Loop) -> bool:
     """Whether the function around a call of a model's method gets its model from outside of the loop that calls it."""
     syntax, function = evidence.syntax(file), enclosing(evidence, file, call.lineno)
-    calls, owner = _calls_in(evidence, file, call, loop), receiver(call, "")
+    calls, owner = _find_calls_in(evidence, file, call, loop), receiver(call, "")
     if syntax is None or function is None or not calls or not owner.replace(".", "").isidentifier():
         return False
     names = function.parameters

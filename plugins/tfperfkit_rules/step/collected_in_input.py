@@ -30,7 +30,7 @@ def collected_in_input(evidence: Evidence) -> Iterable[Finding]:
     share, clean = evidence.share("gc"), evidence.steps.clean
     if evidence.work is not None or share < MEDIUM or not clean or collected_by_hand(evidence).times:
         return
-    asked = list(_asked(evidence))
+    asked = list(_find_collections(evidence))
     begins, ends = clean[0].begin_ns, clean[-1].end_ns
     times = sum(begins <= begin < ends for begin, _ in evidence.collections[:])
     steps = sum(step.count for step in clean)
@@ -58,21 +58,21 @@ def collected_in_input(evidence: Evidence) -> Iterable[Finding]:
     )
 
 
-def _asked(evidence: Evidence) -> Iterator[SourceSpan]:
+def _find_collections(evidence: Evidence) -> Iterator[SourceSpan]:
     """The lines that ask for a collection in a function that prepares batches, or in one that it calls by name."""
-    prepare = set(_preparing(evidence))
+    prepare = set(_list_preparing(evidence))
     for row in evidence.calls("gc.collect"):
         function = enclosing(evidence, row.file, row.line)
         if function is None:
             continue
         name = SourceSpan(row.file, row.line, function.name)
         if (row.file, function.line) in prepare or any(
-            function.name in _called(evidence, file, line) for file, line in prepare
+            function.name in _list_called(evidence, file, line) for file, line in prepare
         ):
             yield name
 
 
-def _preparing(evidence: Evidence) -> Iterator[tuple[str, int]]:
+def _list_preparing(evidence: Evidence) -> Iterator[tuple[str, int]]:
     """Where the functions begin that Keras or tf.data call for each batch or example."""
     data = evidence.offer(InputData)
     if data is None:
@@ -85,7 +85,7 @@ def _preparing(evidence: Evidence) -> Iterator[tuple[str, int]]:
             yield place.file, function.line if function is not None else place.line
 
 
-def _called(evidence: Evidence, file: str, line: int) -> set[str]:
+def _list_called(evidence: Evidence, file: str, line: int) -> set[str]:
     """The names of what a function calls."""
     syntax, function = evidence.syntax(file), enclosing(evidence, file, line)
     if syntax is None or function is None:

@@ -28,7 +28,7 @@ def measured_again(evidence: Evidence) -> Iterable[Finding]:
     again: dict[Place, tuple[KerasInput, KerasInput]] = {}
     for row in data.keras:
         if row.way == "evaluate" and row.times >= EPOCHS_MIN.value:
-            known = next((item for item in fits if _same(evidence, row, item)), None)
+            known = next((item for item in fits if _has_same_data(evidence, row, item)), None)
             if known is not None:
                 again[row.file, row.line] = row, known
     if not again:
@@ -87,7 +87,7 @@ _TRAINING = (
 )
 
 
-def _same(evidence: Evidence, row: KerasInput, fit: KerasInput) -> bool:
+def _has_same_data(evidence: Evidence, row: KerasInput, fit: KerasInput) -> bool:
     """Whether both got the same data: the same pipeline, or arrays of the same size that the source does not name
     differently."""
     if row.kind != fit.kind:

@@ -47,7 +47,7 @@ _SEEDS = (
 def seeded_each_step(evidence: Evidence) -> Iterable[Finding]:
     """A compiled step whose loop sets the seed: what lies between its operations is the making of their kernels."""
     unit = evidence.unit
-    lines, found = _in_the_loop(evidence), growth(evidence)
+    lines, found = _find_lines_in_loop(evidence), growth(evidence)
     if not lines or found is None:
         return
     made = max(0.0, found.gaps_ms - CALL_START_MS.value)
@@ -87,22 +87,22 @@ def seeded_each_step(evidence: Evidence) -> Iterable[Finding]:
     )
 
 
-def _in_the_loop(evidence: Evidence) -> list[SourceSpan]:
+def _find_lines_in_loop(evidence: Evidence) -> list[SourceSpan]:
     """The lines that set the seed at each step: as they were counted; where they were not, those in the loop that the
     steps were counted by and in no loop within, or in a function that is called there."""
     if evidence.work is not None:
         return []
-    return [row for row in evidence.calls(*_SEEDS) if _at_each_step(evidence, row)]
+    return [row for row in evidence.calls(*_SEEDS) if _runs_each_step(evidence, row)]
 
 
-def _at_each_step(evidence: Evidence, row: SourceSpan) -> bool:
+def _runs_each_step(evidence: Evidence, row: SourceSpan) -> bool:
     hits = hits_per_step(evidence, row.file, row.line)
     if hits is not None:
         return hits >= SEEDED_OFTEN.value
-    return _stands_in_loop(evidence, row) or _called_in_loop(evidence, row, 0)
+    return _is_in_loop(evidence, row) or _is_called_in_loop(evidence, row, 0)
 
 
-def _stands_in_loop(evidence: Evidence, row: SourceSpan) -> bool:
+def _is_in_loop(evidence: Evidence, row: SourceSpan) -> bool:
     """Whether a line is in the loop of the steps, and no turn may leave it out."""
     counted = evidence.steps.loop
     around = loops(evidence, row.file, row.line)
@@ -110,7 +110,7 @@ def _stands_in_loop(evidence: Evidence, row: SourceSpan) -> bool:
     return here and not conditional(evidence, row.file, row.line)
 
 
-def _called_in_loop(evidence: Evidence, row: SourceSpan, depth: int) -> bool:
+def _is_called_in_loop(evidence: Evidence, row: SourceSpan, depth: int) -> bool:
     """Whether it stands in a function, in no ``if`` or loop, that the loop of the steps calls by its name, or that
     Keras calls at each batch."""
     function, syntax = enclosing(evidence, row.file, row.line), evidence.syntax(row.file)
@@ -122,4 +122,4 @@ def _called_in_loop(evidence: Evidence, row: SourceSpan, depth: int) -> bool:
     if function.name in AROUND_BATCHES:
         return True
     called = [SourceSpan(row.file, call.lineno) for call in syntax.find_calls(function.name)]
-    return any(_stands_in_loop(evidence, call) or _called_in_loop(evidence, call, depth + 1) for call in called)
+    return any(_is_in_loop(evidence, call) or _is_called_in_loop(evidence, call, depth + 1) for call in called)

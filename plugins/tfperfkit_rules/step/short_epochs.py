@@ -52,7 +52,7 @@ def short_epochs(evidence: Evidence) -> Iterable[Finding]:
     whole = evidence.run.wall_s * 1e9
     if evidence.work is not None or evidence.steps.source != "keras" or whole <= 0:
         return
-    found = _epochs(evidence)
+    found = _find_epochs(evidence)
     if found is None or len(found.gaps) < EPOCHS_MIN.value:
         return
     own: Counter[Place] = Counter()
@@ -72,7 +72,7 @@ def short_epochs(evidence: Evidence) -> Iterable[Finding]:
         yield _finding(evidence, found, share, between_ns, own)
 
 
-def _epochs(evidence: Evidence) -> _Epochs | None:
+def _find_epochs(evidence: Evidence) -> _Epochs | None:
     """Where epochs end: between two batches of one Keras does next to nothing, so the pauses fall into two groups;
     where all are alike, each step is an epoch. None: the pauses tell no epochs."""
     steps = evidence.steps.steps
@@ -80,14 +80,14 @@ def _epochs(evidence: Evidence) -> _Epochs | None:
     if len(gaps) < EPOCHS_MIN.value:
         return None
     lengths = [end - begin for begin, end in gaps]
-    limit = EPOCH_GAP.value * _long(lengths)
+    limit = EPOCH_GAP.value * _choose_long_pause(lengths)
     ends = [index for index, length in enumerate(lengths) if length >= limit]
     apart = [after - before for before, after in zip(ends, ends[1:], strict=False)]
     each = round(statistics.median(apart)) if apart else len(steps)
     return _Epochs([gaps[index] for index in ends], each * steps[0].count)
 
 
-def _long(lengths: list[int]) -> int:
+def _choose_long_pause(lengths: list[int]) -> int:
     """Half of all the pauses' time is in pauses of this length or longer."""
     ordered = sorted(lengths, reverse=True)
     until = bisect.bisect_left(list(itertools.accumulate(ordered)), sum(ordered) / 2)
@@ -119,7 +119,7 @@ def _finding(evidence: Evidence, found: _Epochs, share: float, between_ns: float
             Measurement("epochs to join", float(times), "count", "advice"),
         ),
         advice=(
-            f"Make one epoch of {times}: {_longer(evidence, *own.most_common(1)[0][0], times)}. The model takes as "
+            f"Make one epoch of {times}: {_write_fit(evidence, *own.most_common(1)[0][0], times)}. The model takes as "
             f"many steps, each pass over the data as before; callbacks, validation and the history see every {times}th."
         ),
         detail=(
@@ -131,7 +131,7 @@ def _finding(evidence: Evidence, found: _Epochs, share: float, between_ns: float
     )
 
 
-def _longer(evidence: Evidence, file: str, line: int, times: int) -> str:
+def _write_fit(evidence: Evidence, file: str, line: int, times: int) -> str:
     """The call of ``fit`` with longer epochs, in the script's own words where its source is known."""
     call = called_at(evidence, (file, line), FIT)
     given = {str(word.arg): ast.unparse(word.value) for word in call.keywords} if call is not None else {}

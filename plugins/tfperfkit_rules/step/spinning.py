@@ -62,17 +62,19 @@ def spins(evidence: Evidence) -> Iterable[Finding]:
     """For the busiest of such threads."""
     clean = evidence.steps.clean
     rows = list(evidence.records("samples")) if clean else []
-    ran = list(_ran(rows))
+    ran = list(_read_ran(rows))
     if not ran:
         return
     whole = clean[0].begin_ns, clean[-1].end_ns
-    found = [item for thread in {row.thread for row in ran} if (item := _spinner(evidence, rows, ran, thread, whole))]
+    found = [
+        item for thread in {row.thread for row in ran} if (item := _find_spinner(evidence, rows, ran, thread, whole))
+    ]
     if not found:
         return
     spinner = max(found, key=lambda item: item.busy)
     place = spinner.at.most_common(1)[0][0]
     around = loops(evidence, *place)
-    handed = _handed_over(evidence)
+    handed = _compare_switching(evidence)
     seen = handed is not None and handed.factor >= SPIN_MIN_FACTOR.value
     gained: Gain = AtLeast(handed.factor) if handed is not None and seen else Unknown()
     loop = (span(evidence, place[0], around[-1].line),) if around else ()
@@ -103,29 +105,29 @@ def spins(evidence: Evidence) -> Iterable[Finding]:
     )
 
 
-def _spinner(evidence: Evidence, rows: list[Any], ran: list[_Ran], thread: int, whole: Span) -> _Spinner | None:
+def _find_spinner(evidence: Evidence, rows: list[Any], ran: list[_Ran], thread: int, whole: Span) -> _Spinner | None:
     """None for a thread that waits, or that does more than ask."""
     begin, end = whole
     busy = sum(row.ran_ns for row in ran if row.thread == thread and begin <= row.when <= end) / max(end - begin, 1)
     if busy < shared.MOSTLY.value:
         return None
-    log = read_log((row for row in rows if not _is_others(row, thread)), "busy")
+    log = read_log((row for row in rows if not _is_of_other_thread(row, thread)), "busy")
     stacks = [stack for _, stack in log.inside([whole])]
-    asking = [stack for stack in stacks if _asks(evidence, stack)]
+    asking = [stack for stack in stacks if _only_asks(evidence, stack)]
     if len(stacks) < MIN or len(asking) < shared.MOSTLY.value * len(stacks):
         return None
     at = Counter((stack.frames[-1].file, stack.frames[-1].line) for stack in asking)
     return _Spinner(min(busy, 1.0), len(asking) / len(stacks), len(stacks), at, asking[0].frames[0])
 
 
-def _ran(rows: list[Any]) -> Iterator[_Ran]:
+def _read_ran(rows: list[Any]) -> Iterator[_Ran]:
     for row in rows:
         match row:
             case ["ran", int(when), int(thread), int(ran_ns), int()]:
                 yield _Ran(when, thread, ran_ns)
 
 
-def _is_others(row: Any, thread: int) -> bool:
+def _is_of_other_thread(row: Any, thread: int) -> bool:
     """Whether it is a sample of another busy thread."""
     match row:
         case ["busy", _, _, other]:
@@ -133,7 +135,7 @@ def _is_others(row: Any, thread: int) -> bool:
     return False
 
 
-def _asks(evidence: Evidence, stack: Stack) -> bool:
+def _only_asks(evidence: Evidence, stack: Stack) -> bool:
     """Whether a thread is at a line that only asks: the test of an endless loop, or of an ``if`` in it."""
     leaf = stack.frames[-1] if stack.frames else None
     if leaf is None:
@@ -185,7 +187,7 @@ class _HandedOver(NamedTuple):
         )
 
 
-def _handed_over(evidence: Evidence) -> _HandedOver | None:
+def _compare_switching(evidence: Evidence) -> _HandedOver | None:
     """While samples are to be precise, the lock changes hands ten times as often: what the steps gain by that, they
     gain at least where nobody takes it. None with too few steps of a kind."""
     spans = precise_spans(list(evidence.records("events")))

@@ -12,13 +12,8 @@ from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams, zero_input
 
 #: The variable's method that does in place what an operation does to a copy.
-_IN_PLACE = {
-    "TensorScatterUpdate": "scatter_nd_update",
-    "TensorScatterAdd": "scatter_nd_add",
-    "TensorScatterSub": "scatter_nd_sub",
-    "TensorScatterMax": "scatter_nd_max",
-    "TensorScatterMin": "scatter_nd_min",
-}
+#: Of an operation that makes a tensor with other rows, the name that is left and the method of a variable begin so.
+_MAKES, _WRITES = "TensorScatter", "scatter_nd_"
 _READS = optable.names(trait="reads-variable") | {"VariableShape"}
 
 
@@ -46,7 +41,9 @@ class RowsInPlace(Base):
                 return original(variable, value, *arguments, **named)
             seams.applied()
             replaced.append(scatter)
-            return getattr(variable, _IN_PLACE[scatter.type])(scatter.inputs[1], scatter.inputs[2])
+            return getattr(variable, _WRITES + scatter.type.removeprefix(_MAKES).lower())(
+                scatter.inputs[1], scatter.inputs[2]
+            )
 
         def end(original: Any, manager: Any, *raised: Any) -> Any:
             graph = getattr(manager, "_graph", None)
@@ -63,7 +60,7 @@ class RowsInPlace(Base):
 def _scatter_of(variable: Any, value: Any) -> Any:
     """The operation that changed some rows of what the variable holds now; None if that is not certain."""
     made = _behind_identity(getattr(value, "op", None))
-    if made is None or made.type not in _IN_PLACE:
+    if made is None or not made.type.startswith(_MAKES):
         return None
     read = _behind_identity(made.inputs[0].op)
     graph = read.graph

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfperfkit_probes.ops.model import GraphLoop
 
+from tfperfkit.graph import optable
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
 
@@ -23,15 +24,6 @@ _KEPT = (
     "at hundreds of numbers in hundreds of turns nothing is gained"
 )
 _XLA = "@tf.function(jit_compile=True) compiles the whole loop into machine code, without the runtime in between"
-#: Types that do the same for each row of a batch, given an axis or a leading dimension.
-_ROWS = {
-    "Mean": "tf.reduce_mean(x, axis=-1, keepdims=True)",
-    "Sum": "tf.reduce_sum(x, axis=-1, keepdims=True)",
-    "Max": "tf.reduce_max(x, axis=-1, keepdims=True)",
-    "Min": "tf.reduce_min(x, axis=-1, keepdims=True)",
-    "MatMul": "tf.linalg.matmul on the whole batch",
-    "GatherV2": "tf.gather(..., batch_dims=1)",
-}
 
 
 def kind_of(evidence: Evidence, where: SourceSpan) -> str:
@@ -52,13 +44,21 @@ def carries(kind: str) -> bool:
     return kind.replace("tf.", "tensorflow.") in _SCANS
 
 
+def _by_row(name: str) -> str:
+    """What does the same as an operation for each row of a batch; "" if that is not known."""
+    kind = optable.row(name).kind
+    if kind == "reduction" and name != "EuclideanNorm":
+        return f"tf.reduce_{name.lower()}(x, axis=-1, keepdims=True)"
+    return {"product": "tf.linalg.matmul on the whole batch", "gather": "tf.gather(..., batch_dims=1)"}.get(kind, "")
+
+
 def advice(kind: str, loop: GraphLoop, graded: bool = False) -> str:
     """By what the user wrote, with the operations in the body. ``graded``: gradients go through the loop."""
     compiled = _KEPT if graded else _XLA
     inside = ", ".join(list(loop.types)[:4])
     name = kind.replace("tf.", "tensorflow.")
     if name in _MAPS:
-        rows = [_ROWS[type_] for type_ in loop.types if type_ in _ROWS][:2]
+        rows = [text for type_ in loop.types if (text := _by_row(type_))][:2]
         instead = f": {', '.join(rows)}" if rows else ""
         whole = f" Its operations ({inside}) work on a batch as they are or along an axis{instead}." if inside else ""
         if name.endswith("vectorized_map"):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tfperfkit import calibration
 from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.gain import severity, up_to
+from tfperfkit.graph import optable
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep
 from tfperfkit.rule import Evidence
@@ -21,26 +22,20 @@ MIN_SLOW_KERNEL = Threshold(
     Derived("a high share, as XProf has it for one part of a step"),
 )
 
-_EIGEN = (
-    "Ask for the values alone where the vectors are not used ({values}). For the largest value alone one or two power "
-    "iterations are enough: products, whose vector a variable keeps from step to step. Of a matrix with few columns "
-    "tf.linalg.eigh of the small product x^T x gives the same."
-)
-_INVERSE = "Solve instead of inverting (tf.linalg.solve, cholesky_solve), for all right sides in one call."
-#: Operations of iterations and recurrences over a matrix, and what usually takes their place.
-SLOW = {
-    "Svd": _EIGEN.format(values="tf.linalg.svd(x, compute_uv=False)"),
-    "SelfAdjointEigV2": _EIGEN.format(values="tf.linalg.eigvalsh"),
-    "Eig": _EIGEN.format(values="tf.linalg.eigvals"),
-    "Qr": "Normalise by products (Newton-Schulz iterations, Cholesky of x^T x) where an approximation does.",
-    "MatrixInverse": _INVERSE,
-    "MatrixSolveLs": "Cholesky of the normal equations is faster where the matrix is well conditioned.",
-    "MatrixDeterminant": "tf.linalg.logdet by Cholesky is faster for positive definite matrices.",
-    "LogMatrixDeterminant": "tf.linalg.logdet by Cholesky is faster for positive definite matrices.",
-    "MatrixSquareRoot": "Newton-Schulz iterations are products, which run at the machine's speed.",
-    "MatrixExponential": "A short series of products is faster for small arguments.",
-    "Lu": _INVERSE,
+#: By trait, operations of iterations and recurrences over a matrix, and what usually takes their place.
+_INSTEAD = {
+    "eigen": "Ask for the values alone if the vectors are not used (tf.linalg.svd(x, compute_uv=False), eigvalsh, "
+    "eigvals). For the largest value alone one or two power iterations are enough: products, whose vector a variable "
+    "keeps from step to step. Of a matrix with few columns tf.linalg.eigh of the small product x^T x gives the same.",
+    "orthogonal": "Normalise by products (Newton-Schulz iterations, Cholesky of x^T x) if an approximation is enough.",
+    "inverts": "Solve instead of inverting (tf.linalg.solve, cholesky_solve), for all right sides in one call.",
+    "least-squares": "Cholesky of the normal equations is faster if the matrix is well conditioned.",
+    "determinant": "tf.linalg.logdet by Cholesky is faster for positive definite matrices.",
+    "matrix-root": "Newton-Schulz iterations are products, which run at the machine's speed.",
+    "matrix-exponential": "A short series of products is faster for small arguments.",
 }
+#: By operation.
+SLOW = {name: text for trait, text in _INSTEAD.items() for name in optable.names(trait=trait)}
 
 
 def slow_kernels(evidence: Evidence) -> Iterator[Finding]:

@@ -46,6 +46,7 @@ $(QUICK_END): $(STAMP) tests/builders/quick_end.pth
 test-long: $(STAMP) $(QUICK_END)
 	TFPERF_LONG=1 $(BIN)/pytest -n 2 --dist worksteal --timeout 3600 tests/faults tests/crashes tests/transparency tests/hostile tests/compat tests/regressions
 	TFPERF_LONG=1 $(BIN)/pytest -n 2 --dist worksteal --timeout 3600 -m long tests/integration
+	TFPERF_LONG=1 $(BIN)/pytest -n 2 --dist worksteal --timeout 3600 tests/soundness
 
 # The oldest and the newest TensorFlow and Python, and Python 3.12, in environments of their own: half an hour for each. Not part of CI.
 test-versions:

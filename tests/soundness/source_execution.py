@@ -84,11 +84,13 @@ class _Wrap(ast.NodeTransformer):
         if isinstance(node, LOOPS):
             holder = node if isinstance(node, ast.For) else node.generators[0]
             self.loops += 1
-            arguments = [holder.iter] if is_loop else [ast.Constant(self.loops), holder.iter]
-            named = ast.Name("_over" if is_loop else "_inner", ast.Load())
-            holder.iter = ast.Call(ast.Name("_bounded", ast.Load()), [ast.Call(named, arguments, [])], [])
+            if is_loop:
+                counted = _call(holder.iter, "_over", holder.iter)
+            else:
+                counted = _call(holder.iter, "_inner", ast.Constant(self.loops), holder.iter)
+            holder.iter = _call(holder.iter, "_bounded", counted)
         if number is not None and isinstance(node, ast.expr):
-            return ast.Call(ast.Name("_see", ast.Load()), [ast.Constant(number), node], [])
+            return _call(node, "_see", ast.Constant(number), node)
         return node
 
 
@@ -102,8 +104,8 @@ class _Order(ast.NodeTransformer):
         if isinstance(node, LOOPS):
             holder = node if isinstance(node, ast.For) else node.generators[0]
             if is_loop:
-                holder.iter = ast.Call(ast.Name("_over", ast.Load()), [holder.iter], [])
-            holder.iter = ast.Call(ast.Name("_bounded", ast.Load()), [holder.iter], [])
+                holder.iter = _call(holder.iter, "_over", holder.iter)
+            holder.iter = _call(holder.iter, "_bounded", holder.iter)
         return node
 
 
@@ -181,10 +183,18 @@ def _copy(source: str, tree: ast.Module) -> tuple[ast.Module, dict[ast.AST, ast.
     return copied, dict(zip(ast.walk(tree), ast.walk(copied), strict=True))
 
 
+def _call(at: ast.expr, name: str, *arguments: ast.expr) -> ast.Call:
+    """A call of a function of ours, at the place of an expression."""
+    called = ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+    for node in (called, called.func, *(item for item in arguments if isinstance(item, ast.Constant))):
+        ast.copy_location(node, at)
+    return called
+
+
 def _compile(tree: ast.AST) -> CodeType:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
-        code: CodeType = compile(ast.fix_missing_locations(tree), "<program>", "exec")
+        code: CodeType = compile(tree, "<program>", "exec")
     return code
 
 

@@ -20,7 +20,7 @@ Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 @dataclass(eq=False)
 class Frame:
     """One scope. ``bound``: the names that it binds itself; ``outer``: names declared ``global`` or ``nonlocal``;
-    ``used``: the names in its code, without scopes within."""
+    ``used``: the names in its code, without scopes within; ``yields``: it makes a function a generator."""
 
     node: ast.AST
     parent: Frame | None
@@ -28,6 +28,7 @@ class Frame:
     to_module: set[str] = field(default_factory=set)
     outer: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
+    yields: bool = False
 
     @property
     def is_class(self) -> bool:
@@ -65,6 +66,10 @@ class Frames:
         self.rebound: set[tuple[Frame | None, str]] = set()
         #: The scope whose statement or expression a loop is.
         self.home: dict[ast.AST, Frame] = {}
+        self.classes: list[ast.ClassDef] = []
+        #: Attributes that are assigned or deleted anywhere.
+        self.stored: set[str] = set()
+        self.has_star_import = False
         self._pending: list[tuple[Frame, str]] = []
         for child in ast.iter_child_nodes(tree):
             self._visit(child, self.module)
@@ -81,6 +86,7 @@ class Frames:
         if isinstance(node, CALLABLES):
             self._function(node, frame)
         elif isinstance(node, ast.ClassDef):
+            self.classes.append(node)
             frame.bound.add(node.name)
             for outside in (*node.decorator_list, *node.bases, *(word.value for word in node.keywords)):
                 self._visit(outside, frame)
@@ -98,14 +104,23 @@ class Frames:
             self._visit(node.value, frame)
         else:
             frame.bound.update(_names_bound_by(node))
-            if isinstance(node, ast.Name):
-                frame.used.add(node.id)
+            self._note(node, frame)
             if isinstance(node, (ast.Global, ast.Nonlocal)):
                 frame.outer.update(node.names)
                 frame.to_module.update(node.names if isinstance(node, ast.Global) else ())
                 self._pending += [(frame, name) for name in node.names]
             for below in ast.iter_child_nodes(node):
                 self._visit(below, frame)
+
+    def _note(self, node: ast.AST, frame: Frame) -> None:
+        if isinstance(node, ast.Name):
+            frame.used.add(node.id)
+        elif isinstance(node, (ast.Yield, ast.YieldFrom)):
+            frame.yields = True
+        elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            self.stored.add(node.attr)
+        elif isinstance(node, ast.ImportFrom):
+            self.has_star_import = self.has_star_import or any(item.name == "*" for item in node.names)
 
     def _function(self, node: Callable, frame: Frame) -> None:
         if not isinstance(node, ast.Lambda):

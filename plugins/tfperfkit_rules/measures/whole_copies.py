@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from tfperfkit.syntax.call import bind_arguments
 from tfperfkit.syntax.module import Syntax
 from tfperfkit.syntax.nodes import get_argument
 
@@ -129,8 +130,8 @@ def _find_copies_in_helper(syntax: Syntax, call: ast.Call, name: str, kept: bool
     function = syntax.find_only_function(call.func.id) if isinstance(call.func, ast.Name) else None
     if function is None:
         return
-    pairs = [*zip(function.parameters, call.args, strict=False), *((word.arg, word.value) for word in call.keywords)]
-    mine = next((given for given, value in pairs if ast.unparse(value) == name), None)
+    given = bind_arguments(function.node.args, call) or {}
+    mine = next((key for key, item in given.items() if item.sure and [*map(ast.unparse, item.values)] == [name]), None)
     for value in function.returned if mine is not None else ():
         while isinstance(value, ast.Subscript) and not _api(syntax, value):
             value, kept = value.value, True

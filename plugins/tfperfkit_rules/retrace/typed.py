@@ -17,6 +17,7 @@ from tfperfkit_probes.retrace.model import Trace, TracedFunction
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.call import bind_arguments
 from tfperfkit.syntax.module import Syntax
 from tfperfkit.syntax.nodes import get_last_name
 from tfperfkit.syntax.signatures import takes_whole_number
@@ -139,15 +140,10 @@ def _parameter(module: ast.Module, call: ast.Call, inward: tuple[ast.AST, ...]) 
     if not isinstance(call.func, ast.Name):
         return None, ""
     named = [item for item in module.body if isinstance(item, ast.FunctionDef) and item.name == call.func.id]
-    if len(named) != 1 or any(isinstance(item, ast.Starred) for item in call.args):
-        return None, ""
-    names = [item.arg for item in (*named[0].args.posonlyargs, *named[0].args.args)]
-    for index, item in enumerate(call.args[: len(names)]):
-        if item in inward:
-            return named[0], names[index]
-    for word in call.keywords:
-        if word in inward and word.arg is not None:
-            return named[0], word.arg
+    given = bind_arguments(named[0].args, call) if len(named) == 1 else None
+    for name, argument in (given or {}).items():
+        if argument.sure and any(item in inward for item in argument.values):
+            return named[0], name
     return None, ""
 
 
@@ -181,18 +177,14 @@ def _given(evidence: Evidence, site: SourceSpan | None, definition: _Definition,
     if syntax is None or site is None:
         return None
     calls = [call for call in syntax.calls_at(site.line) if get_last_name(call.func) == definition.name]
-    if len(calls) != 1 or any(isinstance(item, ast.Starred) for item in calls[0].args):
+    if len(calls) != 1:
         return None
-    names = [item.arg for item in (*definition.args.posonlyargs, *definition.args.args)]
-    if isinstance(calls[0].func, ast.Attribute) and names[:1] == ["self"]:
-        names = names[1:]
-    for index, item in enumerate(calls[0].args):
-        if names[index : index + 1] == [name]:
-            return ast.unparse(item), f"{os.path.basename(site.file)}:{item.lineno}"
-    for word in calls[0].keywords:
-        if word.arg == name:
-            return ast.unparse(word.value), f"{os.path.basename(site.file)}:{word.value.lineno}"
-    return None
+    first = [item.arg for item in (*definition.args.posonlyargs, *definition.args.args)][:1]
+    skip = int(isinstance(calls[0].func, ast.Attribute) and first == ["self"])
+    given = (bind_arguments(definition.args, calls[0], skip=skip) or {}).get(name)
+    if given is None or not given.sure or len(given.values) != 1:
+        return None
+    return ast.unparse(given.values[0]), f"{os.path.basename(site.file)}:{given.values[0].lineno}"
 
 
 def _float_of(traces: Sequence[Trace]) -> str | None:

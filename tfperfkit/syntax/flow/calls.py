@@ -12,7 +12,6 @@ from tfperfkit.syntax.flow.classes import Classes, get_decorators
 from tfperfkit.syntax.flow.objects import CONTAINERS, Objects, canonical_api, get_table_type
 from tfperfkit.syntax.flow.state import Jumps, Undecided
 from tfperfkit.syntax.flow.values import ATOM, ELEMENTS, EVERY, NONE, NOTHING, Code, Value, replace
-from tfperfkit.syntax.nodes import find_own_nodes
 
 #: Calls that are followed within each other.
 MAX_DEPTH = 8
@@ -43,7 +42,6 @@ class Calls(Objects):
         #: Functions that were followed from a call, and those all calls of which are taken together.
         self.followed: set[ast.AST] = set()
         self.linked: set[ast.AST] = set()
-        self._generators: dict[ast.AST, bool] = {}
         self._parents = {frame.parent for frame in frames.of.values()}
         self.results: dict[ast.AST, Value] = {}
         self.given: dict[ast.expr, Value] = {}
@@ -157,7 +155,7 @@ class Calls(Objects):
     def run_function(self, node: ast.AST, function: Callable, arguments: dict[str, Value], varies: bool) -> Value:
         """Follow a function with values for its parameters; return its result."""
         frame = self.frames.of[function]
-        is_generator = self._is_generator(function)
+        is_generator = frame.yields
         too_deep = len(self.stack) >= MAX_DEPTH or function in self.stack
         if not self.iterating and (too_deep or function in self.linked):
             return self._link(function, frame, arguments, is_generator)
@@ -201,12 +199,6 @@ class Calls(Objects):
         self.inner = inner
         result = self.results.get(function, NOTHING)
         return replace(result, lazy=True) if is_generator and result is not NOTHING else result
-
-    def _is_generator(self, function: Callable) -> bool:
-        known = self._generators.get(function)
-        if known is None:
-            known = self._generators[function] = bool(find_own_nodes(function, ast.Yield, ast.YieldFrom))
-        return known
 
     def _run(self, function: Callable, frame: Frame, arguments: dict[str, Value]) -> Jumps:
         jumps = Jumps(self.control, False)

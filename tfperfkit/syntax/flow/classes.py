@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from tfperfkit.syntax.bindings import Definition
+from tfperfkit.syntax.bindings import Definition, Frames
 
 #: Methods of a class that change what reading or setting an attribute means.
 _MAGIC = frozenset({"__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__new__", "__init_subclass__"})
@@ -49,8 +49,8 @@ def describe_class(node: ast.ClassDef) -> ClassInfo:
 class Classes:
     """All classes of a file. ``operators``: methods that operators and builtins call, of any of the classes."""
 
-    def __init__(self, tree: ast.Module) -> None:
-        self.of = {node: describe_class(node) for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    def __init__(self, frames: Frames) -> None:
+        self.of = {node: describe_class(node) for node in frames.classes}
         names = {name for info in self.of.values() for name in info.methods}
         self.operators = {name for name in names if name.startswith("__") and name.endswith("__")} - _PLAIN
         self.properties = {
@@ -61,11 +61,7 @@ class Classes:
         }
         self.all_plain = all(info.plain for info in self.of.values())
         #: Attributes that are set outside of a class's body: one of a method's name may stand for another function.
-        self.stored = {
-            node.attr
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
-        }
+        self.stored = frames.stored
 
 
 def get_decorators(function: ast.AST) -> set[str]:

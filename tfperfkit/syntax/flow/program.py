@@ -16,13 +16,11 @@ class Program(Statements):
     """Goes through all code of a file until nothing new is learned. Raises ``Undecided`` if that takes too long."""
 
     def __init__(self, tree: ast.Module, known: Mapping[ast.Call, str], loop: ast.AST | None = None) -> None:
-        super().__init__(Frames(tree), Classes(tree), known)
+        frames = Frames(tree)
+        super().__init__(frames, Classes(frames), known)
         self.seen = {}
         self.ends = {}
         self.continued = []
-        self.has_star_import = any(
-            isinstance(node, ast.ImportFrom) and any(item.name == "*" for item in node.names) for node in ast.walk(tree)
-        )
         self._tree = tree
         self._functions = [node for node in self.frames.of if isinstance(node, CALLABLES)]
         frame = (

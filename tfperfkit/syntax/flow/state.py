@@ -132,7 +132,7 @@ class State:
         """Return what a name stands for here."""
         frame = self.frame.owner(name)
         if frame is None:
-            known = hasattr(builtins, name) and not self.has_star_import
+            known = hasattr(builtins, name) and not self.frames.has_star_import
             return Value(api=f"builtins.{name}") if known else self.unknown_value()
         value = self.value_of((frame, name))
         if value.carried:
@@ -141,8 +141,6 @@ class State:
         if self.heap.havoc and (frame, name) in self.frames.rebound:
             return value.with_variation(True)
         return value
-
-    has_star_import = False
 
     def use_carried(self, name: Name) -> None:
         """Note that an iteration may use what an earlier one left under a name."""

@@ -1,0 +1,124 @@
+"""What the analysis of an iteration claims, and where it claims nothing."""
+
+from __future__ import annotations
+
+import ast
+import time
+
+import pytest
+
+from tfperfkit.syntax.iteration import explain_dependence, iterations_independent, same_in_every_iteration
+
+HEAD = "import numpy as np\nimport tensorflow as tf\nfrom collections import defaultdict\n"
+HEAD += "model = tf.keras.Sequential([])\nxs = np.zeros((9, 3))\nrows, out, total = [], np.zeros(9), 0\n"
+HEAD += "counts = defaultdict(int)\n"
+
+
+def loop_of(tree: ast.Module) -> ast.For | ast.AsyncFor:
+    return next(node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.AsyncFor)))
+
+
+def independent(source: str, draws: bool = True) -> bool:
+    tree = ast.parse(HEAD + source)
+    return iterations_independent(tree, loop_of(tree), draws=draws)
+
+
+def same(source: str, text: str) -> bool:
+    tree = ast.parse(HEAD + source)
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.expr) and ast.unparse(node) == text]
+    return same_in_every_iteration(tree, found[-1], loop_of(tree))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "for x in xs:\n    rows.append(model(x))\n",
+        "for i in range(9):\n    out[i] = np.exp(xs[i]).sum()\n",
+        "for i, x in enumerate(xs):\n    out[i + 1] = x[0]\n",
+        "for x in xs:\n    total += x.sum()\n",
+        "for x in xs:\n    counts[str(x)] += 1\n",
+        "def f(x, into=None):\n    into = [] if into is None else into\n    into.append(x)\n    return into\n"
+        "for x in xs:\n    rows.append(f(x))\n",
+        "for x in xs:\n    row = []\n    for y in x:\n        row.append(y)\n    rows.append(row)\n",
+        "for x in xs:\n    if (n := x.sum()) > 0:\n        rows.append(n)\n",
+        "for x in xs:\n    match x.shape:\n        case (n,):\n            rows.append(n)\n",
+        "for a, *b in [(1, 2), (3, 4)]:\n    rows.append(sum(b) + a)\n",
+    ],
+)
+def test_independent(source: str) -> None:
+    assert independent(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "for p in ['a', 'b']:\n    model.load_weights(p)\n    rows.append(model(xs))\n",
+        "for x in xs:\n    rows.append(unknown(x))\n",
+        "for x in xs:\n    out[0] = x.sum()\n",
+        "for i in range(9):\n    out[i] = out[i - 1]\n",
+        "for x in xs:\n    best = max(best, x.sum())\n",
+        "for x in xs:\n    rows.append(len(rows))\n",
+        "for x in xs:\n    last = x.sum()\nprint(last)\n",
+        "for x in xs:\n    if x.sum() > 1:\n        break\n",
+        "for x in xs:\n    exec('y = x')\n",
+        "def g(f):\n    return f\n@g\ndef f(x):\n    return x\nfor x in xs:\n    rows.append(f(x))\n",
+        "for x in xs:\n    rows.append(lambda: x)\n",
+        "seen = rows\nfor x in xs:\n    rows.append(x.sum())\n    total += len(seen)\n",
+        "async def main(source):\n    async for x in source:\n        rows.append(x)\n",
+        "for x in xs:\n    with open('a', 'w') as file:\n        file.write('a')\n",
+        "for x in xs:\n    rows.append(np.random.normal())\n",
+    ],
+)
+def test_unknown(source: str) -> None:
+    assert not independent(source)
+
+
+def test_numbers_that_are_drawn_may_be_left_out_of_the_question() -> None:
+    source = "for x in xs:\n    rows.append(model(x + np.random.normal(size=3)))\n"
+    assert not independent(source) and independent(source, draws=False)
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "expected"),
+    [
+        ("for t in [1, 2]:\n    rows.append(model(xs) > t)\n", "model(xs)", True),
+        ("for t in [1, 2]:\n    rows.append(model(xs + t))\n", "model(xs + t)", False),
+        ("for t in [1, 2]:\n    xs[0] = t\n    rows.append(model(xs))\n", "model(xs)", False),
+        ("ys = xs\nfor t in [1, 2]:\n    ys[0] = t\n    rows.append(model(xs))\n", "model(xs)", False),
+        ("for t in [1, 2]:\n    other(t)\n    rows.append(model(xs))\n", "model(xs)", False),
+        ("for t in [1, 2]:\n    rows.append(model(xs, training=True))\n", "model(xs, training=True)", False),
+        ("for t in [1, 2]:\n    for x in xs:\n        y = x * 2\n        rows.append(y + t)\n", "x * 2", True),
+    ],
+)
+def test_the_same(source: str, text: str, expected: bool) -> None:
+    assert same(source, text) == expected
+
+
+def test_the_table_of_a_call_that_a_run_has_shown() -> None:
+    tree = ast.parse(
+        "def ask(model, xs):\n    rows = []\n    for x in [1, 2]:\n        rows.append(model(x))\n    return rows\n"
+    )
+    call = next(node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node) == "model(x)")
+    assert not iterations_independent(tree, loop_of(tree))
+    assert iterations_independent(tree, loop_of(tree), {call: "layer.__call__"})
+
+
+def test_a_while_loop_and_a_loop_of_another_file_are_unknown() -> None:
+    tree = ast.parse("while True:\n    pass\n")
+    assert explain_dependence(tree, tree.body[0]) != ""
+    other = ast.parse("for x in []:\n    pass\n")
+    assert not iterations_independent(tree, loop_of(other))
+
+
+def test_twenty_thousand_lines_take_a_bounded_time() -> None:
+    """The analysis gives up, or ends: it spends so many steps at most."""
+    body = "".join(f"def f{n}(a):\n    b{n} = a + {n}\n    return f{max(n - 1, 0)}(b{n})\n" for n in range(6000))
+    tree = ast.parse(HEAD + body + "for x in xs:\n    rows.append(f5999(x))\n" + "y = 1\n" * 2000)
+    begin = time.process_time()
+    assert not iterations_independent(tree, loop_of(tree))
+    assert time.process_time() - begin < 120
+
+
+def test_deeply_nested_code_is_unknown() -> None:
+    tree = ast.parse(HEAD + "for x in xs:\n    y = " + "+".join(["x"] * 900) + "\n    rows.append(y)\n")
+    iterations_independent(tree, loop_of(tree))

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
-from tfperfkit.gain import AtLeast, between, severity
+from tfperfkit.gain import AtLeast, between
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place
 from tfperfkit.remedy import BatchLoop, Compile, Remedy
@@ -163,7 +163,6 @@ def _finding(
     samples = evidence.samples
     share = min((part.seen + part.own(evidence)) / samples.count, 1.0)
     # What is left of elements that are read is known.
-    gained = (AtLeast if code == "EAG010" else between)(*rest.bounds(share, samples.count))
     places = [place for place, _ in part.lines.most_common(3)]
     around = loops(evidence, *places[0])
     spans = [span(evidence, *place) for place in places]
@@ -174,9 +173,8 @@ def _finding(
         family="eager",
         remedy=remedy,
         title=title,
-        severity=severity(gained.saved),
         share_of_step=share,
-        gain=gained,
+        gain=(AtLeast if code == "EAG010" else between)(*rest.bounds(share, samples.count)),
         where=tuple(dict.fromkeys(spans)),
         evidence=(
             Measurement("time in these lines", share, "share", "samples"),

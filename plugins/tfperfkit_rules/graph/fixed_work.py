@@ -15,7 +15,7 @@ from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import is_constant
 from tfperfkit_rules.graph import codes
-from tfperfkit_rules.graph.traced_step import WINDOW, graph_severity
+from tfperfkit_rules.graph.traced_step import WINDOW
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.late_skips import TWO_AN_EPOCH
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
@@ -129,7 +129,6 @@ def _finding(
         family="graph",
         remedy=ReplaceOps("kept_results"),
         title=f"The same results of {name} are computed again in every epoch",
-        severity=graph_severity(share),
         share_of_step=share,
         gain=gain.from_shares(low, high),
         where=_where(evidence, rows),

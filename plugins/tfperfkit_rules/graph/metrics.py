@@ -14,7 +14,7 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
-from tfperfkit_rules.graph.traced_step import WINDOW, definition, graph_severity, traced_functions
+from tfperfkit_rules.graph.traced_step import WINDOW, definition, traced_functions
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import FIT, called_at
 from tfperfkit_rules.measures.source_calls import files
@@ -71,7 +71,6 @@ def _of(evidence: Evidence, function: GraphFunction, step_ms: float) -> Iterator
         family="graph",
         remedy=Remove("metrics"),
         title=f"{words.capitalize()} take {100 * share:.0f} % of {unit.every}",
-        severity=graph_severity(share),
         share_of_step=share,
         gain=Range(factor, factor, factor),
         where=_places(evidence, named) or definition(function),

@@ -19,7 +19,6 @@ from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.functions import places
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.graph.traced_step import graph_severity
 from tfperfkit_rules.measures.ran_functions import Ran, ran
 from tfperfkit_rules.measures.room import range_or_least
 from tfperfkit_rules.measures.step_shares import span
@@ -91,7 +90,6 @@ class PaddedCalls(GraphRule[PaddedSequences]):
             code=self.code,
             family="graph",
             title=f"{100 * (1 - mean / width):.0f} % of the sequences that {called} computes is padding",
-            severity=graph_severity(share),
             share_of_step=share,
             gain=range_or_least(low, high),
             remedy=ReplaceOps("less_padding"),

@@ -15,7 +15,7 @@ from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
-from tfperfkit_rules.graph.traced_step import WINDOW, graph_severity
+from tfperfkit_rules.graph.traced_step import WINDOW
 from tfperfkit_rules.measures.growth import TRY
 
 #: A sequence of whole numbers is one of tokens where a table is looked up by them.
@@ -87,7 +87,6 @@ def _padded_batches(stage: Stage, filled: float, computed: float, unit: Unit) ->
         family="graph",
         remedy=ReplaceOps("less_padding"),
         title=f"{100 * (1 - filled):.0f} % of the batches is padding",
-        severity=graph_severity(share),
         share_of_step=share,
         gain=gain.from_shares(lower, upper),
         where=(SourceSpan(stage.file, stage.line, stage.function),) if stage.file else (),
@@ -128,7 +127,6 @@ def _finding(found: _Sequences, share: float, gained: gain.Range, unit: Unit) ->
         family="graph",
         remedy=ReplaceOps("less_padding"),
         title=f"{100 * empty:.0f} % of the sequences {found.words} is padding",
-        severity=graph_severity(share),
         share_of_step=share,
         gain=gained,
         where=(found.place,),

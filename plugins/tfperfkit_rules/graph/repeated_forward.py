@@ -12,7 +12,7 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.graph import codes
-from tfperfkit_rules.graph.traced_step import WINDOW, definition, graph_severity, traced_functions
+from tfperfkit_rules.graph.traced_step import WINDOW, definition, traced_functions
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 MIN_REPEATED = Threshold(
@@ -63,7 +63,6 @@ def _of(function: GraphFunction, step_ms: float, unit: Unit) -> Iterator[Finding
         family="graph",
         remedy=ReplaceOps("one_pass"),
         title=f"The forward pass of {words} runs {_often(function)} in {unit.a}",
-        severity=graph_severity(share),
         share_of_step=share,
         gain=Range(speedup(lower), speedup(share), speedup(upper)),
         where=tuple(dict.fromkeys(places)) or definition(function),

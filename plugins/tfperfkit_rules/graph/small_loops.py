@@ -122,7 +122,6 @@ def _finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_loops:
     graded = any(other.backward for other in function.marks.loops)
     step_ms = evidence.step_ms or 0.0
     least, most = _left(found, (low + high) / 2 * step_ms) if graded else _LEFT
-    gained = gain.AtLeast(*gain.speedups(low * (1 - most), min(high, shared.MAX_STEP_SHARE.value) * (1 - least)))
     turns = turns_of(loop)
     figures = [
         Measurement(f"{evidence.unit.the} in {called(function)}", each.share, "share", "breakdown"),
@@ -138,9 +137,8 @@ def _finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_loops:
         family="graph",
         remedy=ReplaceOps("all_rows"),
         title=f"{found.kind} in {called(function)} makes {goes} that do next to nothing",
-        severity=gain.severity(gained.saved),
         share_of_step=(low + high) / 2,
-        gain=gained,
+        gain=gain.AtLeast(*gain.speedups(low * (1 - most), min(high, shared.MAX_STEP_SHARE.value) * (1 - least))),
         where=places([found.place, definition(function), SourceSpan(*each.place)]),
         evidence=tuple(figures),
         advice=advice(found.kind, loop, graded),

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from tfperfkit_probes.lines.graph.data import GraphFunction
 from tfperfkit_probes.lines.model import LinesData
 
-from tfperfkit import gain
-from tfperfkit.model import Severity, SourceSpan
+from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
 
 #: Where the figures by line were measured.
@@ -29,8 +28,3 @@ def traced_functions(evidence: Evidence) -> Iterator[tuple[GraphFunction, float]
 def definition(function: GraphFunction) -> tuple[SourceSpan, ...]:
     """Where a function stands, for a finding that no line is known for."""
     return (SourceSpan(function.file, function.line, function.function),)
-
-
-def graph_severity(share: float) -> Severity:
-    """By the share of the traced step."""
-    return "high" if share >= gain.HIGH else "medium" if share >= gain.MEDIUM else "low"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from tfperfkit.gain import MEDIUM, severity
+from tfperfkit.gain import MEDIUM
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
@@ -35,7 +35,6 @@ def collects(evidence: Evidence) -> Iterable[Finding]:
     of_step = shares(share, 0 if by_time else len(found.turns.found))
     if by_time:
         share, of_step = as_broken_down(share, of_step, evidence.share("gc"))
-    gained = without_collections(of_step, evidence.share("graph"))
     lines = [place for place, _ in (timed.at + found.at if not by_time else timed.at).most_common(2) if place[1]]
     step_ms = evidence.step_ms or found.turns.turn_ms
     yield Finding(
@@ -43,9 +42,8 @@ def collects(evidence: Evidence) -> Iterable[Finding]:
         family="step",
         remedy=Every("collect"),
         title=f"{100 * share:.0f} % of {evidence.unit.a} is {reported(evidence, found, kind)}",
-        severity=severity(gained.saved),
         share_of_step=share,
-        gain=gained,
+        gain=without_collections(of_step, evidence.share("graph")),
         where=tuple(dict.fromkeys((*(span(evidence, *place) for place in lines), *callers(evidence, lines[0])))),
         evidence=(
             Measurement("share of the time", share, "share", "baseline" if by_time else "samples"),

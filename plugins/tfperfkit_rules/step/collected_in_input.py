@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from tfperfkit_probes.input.model import InputData
 
-from tfperfkit.gain import MEDIUM, severity
+from tfperfkit.gain import MEDIUM
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
@@ -37,15 +37,13 @@ def collected_in_input(evidence: Evidence) -> Iterable[Finding]:
     if not asked or times < shared.MOSTLY.value * steps:
         return
     share = min(share, shared.MAX_STEP_SHARE.value)
-    gained = without_collections(shares(share, 0), evidence.share("graph"))
     yield Finding(
         code="STP005",
         family="step",
         remedy=Every("collect"),
         title=f"{100 * share:.0f} % of {unit.a} is collecting garbage by hand, in what prepares the batches",
-        severity=severity(gained.saved),
         share_of_step=share,
-        gain=gained,
+        gain=without_collections(shares(share, 0), evidence.share("graph")),
         where=tuple(asked[:3]),
         evidence=(
             Measurement("share of the time", share, "share", "breakdown"),

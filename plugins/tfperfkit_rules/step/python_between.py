@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tfperfkit.gain import AtLeast, interval, severity, speedups
+from tfperfkit.gain import AtLeast, interval, speedups
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.records.spans import Span
@@ -95,7 +95,6 @@ def _finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
     unit = evidence.unit
     share = min(sum(own.samples) / turns.whole, shared.MAX_STEP_SHARE.value)
     low, high = interval(share, len(turns.found))
-    gained = AtLeast(*speedups(low * (1 - LEFT[1]), min(high, shared.MAX_STEP_SHARE.value) * (1 - LEFT[0])))
     rows = [LineShare(place, 0, ns / turns.whole) for place, ns in own.lines.most_common()]
     kind, hottest = _kind(evidence, own), rows[0]
     around = loops(evidence, *hottest.place)
@@ -116,10 +115,9 @@ def _finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
         family="step",
         remedy=Rewrite("python"),
         title=f"{100 * share:.0f} % of {unit.loop} is {words}{name}, between the steps",
-        severity=severity(gained.saved),
         basis=basis(evidence, turns.turn_ms),
         share_of_step=share,
-        gain=gained,
+        gain=AtLeast(*speedups(low * (1 - LEFT[1]), min(high, shared.MAX_STEP_SHARE.value) * (1 - LEFT[0]))),
         where=tuple(dict.fromkeys((*first, *(span(evidence, *row.place) for row in rows[:3]), *above))),
         evidence=(
             Measurement("share of the loop", share, "share", "samples"),

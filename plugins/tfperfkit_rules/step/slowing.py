@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tfperfkit_probes.memory.model import Grower, MemoryData
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import from_shares, interval, severity
+from tfperfkit.gain import from_shares, interval
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName, part_of
 from tfperfkit.records.samples import MIN, Place
@@ -169,7 +169,6 @@ def _finding(evidence: Evidence, found: Trend, cause: _Cause) -> Finding:
     certain = low * shared.MOSTLY.value
     if cause.share:  # with a running value all of the line goes, not only what it grew by
         certain = max(certain, interval(cause.share, evidence.samples.count)[0])
-    gained = from_shares(certain, min(max(high, certain), shared.MAX_STEP_SHARE.value))
     grower = cause.grower
     where = [span(evidence, *place) for place in cause.lines]
     if grower is not None and grower.file:
@@ -183,9 +182,8 @@ def _finding(evidence: Evidence, found: Trend, cause: _Cause) -> Finding:
         family="step",
         remedy=Remove(),
         title=f"{steps} get longer and longer: {found.first_ms:,.3g} ms at first, {found.last_ms:,.3g} ms at the end",
-        severity=severity(gained.saved),
         share_of_step=found.extra,
-        gain=gained,
+        gain=from_shares(certain, min(max(high, certain), shared.MAX_STEP_SHARE.value)),
         where=tuple(dict.fromkeys(where)),
         evidence=(
             Measurement("at first, by the trend", found.first_ms, "ms", "baseline"),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from tfperfkit.calibration import Chosen, Derived, Threshold
-from tfperfkit.gain import MEDIUM, from_shares, interval, severity
+from tfperfkit.gain import MEDIUM, from_shares, interval
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.parts import PartName, part_of
 from tfperfkit.records.samples import MIN, Stack
@@ -127,7 +127,6 @@ def _from_the_start(steps: Sequence[Step]) -> list[Sequence[Step]]:
 def _finding(evidence: Evidence, places: list[_Place], share: float, parts: tuple[PartName, ...]) -> Finding:
     low, high = interval(share, evidence.samples.count)
     left = COPIES_LEFT.value
-    gained = from_shares(low * (1 - left), min(high, shared.MAX_STEP_SHARE.value))
     unit = evidence.unit
     lines = [(file, copied.call.lineno) for file, copied in places]
     names = list(dict.fromkeys(copied.name for _, copied in places))
@@ -139,9 +138,8 @@ def _finding(evidence: Evidence, places: list[_Place], share: float, parts: tupl
         family="step",
         remedy=ReplaceOps("array_in_place"),
         title=f"{some} copied whole each time to {made}: {100 * share:.0f} % of {unit.a}",
-        severity=severity(gained.saved),
         share_of_step=share,
-        gain=gained,
+        gain=from_shares(low * (1 - left), min(high, shared.MAX_STEP_SHARE.value)),
         where=tuple(dict.fromkeys((*(span(evidence, *at) for at in lines), *callers(evidence, lines[0])))),
         evidence=(
             Measurement(f"share of {unit.the}", share, "share", "samples"),

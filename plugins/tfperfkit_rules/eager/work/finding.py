@@ -9,7 +9,7 @@ from functools import partial
 
 from tfperfkit.calibration import NEARLY_ALL, Chosen, Measured, Threshold
 from tfperfkit.clock import MS_PER_S
-from tfperfkit.gain import LOW, MEDIUM, AtLeast, between, severity
+from tfperfkit.gain import LOW, MEDIUM, AtLeast, between
 from tfperfkit.ledger.compute import has_long_operations
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName
@@ -145,7 +145,6 @@ def priced_operations(evidence: Evidence) -> Finding | None:
         bounds = bounds[0], max(upper.bounds(most, samples.count)[1], bounds[1])
     if model is not None:
         return _called(evidence, part, model, apart, rest, share, bounds)
-    gained = AtLeast(*bounds)
     where = places(evidence, part, place)
     if apart is not None:
         where = tuple(dict.fromkeys((span(evidence, apart.file, apart.loop.line), *where)))
@@ -164,9 +163,8 @@ def priced_operations(evidence: Evidence) -> Finding | None:
         family="eager",
         remedy=Compile("function"),
         title=f"{what} {many} called one by one from Python",
-        severity=severity(gained.saved),
         share_of_step=share,
-        gain=gained,
+        gain=AtLeast(*bounds),
         where=where,
         evidence=(
             Measurement("time in them and in handing them out", share, "share", "samples"),
@@ -294,7 +292,6 @@ def _called(
         title=f"{names_of(model.all)} {is_} called operation by operation inside {evidence.unit.loop}"
         if apart is None
         else at_once.title(model.all, apart),
-        severity=severity(gained.saved),
         share_of_step=share,
         gain=gained,
         where=tuple(dict.fromkeys((own, *_title_loop(evidence, apart), *places(evidence, part, None)))),

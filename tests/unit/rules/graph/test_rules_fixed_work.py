@@ -10,6 +10,7 @@ from input_builder import PREFETCH, pipeline, stage
 from tfperfkit_probes.input.model import InputData, Pipeline
 from tfperfkit_rules.graph.fixed_work import fixed_work
 
+from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep, FixedOperations, FixedWork, RanOperation, RanOperations
 from tfperfkit.rule import Evidence
@@ -73,7 +74,7 @@ def one(evidence: Evidence) -> Finding:
 
 def test_a_frozen_model_s_results_are_to_be_kept() -> None:
     found = one(given())
-    assert (found.code, found.severity) == ("GRF009", "high")
+    assert (found.code, rank([found])[0].severity) == ("GRF009", "high")
     assert found.title == "The same results of resnet are computed again in every epoch"
     assert found.share_of_step == pytest.approx(0.6)
     assert found.gain.bounds == pytest.approx((1 / 0.46, 1 / 0.4))

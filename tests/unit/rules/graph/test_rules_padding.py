@@ -10,6 +10,7 @@ from input_builder import pipeline, stage
 from tfperfkit_probes.input.model import InputData, KerasInput, Stage
 from tfperfkit_rules.graph.padding import padding
 
+from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep
 from tfperfkit.records.pipelines import Padding
@@ -38,7 +39,11 @@ def findings(padded: Padding | None, *, lookup: str = "ResourceGather", **fields
 
 def test_most_of_the_sequences_is_padding() -> None:
     (found,) = findings(SHORT)
-    assert (found.code, found.severity, found.where) == ("GRF018", "high", (SourceSpan(FILE, 9, "<module>"),))
+    assert (found.code, rank([found])[0].severity, found.where) == (
+        "GRF018",
+        "high",
+        (SourceSpan(FILE, 9, "<module>"),),
+    )
     assert found.title == "90 % of the sequences given to fit is padding"
     assert found.share_of_step == pytest.approx(0.8 * 0.75 * 0.9)
     saved = 0.8 * 0.75 * 0.85

@@ -9,6 +9,7 @@ from evidence_builder import FILE, MS, make_evidence, make_steps
 from tfperfkit_probes.input.model import InputData, KerasInput
 from tfperfkit_rules.step.collected_in_input import collected_in_input
 
+from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.model import SourceSpan
 from tfperfkit.records.spans import Spans
 from tfperfkit.rule import Evidence
@@ -47,7 +48,7 @@ def test_a_dataset_that_collects_for_each_batch() -> None:
     (found,) = collected_in_input(collecting())
     assert (found.code, found.where) == ("STP005", (SourceSpan(FILE, 4, "__getitem__"),))
     low, high = found.gain.bounds or (0, 0)
-    assert 2 < low < high and found.severity == "high"
+    assert 2 < low < high and rank([found])[0].severity == "high"
 
 
 def test_a_helper_that_it_calls() -> None:

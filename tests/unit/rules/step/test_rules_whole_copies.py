@@ -9,6 +9,7 @@ from evidence_builder import FILE, MS, make_account, make_evidence, make_samples
 from tfperfkit_rules.measures.whole_copies import whole_copies
 from tfperfkit_rules.step.whole_copies import copied_to_grow
 
+from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.model import SourceSpan, Work
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.records.steps import Loop, Step, StepTable
@@ -42,7 +43,7 @@ def looped(source: str = LOOP, *, copying: Stack = COPYING, first: int = 10, las
 
 def test_a_copy_that_grows_is_reported_with_its_line_and_how_to_join_once() -> None:
     (finding,) = copied_to_grow(looped())
-    assert (finding.code, finding.severity, finding.where[0]) == ("STP014", "high", SourceSpan(FILE, 4))
+    assert (finding.code, rank([finding])[0].severity, finding.where[0]) == ("STP014", "high", SourceSpan(FILE, 4))
     assert finding.title == "kept is copied whole each time to make it longer: 60 % of a step"
     assert "kept = np.concatenate(parts, axis=0) behind the loop" in finding.advice
     assert "parts = [kept] before the loop, parts.append(embed(batch)) in line 4" in finding.advice

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from tfperfkit import calibration, gain
 from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
 from tfperfkit.clock import ms
 from tfperfkit.graph import optable
-from tfperfkit.model import Finding, Measurement
+from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import AvoidableTracing, FunctionCosts, RanOperation
 from tfperfkit.remedy import KeepTrace, Setting
 from tfperfkit.rule import Evidence, Unit
+from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.nodes import find_nodes, list_bound_names
 from tfperfkit_rules.compile import xla_place
 from tfperfkit_rules.compile.elementwise import Elementwise, elementwise_lines
 from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
-from tfperfkit_rules.measures.sibling_layers import Siblings, sibling_layers
+from tfperfkit_rules.measures.source_calls import files
 
 ELEMENTWISE = Threshold(
     0.5, "share", "minimum share of the step in operations that XLA fuses", Chosen("the larger half of the step")
@@ -206,3 +210,30 @@ def _one_layer(siblings: Siblings, unit: Unit) -> str:
         f"axis; one loss and one metric go over all of them. The graph, its tracing and the operations of {unit.every} "
         "then do not grow with their number."
     )
+
+
+#: Layers that compute each of their units, or filters, independently.
+_BY_UNITS = ("Dense", "Conv1D", "Conv2D", "Conv3D")
+
+
+class Siblings(NamedTuple):
+    """Where the layer of an iteration is made, its Keras class, and the name of what all are called on."""
+
+    place: SourceSpan
+    layer: str
+    given: str
+
+
+def sibling_layers(evidence: Evidence) -> Siblings | None:
+    """Find the first such loop."""
+    return next((found for file, syntax in files(evidence) for found in _find_siblings(file, syntax)), None)
+
+
+def _find_siblings(file: str, syntax: Syntax) -> Iterator[Siblings]:
+    for loop in (item.node for item in syntax.loops if item.head is not None and item.node is not None):
+        bound = list_bound_names(loop)
+        for call in find_nodes(loop, ast.Call):
+            layer = syntax.name(call.func.func).removeprefix("keras.layers.") if isinstance(call.func, ast.Call) else ""
+            given = call.args[0] if call.args else None
+            if layer in _BY_UNITS and isinstance(given, ast.Name) and given.id not in bound:
+                yield Siblings(SourceSpan(file, call.lineno), layer, given.id)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable
+from typing import NamedTuple
+
+from tfperfkit_probes.input.model import InputData
+from tfperfkit_probes.ops.model import OpsData
 
 from tfperfkit.calibration import Measured, Threshold
+from tfperfkit.clock import ms
 from tfperfkit.gain import MEDIUM, from_shares, severity
 from tfperfkit.model import Finding, Measurement
-from tfperfkit.records.samples import MIN
+from tfperfkit.offers import FunctionCosts
+from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.called import EVALUATE, called_at, receiver
-from tfperfkit_rules.measures.keras_batches import keras_batches
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
+from tfperfkit_rules.measures.making import MIN_MADE
 from tfperfkit_rules.measures.predicting import MIN_SETTING_UP, predicting
+from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.turns import where
 
 PREDICT_BATCH_MS = Threshold(
@@ -99,3 +107,53 @@ def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
         absorbs_here=("LIN001",),
         parts=("evaluate", "graph", "dispatch", "eager_ops", "input"),
     )
+
+
+_WAYS = ("predict", "evaluate")
+#: What Keras compiles for them.
+_COMPILED = ("one_step_on_data", "one_step_on_data_distributed", "multi_step_on_iterator")
+
+
+class Batches(NamedTuple):
+    """The batches of Keras' ``predict`` or ``evaluate`` at a line. ``number`` in a run; ``each_ms`` from one to the
+    next; ``growing_ms``: at most this part of it grows with the batch, None if unknown. ``evaluate`` takes batches in
+    its compiled function, where Python sees none: the size of arrays tells how many there are."""
+
+    number: int
+    each_ms: float
+    growing_ms: float | None = None
+
+
+def keras_batches(evidence: Evidence, place: Place) -> Batches | None:
+    """Measure the batches; None if they are few, or can't be told apart."""
+    here = {site.id: site.kind for site in sites(evidence) if (site.file, site.line) == place}
+    begun = [item.begin_ns for item in evidence.markers() if here.get(item.site) == "next"]
+    if begun:
+        took = [ms(after - before) for before, after in zip(begun, begun[1:], strict=False)]
+        return Batches(len(took), statistics.median(took)) if len(took) >= MIN_MADE.value else None
+    calls = [item for item in evidence.markers() if here.get(item.site) in _WAYS and item.end_ns > item.begin_ns]
+    data = evidence.offer(InputData)
+    given = [
+        row.batches or 0
+        for row in (data.keras if data is not None else ())
+        if (row.file, row.line) == place and row.way in _WAYS and row.kind == "arrays"
+    ]
+    if not calls or len(given) != 1 or given[0] < MIN_MADE.value:
+        return None
+    each_ms = statistics.median(ms(item.end_ns - item.begin_ns) for item in calls[1:] or calls) / given[0]
+    return Batches(given[0] * len(calls), each_ms, _growing_ms(evidence, place))
+
+
+def _growing_ms(evidence: Evidence, place: Place) -> float | None:
+    """Estimate it from the functions traced for this line, or, if it uses those of another line, the largest of all."""
+    costs, ops = evidence.offer(FunctionCosts), evidence.offer(OpsData)
+    found = [item for item in (costs.functions if costs is not None else ()) if item.function in _COMPILED]
+    traced = {
+        brief.graph
+        for brief in (ops.all if ops is not None else ())
+        if any((span.file, span.line) == place for span in brief.callers)
+    }
+    found = [item for item in found if item.graph in traced] or found
+    bounds = [graph_time.growing_ms(evidence, item) for item in found]
+    known = [bound for bound in bounds if bound is not None]
+    return max(known) if known and len(known) == len(bounds) else None

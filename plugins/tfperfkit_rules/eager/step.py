@@ -11,7 +11,6 @@ from tfperfkit.offers import HostReads
 from tfperfkit.records.samples import Frame
 from tfperfkit.remedy import Compile
 from tfperfkit.rule import Evidence, Unit
-from tfperfkit_rules.eager.draws import draws
 from tfperfkit_rules.eager.gain import MIN_OPERATIONS, MIN_SHARE, Compiled, compiled, handed_out
 from tfperfkit_rules.measures.source_text import Function, enclosing
 from tfperfkit_rules.measures.step_place import TAPE, StepPlace, step_place
@@ -176,4 +175,28 @@ def _beside(evidence: Evidence, place: StepPlace, file: str, function: Function)
     ]
     return bool(seen and compiled) and not any(
         within(frame, *item) for frames in seen for frame in frames for item in compiled
+    )
+
+
+#: Modules whose functions, and whose generators' methods, draw random numbers when Python calls them.
+_DRAWS = ("numpy.random.", "random.")
+
+
+def draws(evidence: Evidence, place: StepPlace) -> str:
+    """Say which random numbers Python or NumPy draws in the functions to be compiled, since a compiled step draws them
+    only once; "" if none."""
+    lines = []
+    for span in place.functions:
+        function, syntax = enclosing(evidence, span.file, span.line), evidence.syntax(span.file)
+        if function is None or syntax is None:
+            continue
+        inside = (call for call in syntax.calls if function.line < call.lineno <= function.last)
+        drawn = (call for call in inside if syntax.name(call.func).startswith(_DRAWS))
+        lines += [f"{span.file.rpartition('/')[2]}:{call.lineno}" for call in drawn]
+    if not lines:
+        return ""
+    where = ", ".join(dict.fromkeys(lines))
+    return (
+        f" Draw its random numbers ({where}) outside and hand them in: in a compiled function Python draws once, while "
+        "it is traced."
     )

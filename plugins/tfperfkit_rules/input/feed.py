@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from tfperfkit_probes.input.bound import PARALLEL
@@ -12,13 +13,12 @@ from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.clock import MS_PER_S
 from tfperfkit.model import Measurement, SourceSpan
-from tfperfkit.offers import RanOperations, StepBreakdown
+from tfperfkit.offers import MappedFunctions, RanOperations, StepBreakdown
 from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.input import evaluated
 from tfperfkit_rules.input.bounds import MIN_WAIT
 from tfperfkit_rules.input.epochs import epochs
 from tfperfkit_rules.input.evaluated import evaluated_wait
-from tfperfkit_rules.input.mapped import busiest, mapped_ms
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_text import loop_at
@@ -380,3 +380,26 @@ def called(stage: Stage) -> str:
 def name_at(evidence: Evidence, where: SourceSpan) -> str:
     """ "file.py:12"."""
     return f"{os.path.basename(where.file)}:{where.line}"
+
+
+#: The ms of the trace by file and line of a function.
+Taken = Mapping[tuple[str, int], float]
+
+
+def mapped_ms(evidence: Evidence) -> dict[tuple[str, int], float]:
+    """The time of the functions of the pipelines' maps in the trace, on all threads; empty without a trace."""
+    traced = evidence.offer(MappedFunctions)
+    return {(each.file, each.line): each.ms for each in traced.functions} if traced is not None else {}
+
+
+def busiest(maps: Sequence[Stage], taken: Taken) -> list[Stage]:
+    """Choose the map that sets the pace: its function took nearly all of the time of all. None if one was not seen.
+
+    A trace times no parallel map as a stage, only what its function does.
+    """
+    places = [item.mapped for item in maps if item.mapped is not None]
+    times = [taken.get((place.file, place.line), 0.0) for place in places]
+    if not maps or len(times) < len(maps) or not all(times):
+        return []
+    largest = max(times)
+    return [maps[times.index(largest)]] if largest >= shared.NEARLY_ALWAYS.value * sum(times) else []

@@ -9,13 +9,14 @@ from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, Stage
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.gain import AtLeast
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.offers import GarbageCollections
+from tfperfkit.records.spans import Spans
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.input.also_validated import also_validated
-from tfperfkit_rules.input.batch_lines import READING, BatchLine, batch_line, called_line
+from tfperfkit_rules.input.batch_lines import CALLED, READING, BatchLine, batch_line, called_line
 from tfperfkit_rules.input.bounds import MIN_PART
 from tfperfkit_rules.input.feed import Feed, feed, feeding, overlaps, own_time, place, places, waiting
-from tfperfkit_rules.input.garbage import collected_ms
 from tfperfkit_rules.input.interpreter_lock import Lock, lock, work
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_calls import files
@@ -271,3 +272,31 @@ def _advice(stage: Stage, source: KerasInput | None) -> str:
         f"Write what {name} does with TensorFlow operations, so that "
         "map(..., num_parallel_calls=tf.data.AUTOTUNE) runs it on all processors."
     )
+
+
+def collected_ms(evidence: Evidence) -> float:
+    """The ms of a step that garbage collections take for what the pipeline's Python makes (lists of lists, for
+    example).
+
+    After a number of new containers Python looks at all objects, TensorFlow's and Keras' too, and holds the
+    interpreter's lock. The thread that made the containers does it. So 0 unless nearly all collections in clean steps
+    ran on threads on which TensorFlow was seen to call Python.
+    """
+    known, clean = evidence.offer(GarbageCollections), evidence.steps.clean
+    if known is None or not any(known.threads) or not clean:
+        return 0.0
+    called = set(_called(evidence))
+    made = zip(known.spans, known.threads, strict=True)
+    every, theirs = Spans(known.spans), Spans(span for span, thread in made if thread in called)
+    spans = [(step.begin_ns, step.end_ns) for step in clean]
+    whole = sum(every.overlap(*span) for span in spans)
+    other = sum(theirs.overlap(*span) for span in spans)
+    return evidence.part("gc") if whole and other >= shared.NEARLY_ALWAYS.value * whole else 0.0
+
+
+def _called(evidence: Evidence) -> Iterator[int]:
+    """Yield the threads of the samples in Python that TensorFlow calls."""
+    for row in evidence.records("samples"):
+        match row:
+            case [kind, _, _, int(thread)] if kind == CALLED:
+                yield thread

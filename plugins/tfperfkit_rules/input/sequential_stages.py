@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
+from typing import NamedTuple
 
 import msgspec
 from tfperfkit_probes.input.model import Pipeline, Stage
@@ -16,10 +17,10 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.bounds import MIN_PART, SMALL_BYTES
 from tfperfkit_rules.input.feed import Feed, called, feed, own_time, place, places, waiting
-from tfperfkit_rules.input.record_parsers import parser_of
 from tfperfkit_rules.input.untimed import gone_through, multiplies, without_gain
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.machines import MEASURED_ON, TWO_BUSY_CORES
+from tfperfkit_rules.measures.source_text import enclosing
 
 MAP_CALL_US = Threshold(
     60.0,
@@ -274,3 +275,46 @@ def _parallel_advice(maps: Sequence[Stage], name: str) -> str:
         else f"Read several files at a time: Dataset.from_tensor_slices(files).interleave(tf.data.{stage.kind}Dataset, "
         "num_parallel_calls=tf.data.AUTOTUNE)"
     )
+
+
+class Parser(NamedTuple):
+    """Functions of TensorFlow: ``single`` parses one record, ``batches`` a batch of them; they may be the same one.
+    ``result``: what to know of the result for a batch."""
+
+    single: str
+    batches: str
+    result: str = "what comes after it gets one more dimension in front"
+
+    def batched(self, size: int) -> str:
+        """Say as the end of a sentence what a function that calls it gets for a batch."""
+        instead = f": {self.batches} in place of {self.single}" if self.single != self.batches else ""
+        return f"{size} records at a time{instead}; {self.result}."
+
+
+_PARSERS = (
+    Parser("tf.io.parse_single_example", "tf.io.parse_example"),
+    Parser("tf.io.parse_single_sequence_example", "tf.io.parse_sequence_example"),
+    Parser("tf.io.decode_csv", "tf.io.decode_csv"),
+    Parser("tf.io.decode_raw", "tf.io.decode_raw"),
+    Parser("tf.strings.split", "tf.strings.split", "its result is ragged then: .to_tensor()"),
+)
+#: Functions that decode one string at a time.
+_SINGLE = ("decode_image", "decode_jpeg", "decode_png", "decode_gif", "decode_bmp", "decode_webp", "decode_wav")
+
+
+def parser_of(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> Parser | None:
+    """Find the parser that a map calls on single strings. None if it takes something else, or also decodes images or
+    audio, which are decoded one by one."""
+    index = pipeline.stages.index(stage)
+    source = next((item for item in pipeline.stages[index + 1 :] if item.element), None)
+    if source is None or source.element != "string[]" or stage.mapped is None:
+        return None
+    syntax = evidence.syntax(stage.mapped.file)
+    function = enclosing(evidence, stage.mapped.file, stage.mapped.line)
+    first, last = (function.line, function.last) if function is not None else (stage.mapped.line, stage.mapped.line)
+    if syntax is None:
+        return None
+    names = [syntax.name(call.func) for call in syntax.calls if first <= call.lineno <= last]
+    if any(name.rpartition(".")[2] in _SINGLE for name in names):
+        return None
+    return next((item for item in _PARSERS if item.single.replace("tf.", "tensorflow.", 1) in names), None)

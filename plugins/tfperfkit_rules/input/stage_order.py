@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tfperfkit_probes.input.model import InputData, Pipeline, Stage
+from tfperfkit_probes.ops.model import OpsData
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.gain import between
@@ -17,7 +18,6 @@ from tfperfkit_rules.input.bounds import MIN_PART, PER_STEP
 from tfperfkit_rules.input.epochs import epochs
 from tfperfkit_rules.input.feed import Feed, called, feed, feeding, own_time, place, places, waiting
 from tfperfkit_rules.input.sequential_stages import is_cheap
-from tfperfkit_rules.measures.data_loops import calls
 from tfperfkit_rules.measures.late_skips import TWO_AN_EPOCH
 from tfperfkit_rules.measures.machines import MEASURED_ON
 
@@ -137,7 +137,7 @@ def _epochs(evidence: Evidence, pipeline: Pipeline) -> bool:
     many = pipeline.iterators >= 2 and (pipeline.iterators_per_step or 0.0) < PER_STEP.value
     if repeats or many or not pipeline.in_graph:
         return repeats or many
-    return pipeline.datasets_made == 1 and calls(evidence, pipeline.in_graph) >= 2
+    return pipeline.datasets_made == 1 and _count_calls(evidence, pipeline.in_graph) >= 2
 
 
 def _cacheable(pipeline: Pipeline) -> int | None:
@@ -357,3 +357,14 @@ def _expanded(pipeline: Pipeline, index: int) -> Stage | None:
     if small is not None and stage.bytes_per_element < BUFFER_SMALLER.value * small:
         return None
     return stage
+
+
+def _count_calls(evidence: Evidence, function: str) -> int:
+    """Count the calls of a compiled function that loops over a dataset, by the lines that had it traced: each call goes
+    through the data again."""
+    data = evidence.offer(OpsData)
+    traced = [each for each in (data.all if data is not None else ()) if each.function == function]
+    lines = {(span.file, span.line) for each in traced for span in each.callers}
+    kinds = ("function", "loop_call")
+    here = {site.id for site in evidence.sites() if site.kind in kinds and (site.file, site.line) in lines}
+    return sum(marker.site in here for marker in evidence.markers())

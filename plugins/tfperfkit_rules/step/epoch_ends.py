@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
+from tfperfkit_probes.input.model import InputData, Pipeline
+
 from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
@@ -18,7 +20,6 @@ from tfperfkit_rules.measures.called import FIT, calls
 from tfperfkit_rules.measures.late_skips import late_skips
 from tfperfkit_rules.measures.moments import moments
 from tfperfkit_rules.measures.step_shares import span
-from tfperfkit_rules.measures.validated_batches import Small, small_validation
 
 EPOCH_ENDS_MIN_SHARE = Threshold(
     0.1,
@@ -175,3 +176,50 @@ _ADVICE: dict[_What, str] = {
 
 def _made(evidence: Evidence) -> tuple[SourceSpan, ...]:
     return tuple(span(evidence, item.file, item.line) for item in evidence.calls(*_SAVERS))[:2]
+
+
+SMALL_VALIDATION = Threshold(
+    8,
+    "times",
+    "minimum ratio of the training's batch to the validation's, for a small validation batch",
+    Chosen("the forward pass alone takes a third of a training step, so a batch half as large is no cause"),
+)
+
+_BATCHES = ("Batch", "ParallelBatch", "PaddedBatch", "RaggedBatch", "MapAndBatch")
+
+
+class Small(NamedTuple):
+    """How many examples a batch of validation and of training has. ``number``: validation batches after an epoch, 0 if
+    unknown. ``at``: where the batches are made; None if Keras makes them of arrays."""
+
+    size: int
+    trained: int
+    number: int
+    at: SourceSpan | None
+
+
+def small_validation(evidence: Evidence, fit: Place) -> Small | None:
+    """Find validation batches that are much smaller than training batches; None if there are none, or one is
+    unknown."""
+    data = evidence.offer(InputData)
+    if data is None:
+        return None
+    trained = next((size for item in data.pipelines if item.in_training and (size := _size(item)[0])), 0)
+    trained = trained or evidence.steps.batch_size or 0
+    for row in data.keras:
+        if not row.validation or (row.file, row.line) != fit:
+            continue
+        pipeline = data.pipelines[row.pipeline] if row.pipeline is not None and row.kind != "arrays" else None
+        size, at = _size(pipeline) if pipeline is not None else (row.batch_size or 0, None)
+        if 0 < size * SMALL_VALIDATION.value <= trained:
+            return Small(size, trained, row.batches or 0, at)
+    return None
+
+
+def _size(pipeline: Pipeline) -> tuple[int, SourceSpan | None]:
+    """The examples in a batch at the end of a pipeline, and where it is made; 0 if no stage tells."""
+    for stage in pipeline.stages:
+        size = stage.parameters.get("batch_size")
+        if stage.kind in _BATCHES and isinstance(size, int) and size > 0:
+            return size, SourceSpan(stage.file, stage.line, stage.function) if stage.by == "user" else None
+    return 0, None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.gain import LOW, MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.parts import PARTS, PartName, part_of
@@ -12,7 +13,6 @@ from tfperfkit.records.samples import Place
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.period import period
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.step.python_time import MIN_SAMPLES
 
@@ -101,3 +101,38 @@ def _in_them(evidence: Evidence, numbers: set[int]) -> tuple[Counter[Place], Cou
     rare = {place for place in at if others[place] * of_them <= shared.RARE_SITE.value * at[place] * max(of_others, 1)}
     kept = Counter({place: at[place] for place in rare})
     return kept, sum((parts[place] for place in rare), Counter[PartName]()), of_them
+
+
+PERIOD_MIN = Threshold(
+    3,
+    "steps",
+    "shortest period with one long step: if every second step is long, steps are like that",
+    Chosen("with a shorter one long steps are no exception"),
+)
+PERIODS_MIN = Threshold(
+    4, "count", "minimum number of long steps at equal distances", Chosen("three equal distances are not chance")
+)
+PERIOD_LONGEST = Threshold(
+    40, "steps", "number of the longest steps whose distances are looked at", Chosen("ten times PERIODS_MIN")
+)
+
+
+def period(late: Mapping[int, float], clean: Collection[int]) -> tuple[int, list[int]] | None:
+    """Find a period of long steps: (n, the late steps that are every n-th one). Nearly all of what late steps take
+    longer falls on these, and nearly each of these is late. ``late``: what steps took beyond the ordinary, by number;
+    ``clean``: all that were looked at."""
+    fewest, whole = PERIODS_MIN.value, sum(late.values())
+    ranked = sorted(late, key=lambda number: -late[number])
+    long = sorted(ranked[: PERIOD_LONGEST.value])
+    gaps = Counter(b - a for a, b in zip(long, long[1:], strict=False))
+    for n, _ in gaps.most_common(fewest):
+        if n < PERIOD_MIN.value:
+            continue
+        first = Counter(number % n for number in long).most_common(1)[0][0]
+        on = [number for number in late if number % n == first]
+        turns = sum(1 for number in clean if number % n == first)
+        weight = sum(late[number] for number in on)
+        enough = len(on) >= max(fewest, shared.NEARLY_ALWAYS.value * turns)
+        if enough and weight >= shared.NEARLY_ALWAYS.value * whole:
+            return n, sorted(on)
+    return None

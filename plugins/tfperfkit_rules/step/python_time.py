@@ -6,7 +6,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 
-from tfperfkit.calibration import Chosen, Threshold
+from tfperfkit_probes.lines.model import LinesData
+
+from tfperfkit.calibration import Chosen, Derived, Threshold
+from tfperfkit.clock import ms
 from tfperfkit.gain import HIGH, AtLeast, interval, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import TENSORFLOW, Frame, Place, Stack
@@ -29,7 +32,7 @@ from tfperfkit_rules.measures.step_shares import (
     text_of,
     window,
 )
-from tfperfkit_rules.measures.timed_lines import timed_by, timed_share
+from tfperfkit_rules.measures.trace_window import window_in_work
 
 HOT = Threshold(
     0.08,
@@ -342,3 +345,46 @@ def _is_plain_call(evidence: Evidence, row: LineShare) -> bool:
 def _is_training_loop(evidence: Evidence, loop: SourceSpan | None) -> bool:
     counted = evidence.steps.loop
     return loop is not None and counted is not None and (counted.file, counted.line) == (loop.file, loop.line)
+
+
+MIN_TIMED_MS = Threshold(
+    0.1,
+    "ms",
+    "minimum time of a line of C code for line_profiler's time to be used instead of samples",
+    Derived("measuring a line costs a microsecond at most (docs/overhead.md: 0.1 us become 1): a hundredth of it"),
+)
+
+
+def timed_share(evidence: Evidence, place: Place) -> float | None:
+    """The share (0 to 1) that a line took of a loop outside of training, by line_profiler's wall-clock time.
+
+    Samples fall too late to tell: they are taken when the sampler gets the interpreter's lock, and a call of C code
+    that holds it for milliseconds releases it at its end, so the sample falls on a later line. line_profiler hardly
+    slows C code. None if the line was not timed, runs Python code, or is so short that timing it matters.
+    """
+    data, probe = evidence.offer(LinesData), evidence.offered_by(LinesData)
+    if data is None or data.method != "exact" or evidence.work is None or evidence.work.kind != "loop":
+        return None
+    rows = [
+        row for each in data.python_functions if each.file == place[0] for row in each.lines if row.line == place[1]
+    ]
+    row = max(rows, key=lambda item: item.ms, default=None)  # a comprehension is part of the line around it
+    if row is None or not row.hits or row.ms < MIN_TIMED_MS.value * row.hits or _calls(evidence, place):
+        return None
+    span = window_in_work(evidence, probe)
+    return min(row.ms / ms(span[1] - span[0]), 1.0) if span is not None else None
+
+
+def timed_by(evidence: Evidence) -> str:
+    """The probe that timed the lines."""
+    return evidence.offered_by(LinesData)
+
+
+def _calls(evidence: Evidence, place: Place) -> bool:
+    """Whether the line was seen to call other Python functions."""
+    deeper = any(
+        (frame.file, frame.line) == place and (stack.frames[-1].file, stack.frames[-1].line) != place
+        for stack in evidence.samples.stacks
+        for frame in stack.frames[:-1]
+    )
+    return deeper or any(frame.calls != () for frame in frames_at(evidence, place))

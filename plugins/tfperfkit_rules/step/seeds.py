@@ -8,12 +8,13 @@ from collections.abc import Iterable
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.gain import MEDIUM, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.offers import LineCounts
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.nodes import LOOPS, get_lines
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.batch_callbacks import AROUND_BATCHES
 from tfperfkit_rules.measures.growth import growth
-from tfperfkit_rules.measures.line_hits import conditional, hits_per_step
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.room import CALL_START_MS, range_or_least
 from tfperfkit_rules.measures.source_text import enclosing, loops
@@ -123,3 +124,21 @@ def _is_called_in_loop(evidence: Evidence, row: SourceSpan, depth: int) -> bool:
         return True
     called = [SourceSpan(row.file, call.lineno) for call in syntax.find_calls(function.name)]
     return any(_is_in_loop(evidence, call) or _is_called_in_loop(evidence, call, depth + 1) for call in called)
+
+
+def hits_per_step(evidence: Evidence, file: str, line: int) -> float | None:
+    """How often the line runs in a step, by the window that counts lines; None if it did not count this line."""
+    counts = evidence.offer(LineCounts)
+    steps = sum(step.count for step in evidence.steps.in_window(evidence.offered_by(LineCounts)))
+    hits = [row.hits for row in counts.rows if (row.file, row.line) == (file, line)] if counts is not None else []
+    return sum(hits) / steps if hits and steps else None
+
+
+def conditional(evidence: Evidence, file: str, line: int) -> bool:
+    """Whether an iteration of the innermost loop around a line may skip the line; True if that is unknown."""
+    syntax = evidence.syntax(file)
+    if syntax is None:
+        return True
+    around: list[ast.stmt | ast.IfExp] = [*syntax.find_statements(line, *LOOPS, ast.If, ast.Try, ast.Match)]
+    around += [node for node in syntax.find_nodes(ast.IfExp) if line in get_lines(node)]
+    return not isinstance(max(around, key=lambda node: node.lineno, default=None), LOOPS)

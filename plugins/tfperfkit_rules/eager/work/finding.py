@@ -3,6 +3,7 @@ operation by operation."""
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from collections.abc import Iterable
 from functools import partial
@@ -17,6 +18,8 @@ from tfperfkit.records.samples import MIN
 from tfperfkit.records.samples import Place as Line
 from tfperfkit.remedy import Compile
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.nodes import get_method, get_receiver, is_constant
 from tfperfkit_rules.eager import called_at_once as at_once
 from tfperfkit_rules.eager.called_at_once import names_of
 from tfperfkit_rules.eager.gain import MIN_SHARE
@@ -51,9 +54,9 @@ from tfperfkit_rules.measures.eager_stacks import EagerPart, eager_parts
 from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.making import making
-from tfperfkit_rules.measures.one_row import gives_one_row
 from tfperfkit_rules.measures.step_place import step_place
 from tfperfkit_rules.measures.step_shares import span
+from tfperfkit_rules.measures.written_sizes import is_single
 
 EAGER_LEFT_MIN = Threshold(
     0.03,
@@ -307,4 +310,52 @@ def _called(
         detail="Outside of a compiled function Python hands out each operation of the model.",
         absorbs_here=("LIN001", *(("SYN001",) if apart is not None else ())),
         parts=_PARTS,
+    )
+
+
+#: Functions that make a tensor or an array of a list with one element.
+_OF_LIST = (
+    *(f"tensorflow.{name}" for name in ("constant", "convert_to_tensor", "stack", "Variable")),
+    *(f"numpy.{name}" for name in ("array", "asarray", "stack", "vstack")),
+)
+#: Functions that return the rows as they are.
+_KEEPING = ("tensorflow.cast", "tensorflow.identity", "tensorflow.constant", "tensorflow.convert_to_tensor")
+
+
+def gives_one_row(evidence: Evidence, file: str, line: int, callee: str) -> bool:
+    """Whether the call of ``callee`` (as in the source) at a line gets one row as its first argument:
+    ``x[None]``, ``x[i : i + 1]``, ``tf.constant([x])``, or a name that only such things are assigned."""
+    syntax = evidence.syntax(file)
+    here = syntax.calls_at(line) if syntax is not None else []
+    found = [call for call in here if ast.unparse(call.func) == callee and call.args]
+    return syntax is not None and bool(found) and all(_is_one_row(syntax, call.args[0]) for call in found)
+
+
+def _is_one_row(syntax: Syntax, node: ast.expr, met: tuple[ast.expr, ...] = ()) -> bool:
+    """Whether an expression is one row. ``met``: the expressions on the way here, since names may be circular."""
+    if is_single(syntax, node) or (isinstance(node, ast.Subscript) and _is_slice_of_one(node.slice)):
+        return True
+    if node in met:
+        return False
+    if isinstance(node, ast.Call):
+        name = syntax.name(node.func)
+        first = node.args[0] if node.args else None
+        if name in _OF_LIST and isinstance(first, ast.List):
+            return len(first.elts) == 1
+        kept = first if name in _KEEPING else get_receiver(node) if get_method(node) == "astype" else None
+        return kept is not None and _is_one_row(syntax, kept, (*met, node))
+    bound = syntax.bound_to(node) if isinstance(node, ast.Name) else []
+    return bool(bound) and all(_is_one_row(syntax, item, (*met, node)) for item in bound)
+
+
+def _is_slice_of_one(node: ast.expr) -> bool:
+    """Whether a slice of the first axis is ``i : i + 1``."""
+    part = node.elts[0] if isinstance(node, ast.Tuple) and node.elts else node
+    if not isinstance(part, ast.Slice) or part.lower is None or not isinstance(part.upper, ast.BinOp):
+        return False
+    above = part.upper
+    return (
+        isinstance(above.op, ast.Add)
+        and is_constant(above.right, 1)
+        and ast.unparse(above.left) == ast.unparse(part.lower)
     )

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from evidence_builder import FILE, MS, make_account, make_evidence
-from tfperfkit_rules.measures.period import period
 from tfperfkit_rules.step import periodic
+from tfperfkit_rules.step.periodic import period
 
 from tfperfkit.model import Outlier, SourceSpan
 from tfperfkit.records.samples import Frame, SampleLog, Stack

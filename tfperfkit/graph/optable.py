@@ -33,8 +33,8 @@ words name a formula. The traits are:
 - ``passes``: only passes on, reads or names what is there. ``waits``: its own time is that of what it calls or awaits.
 - ``instant``: does no work of its own, however long the runtime takes over it. ``moves``: copies a tensor to another
   place, or takes a part of one.
-- ``eigen``, ``orthogonal``, ``inverts``, ``least-squares``, ``determinant``, ``matrix-root``, ``matrix-exponential``: what a
-  decomposition is for.
+- ``eigen``, ``orthogonal``, ``inverts``, ``least-squares``, ``determinant``, ``matrix-root``, ``matrix-exponential``:
+  what a decomposition is for.
 - ``slow-in-xla``: XLA computes it slowly on a CPU.
 - ``fusable``: XLA fuses it with operations that work element by element.
 - ``joins``: joins the results of iterations: a sum, an extreme, a list.

@@ -28,7 +28,7 @@ def not_elementwise(module: Module, function: cst.BaseExpression) -> str:
         if isinstance(function, cst.Lambda):
             _result(module, function.body, {item.name.value: item.name.value for item in function.params.params})
         elif isinstance(function, cst.Name):
-            _function(module, function.value)
+            _check_function(module, function.value)
         else:
             raise _Unknown("the map's function is not seen")
     except _Unknown as reason:
@@ -36,7 +36,8 @@ def not_elementwise(module: Module, function: cst.BaseExpression) -> str:
     return ""
 
 
-def _function(module: Module, name: str) -> None:
+def _check_function(module: Module, name: str) -> None:
+    """Raise _Unknown unless the function of this name works element by element."""
     found = [node for node in module.nodes if isinstance(node, cst.FunctionDef) and node.name.value == name]
     if len(found) != 1 or found[0].asynchronous is not None or found[0].decorators:
         raise _Unknown(f"{name} is not a plain function of this file")

@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 def is_mechanical(remedy: Remedy) -> bool:
     """Whether there are fixers for it."""
-    return bool(_names(remedy))
+    return bool(_fixer_modules(remedy))
 
 
 def find_fixers(remedy: Remedy) -> Iterator[Fixer]:
     """Yield the fixers for a remedy in the order in which they are tried."""
-    for name in _names(remedy):
+    for name in _fixer_modules(remedy):
         module, _, own = name.partition(".")
         fixer: Fixer = getattr(import_module(f"tfperfkit.fixing.fixers.{module}"), own or "FIXER")
         yield fixer
 
 
-def _names(remedy: Remedy) -> tuple[str, ...]:
-    """The modules of ``fixers``, with the name in it where there are several."""
+def _fixer_modules(remedy: Remedy) -> tuple[str, ...]:
+    """Return the modules of ``fixers``, with the name in the module if it has several fixers."""
     match remedy:
         case Compile("step"):
             return "compiled.STEP", "step_from_loop"

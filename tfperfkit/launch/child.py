@@ -99,7 +99,7 @@ class Recorder:
     def start(self) -> None:
         """On the main thread of the child, before anything of the script's runs in it. Raises OSError."""
         self.part = self.claim(MAX_PARTS)
-        self._file = os.path.join(self.part or os.path.join(self.root, "children"), self._name())
+        self._file = os.path.join(self.part or os.path.join(self.root, "children"), self._stream_file())
         self._open()
         self._look_around()
         self._sum()  # so that it is counted however short it lives
@@ -107,7 +107,8 @@ class Recorder:
         self._hear_of_the_end()
         start_new_thread(self._run, ())
 
-    def _name(self) -> str:
+    def _stream_file(self) -> str:
+        """Return the name of the file that is written: of a part, or of the rest."""
         return "records.jsonl" if self.part else "rest.jsonl"
 
     def claim(self, limit: int) -> str:
@@ -181,7 +182,7 @@ class Recorder:
             except BaseException:  # a Ctrl-C that comes now must not print a traceback of ours
                 pass
         try:
-            self._row("child/end", [monotonic_ns(), process_time_ns(), failed])
+            self._add_record("child/end", [monotonic_ns(), process_time_ns(), failed])
             self._sum(last=True, failed=failed)
             self._write()
         except BaseException:
@@ -209,7 +210,7 @@ class Recorder:
         if now >= self._next_write:
             self._next_write = now + int(_look_up(_WRITES, age, _LAST_WRITE) * _NS_PER_S)
             self._look_around()
-            self._row("child/usage", [now, process_time_ns()])
+            self._add_record("child/usage", [now, process_time_ns()])
             self._sum()
             self._write()
         return 0.2 if self.quiet else _look_up(_PAUSES, age, _LAST_PAUSE)
@@ -224,10 +225,10 @@ class Recorder:
             self._stacks.rows.clear()
             return
         for row in self._stacks.rows:
-            self._row("child/samples", row)
+            self._add_record("child/samples", row)
         self._stacks.rows.clear()
         if number:
-            self._row("child/samples", ["s", now, number, 0])
+            self._add_record("child/samples", ["s", now, number, 0])
 
     def _look_around(self) -> None:
         """What multiprocessing calls this process, once it is known."""
@@ -247,11 +248,12 @@ class Recorder:
                 about["target"] = f"{type(process).__module__}:{type(process).__qualname__}.run"
         if about != self._reported:
             self._reported = about
-            self._row("child/about", about)
+            self._add_record("child/about", about)
 
     # --- writing ------------------------------------------------------------------------------------------------
 
-    def _row(self, stream: str, row: object) -> None:
+    def _add_record(self, stream: str, row: object) -> None:
+        """Add a record of a part to what is written next."""
         if self.part:
             self._pending.append(f"[{quoted(stream)},{encoded(row)}]\n")
 

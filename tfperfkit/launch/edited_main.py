@@ -58,7 +58,7 @@ class Editor(ast.NodeTransformer):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         """Its methods are called after it."""
-        return self._inside(node)
+        return self._visit_body(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         """Gets the decorator, outside of its own."""
@@ -68,9 +68,10 @@ class Editor(ast.NodeTransformer):
             hook = ast.Call(ast.Name(_HOOK, ast.Load()), [ast.Constant(name)], [])
             node.decorator_list.insert(0, ast.fix_missing_locations(ast.copy_location(hook, first)))
             self.count += 1
-        return self._inside(node)
+        return self._visit_body(node)
 
-    def _inside(self, node: Any) -> Any:
+    def _visit_body(self, node: Any) -> Any:
+        """Visit what is inside a function or class."""
         self._outer.append(node.name)
         loops, self._loops = self._loops, 0  # what is local begins anew with each call
         self.generic_visit(node)

@@ -32,13 +32,14 @@ def fix(case: Case) -> list[Edit]:
         lines.setdefault(span.file, set()).add(span.line)
     for module, span in case.places():
         try:
-            return _at(module, span.line, lines[span.file])
+            return _hoist_statement(module, span.line, lines[span.file])
         except NoFix as error:
             reasons.append(str(error))
     raise NoFix(reasons[0] if reasons else "no statement of its own stands at its place")
 
 
-def _at(module: Module, line: int, near: set[int]) -> list[Edit]:
+def _hoist_statement(module: Module, line: int, near: set[int]) -> list[Edit]:
+    """Return the edits for the statement on a line."""
     statement = _statement(module, line)
     body = next(iter(module.around(statement)))
     above = [node for node in module.around(statement) if not isinstance(node, cst.IndentedBlock)]
@@ -88,7 +89,7 @@ def _before_loop(module: Module, statement: cst.CSTNode, above: Sequence[cst.CST
     if again and any(isinstance(node, cst.Name) and node.value == kept for node in module.nodes):
         raise NoFix(f"{kept} is a name of the file already")
     moved = _renamed(statement, kept)
-    edits = [Edit(module.file, loop, partial(_behind, first=moved))]
+    edits = [Edit(module.file, loop, partial(_put_before_loop, first=moved))]
     if again:
         use = cst.parse_statement(f"{name} = {kept}")
         return [*edits, Edit(module.file, statement, lambda node: use)]
@@ -110,8 +111,8 @@ def _renamed(statement: Any, name: str) -> Any:
     return statement.with_changes(body=[only.with_changes(targets=[target])], leading_lines=())
 
 
-def _behind(loop: Any, first: cst.CSTNode) -> cst.FlattenSentinel:
-    """The loop's own comments and empty lines stay above both."""
+def _put_before_loop(loop: Any, first: cst.CSTNode) -> cst.FlattenSentinel:
+    """Return the statement and the loop; the loop's own comments and empty lines stay above both."""
     lines = loop.leading_lines
     return cst.FlattenSentinel([first.with_changes(leading_lines=lines), loop.with_changes(leading_lines=())])
 

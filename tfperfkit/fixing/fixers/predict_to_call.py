@@ -35,7 +35,7 @@ def fix(case: Case) -> list[Edit]:
         compiled = cst.parse_statement(f"{name} = {made_of}")
         return [
             Edit(module.file, made, partial(_followed, by=compiled)),
-            Edit(module.file, call, partial(_called, name=name, tensor=tensor)),
+            Edit(module.file, call, partial(_make_call, name=name, tensor=tensor)),
         ]
     raise NoFix("no predict() of a model stands at its place")
 
@@ -75,7 +75,8 @@ def _followed(line: cst.SimpleStatementLine, by: cst.SimpleStatementLine) -> cst
     return cst.FlattenSentinel([line, by])
 
 
-def _called(call: cst.Call, name: str, tensor: cst.BaseExpression) -> cst.BaseExpression:
+def _make_call(call: cst.Call, name: str, tensor: cst.BaseExpression) -> cst.BaseExpression:
+    """Return a call of the model with a tensor, read as an array."""
     data = cst.Call(tensor, [cst.Arg(call.args[0].value)])
     made = cst.Call(cst.Name(name), [cst.Arg(data)])
     return cst.Call(cst.Attribute(made, cst.Name("numpy")), lpar=call.lpar, rpar=call.rpar)

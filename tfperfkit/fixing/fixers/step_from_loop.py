@@ -117,12 +117,12 @@ def _blocks(body: Sequence[Any], tape: cst.CSTNode) -> Iterator[Sequence[Any]]:
 def _checked(module: Module, loops: Sequence[Any], block: Sequence[Any]) -> _Step:
     if any(isinstance(node, _LEAVES) for item in block for node in walk(item)):
         raise NoFix("between the tape and the update the loop is left, or a name is removed")
-    reason = obstacle(module, _function("step", (), block))
+    reason = obstacle(module, _make_function("step", (), block))
     if reason:
         raise NoFix(reason)
     inside = {node for item in block for node in walk(item)}
     made, read = names.binds(block), names.incoming(block)
-    before, varying = _before(loops, read, inside, _objects(block))
+    before, varying = _find_place(loops, read, inside, _objects(block))
     for node in inside:
         if isinstance(node, cst.AugAssign) and names.gives(node) & read:
             raise NoFix(f"{sorted(names.gives(node) & read)[0]} is counted up between the tape and the update")
@@ -152,8 +152,8 @@ def _objects(block: Sequence[cst.CSTNode]) -> set[str]:
     return found
 
 
-def _before(loops: Sequence[Any], read: set[str], inside: set[Any], objects: set[str]) -> tuple[Any, set[str]]:
-    """The outermost loop before which all objects that the step uses are there; and what varies within it."""
+def _find_place(loops: Sequence[Any], read: set[str], inside: set[Any], objects: set[str]) -> tuple[Any, set[str]]:
+    """Return the outermost loop before which all objects of the step exist, and what varies within that loop."""
     varying: set[str] = set()
     before = loops[0]
     for loop in loops:
@@ -221,7 +221,8 @@ def _own_names(node: cst.CSTNode) -> Iterator[cst.Name]:
     yield from (at for at in parts if isinstance(at, cst.Name) and at.value in own)
 
 
-def _function(name: str, given: Sequence[str], block: Sequence[Any]) -> cst.FunctionDef:
+def _make_function(name: str, given: Sequence[str], block: Sequence[Any]) -> cst.FunctionDef:
+    """Return a function with these parameters and statements."""
     parameters = cst.Parameters([cst.Param(cst.Name(item)) for item in given])
     return cst.FunctionDef(cst.Name(name), parameters, cst.IndentedBlock(list(block)))
 
@@ -236,7 +237,7 @@ def _extracted(module: Module, step: _Step) -> list[Edit]:
     body = [step.block[0].with_changes(leading_lines=_comments(step.block[0])), *step.block[1:]]
     if step.back:
         body.append(cst.parse_statement(back))
-    made = _function(name, step.given, body).with_changes(decorators=[decorator])
+    made = _make_function(name, step.given, body).with_changes(decorators=[decorator])
     words = f"{name}({', '.join(step.given)})"
     call = cst.parse_statement(f"{', '.join(step.back)} = {words}" if step.back else words)
     blank = cst.EmptyLine(indent=False)

@@ -14,7 +14,7 @@ from tfperfkit.offers import VaryingArguments
 
 def fix(case: Case) -> list[Edit]:
     """Of the numbers with a fraction that changed from call to call; raises NoFix for others."""
-    rows = _rows(case)
+    rows = _seen_values(case)
     if not rows:
         raise NoFix("which argument varies is not known of this run")
     edits: list[Edit] = []
@@ -23,8 +23,8 @@ def fix(case: Case) -> list[Edit]:
     return edits
 
 
-def _rows(case: Case) -> dict[str, set[str]]:
-    """The values that were seen, by argument."""
+def _seen_values(case: Case) -> dict[str, set[str]]:
+    """Return the values that were seen, by argument."""
     offered = case.offers.offer(VaryingArguments)
     places = {(span.file, span.line) for span in case.finding.where[:1]}
     found: dict[str, set[str]] = {}
@@ -49,15 +49,15 @@ def _argument(case: Case, name: str, values: set[str]) -> Edit:
             continue
         if function is None:
             continue
-        given = _given(module, span.line, function, name)
+        given = _find_argument(module, span.line, function, name)
         if given is not None:
             constant, dtype = (module.spelled(f"tensorflow.{word}", given) for word in ("constant", "float32"))
             return Edit(module.file, given, partial(_tensor, constant=constant, dtype=dtype))
     raise NoFix(f"the call that gives {name} is not to be seen from its place")
 
 
-def _given(module: Module, line: int, function: cst.FunctionDef, name: str) -> cst.Arg | None:
-    """The argument of the one call of the function on a line."""
+def _find_argument(module: Module, line: int, function: cst.FunctionDef, name: str) -> cst.Arg | None:
+    """Return the argument of the one call of the function on a line; None if there is none."""
     calls = [
         call
         for call in module.calls

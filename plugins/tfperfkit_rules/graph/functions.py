@@ -83,6 +83,7 @@ def of_step(
         finding,
         share_of_step=min(share, 1.0),
         gain=gain.from_shares(lower, upper),
+        severity="low",  # it follows from the gain; without one the finding may be a remark
         evidence=(*finding.evidence, Measurement(name, share, "share", "breakdown")),
         absorbs=absorbs,
     )

@@ -11,6 +11,7 @@ from graph_causes import causes_in
 from graph_waste import Makes, kind_of
 from late_tensorflow import needs_tensorflow, tf
 from tfperfkit_probes.ops.waste import wasted
+from tfperfkit_rules.graph.same_in_each import SameArgument, SameInEach
 
 from tfperfkit.graph.model import Graph
 from tfperfkit.instruments.graphs.snapshot import contents_of
@@ -38,7 +39,14 @@ def called(
     record = CallsRecord(graph="step", calls=calls, same=same, grown=grown, padding=list(padding), zeros=zeros or {})
     known = {"idle": placeholders, "calls": record}
     every = [*wasted(graphs["step"], None, **known), *causes_in(graphs["step"], **known)]
-    return {kind_of(each): each for each in every}
+    return {name_of(each): each for each in every}
+
+
+def name_of(each: Any) -> str:
+    """The code; of GRF023 the kind, with "_idle" if variables of it may be trained elsewhere."""
+    if isinstance(each, SameInEach):
+        return ("again" if isinstance(each, SameArgument) else "fixed") + ("_idle" if each.idle else "")
+    return kind_of(each)
 
 
 def specs() -> tuple[Any, Any]:
@@ -69,7 +77,7 @@ def by_row(text: Any) -> Any:
 def test_an_argument_that_stays_the_same(reading: Makes) -> None:
     found = called(lambda text, picture: reading(text) @ tf.transpose(picture), [32, 0], [0, 0], *specs())
     one = found["again_idle"]
-    assert one.names == ["text"] and one.figures["times"] == 33 and one.left == pytest.approx(1 / 33)
+    assert one.names == ["text"] and one.times == 33 and one.left == pytest.approx(1 / 33)
     assert any("MatMul" in name or "Tensordot" in name or "while" in name or "Call" in name for name in one.operations)
     surely = found["again"].operations if "again" in found else []  # without what variables that can be trained are in
     assert not any("MatMul" in name or "Gather" in name or "Call" in name for name in surely)
@@ -143,7 +151,7 @@ def test_a_sequence_that_gets_longer() -> None:
     spec = tf.TensorSpec((2, None), tf.int32, name="text")
     gru, head = tf.keras.layers.GRU(32, return_sequences=True), tf.keras.layers.Dense(8, name="last_place")
     head(gru(reads()[0](tf.zeros((1, 1), tf.int32))))
-    one = called(lambda text: head(gru(reads()[0](text))[:, -1]), [0], [32], spec)["grown"]
+    one = called(lambda text: head(gru(reads()[0](text))[:, -1]), [0], [32], spec)["GRF024"]
     assert one.names == ["text"] and any("while" in name for name in one.operations)
     assert not any("last_place" in name for name in one.operations)
 
@@ -157,7 +165,7 @@ def test_what_is_the_same_in_each_turn_of_a_loop() -> None:
         )[1]
 
     one = called(step, [0, 0], [0, 0], *specs())["again"]
-    assert one.figures["loop"] and one.left == pytest.approx(1 / 20)
+    assert not one.calls and one.left == pytest.approx(1 / 20)
     assert one.where is not None and one.where.function == "<lambda>"  # it calls ``read``, of which all stays
 
 

@@ -167,13 +167,9 @@ class Wasted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     figures: dict[str, float] = {}
     names: list[str] = []
     updates: list[str] = []
-    #: Whether there is one for each variable: none is by now.
+    #: As of a ``Cause`` of a rule.
+    with_bodies: ClassVar[bool] = False
     each_variable: ClassVar[bool] = False
-
-    @property
-    def with_bodies(self) -> bool:
-        """Whether the operations may call bodies, which count with them."""
-        return self.kind in ("again", "again_idle", "fixed", "fixed_idle", "grown")
 
     @property
     def of_result(self) -> bool:

@@ -16,6 +16,7 @@ from tfperfkit_rules.graph.fixed_work import fixed_work
 from tfperfkit_rules.graph.flattened import Flattened
 from tfperfkit_rules.graph.float64 import float64
 from tfperfkit_rules.graph.gradients import repeated_gradients
+from tfperfkit_rules.graph.growing_argument import GrowingArgument
 from tfperfkit_rules.graph.jacobian_diagonal import JacobianDiagonal
 from tfperfkit_rules.graph.metrics import metrics
 from tfperfkit_rules.graph.padded_calls import PaddedCalls
@@ -23,6 +24,7 @@ from tfperfkit_rules.graph.padding import padding
 from tfperfkit_rules.graph.prints import prints
 from tfperfkit_rules.graph.python_calls import python_calls, side_effects
 from tfperfkit_rules.graph.repeated_forward import repeated_forward
+from tfperfkit_rules.graph.same_in_each import SameInEachCall
 from tfperfkit_rules.graph.session_forward import session_forward
 from tfperfkit_rules.graph.slow_kernels import slow_kernels
 from tfperfkit_rules.graph.slow_layers import slow_layers
@@ -61,6 +63,8 @@ RULES: tuple[Rule, ...] = (
     CopiedVariable(),
     JacobianDiagonal(),
     Flattened(),
+    SameInEachCall(),
+    GrowingArgument(),
     FactorisedAgain(),
     WeightAverages(),
     ClippedNorms(),

@@ -20,7 +20,6 @@ PICKED_BRANCH = "GRF017"
 PADDING = "GRF018"
 NEARLY_ALL_ZEROS = "GRF021"
 SAME_ARGUMENT = "GRF023"
-GROWING_ARGUMENT = "GRF024"
 ALL_POSITIONS = "GRF027"
 WHOLE_PENALTY = "GRF028"
 UNREAD_RESULT = "GRF031"
@@ -52,7 +51,6 @@ TITLES = {
     PADDING: "Sequences are mostly padding",
     NEARLY_ALL_ZEROS: "A matrix that is nearly all zeros is multiplied as a dense one",
     SAME_ARGUMENT: "What follows from arguments that stay the same is computed again in each call",
-    GROWING_ARGUMENT: "A sequence gets longer from call to call, and each call computes all of it again",
     ALL_POSITIONS: "All positions of a sequence are computed, and few are used",
     WHOLE_PENALTY: "A penalty goes over all rows of a table, and few are looked up",
     UNREAD_RESULT: "A compiled function computes a result that nothing reads",

@@ -13,7 +13,6 @@ from tfperfkit.graph.recorded import RecordedFunction
 from tfperfkit.graph.view import View
 from tfperfkit.model import SourceSpan
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.waste.again import again, grown, never_changing
 from tfperfkit_probes.ops.waste.penalties import penalties
 from tfperfkit_probes.ops.waste.picked import picked
 from tfperfkit_probes.ops.waste.positions import positions
@@ -41,10 +40,7 @@ _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     positions,
     zeros,
     separable,
-    again,
     unrolled,
-    never_changing,
-    grown,
     stacked,
     results,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
+from tfperfkit.calibration import Chosen, Measured, Threshold
 
 _MACHINE = "two cores shared with other work, TensorFlow 2.21, by hand"
 
@@ -26,12 +26,6 @@ SPARSE_SLOWER = Threshold(
         "40 to 85 with 0.15 to 3 % of the numbers, forward and backward; by processor time 68 to 78", _MACHINE, None
     ),
 )
-AT_A_LINE = Threshold(
-    0.9,
-    "share",
-    "of the arithmetic that is reported, below a line, for that line to be its place",
-    Chosen("nearly all"),
-)
 MIN_MATRIX = Threshold(
     32, "rows", "of a matrix that is factorised: a smaller one takes no time", Chosen("see MIN_SOLVED")
 )
@@ -52,18 +46,6 @@ FACTORISING_SLOWER = Threshold(
     "ratio",
     "what factorising takes, over a product of as many FLOPs",
     Measured("it reaches 0.1 to 0.9 of a product's rate with 480 and 1,000 rows", _MACHINE, None),
-)
-GROWN_LEFT = Threshold(
-    0.2,
-    "share",
-    "of the work on all of a sequence that gets longer, what the new part alone takes, at least",
-    Derived("a call stays a call, whatever it computes"),
-)
-FIXED_BYTES = Threshold(
-    1 << 20,
-    "bytes",
-    "that follow from what never changes and are read and written in each call, for them to be looked at",
-    Derived("at what a processor's memory gives at worst they take a tenth of a ms; the trace tells what they took"),
 )
 SEPARATED_SLOWER = Threshold(
     3.3,

@@ -7,7 +7,7 @@ and its words.
 from __future__ import annotations
 
 from tfperfkit.rule import Rule
-from tfperfkit_rules.graph.waste.again import again, grown, never_changing, stacked, unrolled
+from tfperfkit_rules.graph.waste.again import stacked, unrolled
 from tfperfkit_rules.graph.waste.penalties import penalties
 from tfperfkit_rules.graph.waste.picked import picked
 from tfperfkit_rules.graph.waste.positions import positions
@@ -32,10 +32,7 @@ RULES: tuple[Rule, ...] = (
     penalties,
     zeros,
     separable,
-    again,
     unrolled,
-    never_changing,
-    grown,
     stacked,
     results,
 )

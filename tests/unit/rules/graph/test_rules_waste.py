@@ -17,7 +17,9 @@ from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.copied_variable import CopiedRows, SummedTable
 from tfperfkit_rules.graph.factorised_again import FactorisedMatrix
 from tfperfkit_rules.graph.flattened import FlattenedLayer
+from tfperfkit_rules.graph.growing_argument import GrownArgument
 from tfperfkit_rules.graph.jacobian_diagonal import DiagonalJacobian
+from tfperfkit_rules.graph.same_in_each import NeverChanging, SameArgument
 from tfperfkit_rules.graph.weight_averages import AveragedWeights
 from tfperfkit_rules.graph.whole_shuffle import ShuffledRows
 from tfperfkit_rules.graph.whole_sort import SortedRow
@@ -41,8 +43,6 @@ FIGURES: dict[str, dict[str, float]] = {
     "penalty": {"rows": 90_000, "taken": 512},
     "zeros": {"numbers": 1.6e7, "filled": 0.0012},
     "separable": {"height": 53, "width": 53, "channels": 1},
-    "again": {"calls": 33, "times": 16.5, "loop": 0.0},
-    "fixed": {"calls": 0.0, "times": 0.0, "loop": 0.0},
     "stacked": {"same": 2, "rows": 3, "variables": 30},
 }
 CODES = {"spread": "GRF010", "order": "GRF011"} | {
@@ -55,8 +55,6 @@ CODES = {"spread": "GRF010", "order": "GRF011"} | {
     "picked": "GRF017",
     "zeros": "GRF021",
     "separable": "GRF033",
-    "again": "GRF023",
-    "fixed": "GRF023",
     "stacked": "GRF023",
 }
 
@@ -79,6 +77,9 @@ CAUSES: dict[str, Cause] = {
         queue=False,
     ),
     "GRF020": DiagonalJacobian(where=HERE, operations=["sort/TopKV2"], left=0.1, examples=96, zeros=False),
+    "GRF023": SameArgument(
+        where=HERE, operations=["sort/TopKV2"], left=0.1, names=["article"], idle=False, calls=33, times=16.5
+    ),
     "GRF025": FactorisedMatrix(
         where=HERE, operations=["sort/TopKV2"], left=0.1, size=480, times=2, determinant=True, inverse=True
     ),
@@ -86,7 +87,9 @@ CAUSES: dict[str, Cause] = {
 }
 
 
-#: The other kind of GRF019.
+#: Other kinds of GRF023 and GRF019.
+FIXED = NeverChanging(where=HERE, operations=["sort/TopKV2"], left=0.1, names=[], idle=False)
+GROWN = GrownArgument(where=HERE, operations=["sort/TopKV2"], left=0.1, names=["article"], calls=33)
 SUMMED = SummedTable(
     where=HERE, operations=["sort/TopKV2"], left=0.1, rows=500_000, written=512, table_bytes=64_000_000
 )
@@ -137,6 +140,12 @@ def test_each_kind_has_its_code_place_and_words(kind: str) -> None:
     assert finding.share_of_step == pytest.approx(6.0 / 12.14, abs=0.01)
     backward = next(row for row in finding.evidence if row.name == "of it backward")
     assert backward.value == pytest.approx(1 / 3)
+
+
+def test_what_follows_from_no_argument_has_words_of_its_own() -> None:
+    (finding,) = told(step(FIXED))
+    assert (finding.code, finding.where[0]) == ("GRF023", HERE)
+    assert finding.title == "Each call of train_step computes again what is the same in all calls"
 
 
 def test_a_table_that_is_summed_has_words_of_its_own() -> None:
@@ -264,7 +273,7 @@ def test_gradients_that_are_made_at_once_go_by_their_own_names() -> None:
 
 
 def test_what_a_loop_computes_in_each_turn_is_reported_as_such() -> None:
-    in_loop = msgspec.structs.replace(waste("again"), figures=FIGURES["again"] | {"calls": 0.0, "loop": 1.0}, names=[])
+    in_loop = waste("GRF023", calls=0, names=[])
     (finding,) = told(step(in_loop))
     assert "turn" in finding.title and "before the loop" in finding.advice
 
@@ -277,13 +286,13 @@ def test_a_network_whose_weights_may_be_assigned_to_beside_the_function_is_left_
 
 
 def test_variables_that_training_changes_do_not_stay_in_training() -> None:
-    assert not told(step(msgspec.structs.replace(waste("again"), kind="again_idle")))
-    assert not told(step(msgspec.structs.replace(waste("again"), kind="grown")))
+    assert not told(step(waste("GRF023", idle=True)))
+    assert not told(step(GROWN))
 
 
 def test_variables_that_can_be_trained_stay_where_one_function_trains_and_leaves_them() -> None:
     """A network that only compares pictures, beside the one that is trained."""
-    idle = msgspec.structs.replace(waste("fixed"), kind="fixed_idle")
+    idle = msgspec.structs.replace(FIXED, idle=True)
     alone = FixedWork(functions=(), writers=0)
     (found,) = told(step(idle, offers=(alone,), gradient_operations=50))
     assert found.title == "Each call of train_step computes again what is the same in all calls"
@@ -293,16 +302,18 @@ def test_variables_that_can_be_trained_stay_where_one_function_trains_and_leaves
 
 def test_a_table_that_can_be_trained_stays_where_nothing_trains() -> None:
     """Each search normalises it."""
-    idle = msgspec.structs.replace(waste("fixed"), kind="fixed_idle")
+    idle = msgspec.structs.replace(FIXED, idle=True)
 
     source = "@tf.function\ndef search(query):\n    return top(query)\nfor query in queries:\n    search(query)\n"
     stacks = [sampled(400, "graph", frame(5))]
     rows = [op("Mul", 1400.0, count=400, name="sort/TopKV2"), op("MatMul", 400.0, count=400)]
 
     def search(trained: int) -> list[Finding]:
-        given = {"function": "search", "callers": [SourceSpan(FILE, 5)], "marks": Marks(wasted=[idle])}
-        function = msgspec.structs.replace(brief(), gradient_operations=trained, **given)
-        return told(work_evidence(source, stacks, loop=4, iterations=400, ops=rows, functions=graphs(function)))
+        function = msgspec.structs.replace(brief(), function="search", callers=[SourceSpan(FILE, 5)])
+        function = msgspec.structs.replace(function, gradient_operations=trained)
+        found = offer_causes(function.graph, idle)
+        functions, offers = graphs(function), {"ops": [found]}
+        return told(work_evidence(source, stacks, loop=4, iterations=400, ops=rows, functions=functions, offers=offers))
 
     assert [item.code for item in search(0)] == ["GRF023"]
     assert not search(50), "what follows from it may be trained"

@@ -1,0 +1,73 @@
+"""GRF024: an argument gets longer from call to call, and each call computes all of it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from tfperfkit.calibration import Derived, Threshold
+from tfperfkit.graph.view import View
+from tfperfkit.model import Finding
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.graph.rule import GraphRule
+from tfperfkit_rules.graph.same_work import SameWork, is_along, line_of_most, measured, used_arguments, work_of
+from tfperfkit_rules.graph.waste.pricing import Part, count
+from tfperfkit_rules.measures.eager_assignments import assigns_eagerly
+
+GROWN_LEFT = Threshold(
+    0.2,
+    "share",
+    "of the work on all of a sequence that gets longer, what the new part alone takes, at least",
+    Derived("a call stays a call, whatever it computes"),
+)
+
+
+class GrownArgument(SameWork, frozen=True, kw_only=True):
+    """Work on all of an argument; ``calls`` were looked at."""
+
+    calls: int
+
+
+class GrowingArgument(GraphRule[GrownArgument]):
+    """Recognised by an argument that is the one of the call before with something after it."""
+
+    code = "GRF024"
+    title = "A sequence gets longer from call to call, and each call computes all of it again"
+
+    def find(self, view: View) -> Iterator[GrownArgument]:
+        """Yield the work along each argument that gets longer."""
+        for name in sorted(view.given.grown):
+            argument = frozenset({name})
+            found = [node for node in work_of(view, argument, view.idle) if is_along(view, node, name)]
+            if found:
+                inner, takes = measured(view, found)
+                yield GrownArgument(
+                    where=line_of_most(view, found, inner),
+                    names=used_arguments(view, found, argument),
+                    left=GROWN_LEFT.value,
+                    calls=view.given.calls,
+                    **takes,
+                )
+
+    def __call__(self, evidence: Evidence) -> Iterator[Finding]:
+        """Report it in work that trains nothing."""
+        if evidence.work is not None and not assigns_eagerly(evidence):
+            yield from super().__call__(evidence)
+
+    def report(self, evidence: Evidence, part: Part[GrownArgument]) -> Finding:
+        """Advise to keep what was computed of the part before."""
+        name = part.cause.names[0]
+        made = self.finding(
+            evidence,
+            part,
+            f"{name} gets longer from call to call, and each call computes all of it again",
+            "Keep what was computed of the part before, and hand over only what is new: of a recurrent layer its state "
+            "(return_state=True, and initial_state=state in the next call), of attention its keys and values.",
+            f"In most calls {name} was that of the call before with something behind it (or with one more place of its "
+            "padding filled). Layers that look ahead "
+            "(bidirectional ones, attention without a causal mask) need all of it each time.",
+            count("first calls that were looked at", part.cause.calls),
+        )
+        # That each iteration takes longer than the one before follows.
+        return msgspec.structs.replace(made, absorbs=(*made.absorbs, "STP007"))

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from types import CodeType
 from typing import Any
 
+import numpy as np
+
 LOOPS = (ast.For, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 #: Iterations that a program may make.
 MAX_LINES = 3_000
@@ -113,6 +115,8 @@ def shown(value: Any, depth: int = 0) -> str:
     """The whole content of a value, as text. Iterators and functions are shown by their kind alone."""
     if depth > _DEEPEST:
         return "…"
+    if isinstance(value, (np.ndarray, np.generic)):
+        return f"array({value.tolist()!r})"
     if isinstance(value, int) and value.bit_length() > 1000:
         return hex(value)
     if isinstance(value, (int, float, str, type(None))):

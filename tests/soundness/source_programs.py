@@ -25,6 +25,7 @@ class Choose(Protocol):
 
 HEAD = """\
 import random
+import numpy as np
 from collections import defaultdict, deque
 xs = [3, 8, 5, 11]
 ys = [7, 2, 9, 4]
@@ -41,6 +42,12 @@ best = 1
 state = 2
 text = "a"
 rng = random.Random(5)
+array = np.arange(12).reshape(3, 4)
+row_of = array[1]
+column = array.T[0]
+flat = array.reshape(-1)
+other_array = {other_array}
+pairs = [(1, [2]), (3, [4])]
 stream = iter([5, 1, 6, 2, 8, 3, 9, 4, 7, 12, 15, 11, 14, 13, 16, 18])
 class Box:
     kept = []
@@ -232,6 +239,16 @@ class Writer:
                 f"hash({a})",
                 f"list(generate({many}))[-1:] == [{a}]",
                 f"random.Random({a}).randint(0, 99)",
+                f"int({pick(ARRAYS)}.sum()) + {a}",
+                f"int(array[{a} % 3, {b} % 4])",
+                f"int(array[{a} % 3][{b} % 4])",
+                f"int(np.maximum(array, {a}).max())",
+                f"int(np.asarray({many})[0])" if many != "[]" else a,
+                f"int((array[:2] + {a}).sum())",
+                "pairs[0][1][0]",
+                "sum(b[0] for _, b in pairs)",
+                f"len(dict(zip({many}, ys)))",
+                f"sum({{w: w + {a} for w in {many}}}.values())",
             ]
         )
 
@@ -416,6 +433,24 @@ class Writer:
             [f"def {name}(v): return v + {a}", f"rows.append({name}({b}))"],
             [f"{name} = lambda v: v * {a}", f"rows.append({name}({b}))"],
             [f"assert {a} is not None"],
+            [f"{pick(ARRAYS)}[0] = {a} % 100"],
+            [f"array[{pick(self.numbers)} % 3] = {a} % 100"],
+            [f"array[{pick(self.numbers)} % 3, 1] += {b} % 100"],
+            [f"{pick(ARRAYS)} += {b} % 9"],
+            [f"np.add(array, {b} % 9, out=array)"],
+            [f"{pick(ARRAYS)}.fill({b} % 9)"],
+            [f"{name} = np.zeros(4, int)", f"{name}[1] = {a} % 100", f"rows.append(int({name}.sum()))"],
+            [f"{name} = {pick(ARRAYS)}.copy()", f"{name}[0] = {a} % 9", f"rows.append(int({name}.sum()))"],
+            [f"{name} = np.asarray({pick(ARRAYS)})", f"{name}[0] = {a} % 9"],
+            [f"pairs[{choose.number(0, 1)}][1].append({a})"],
+            [f"pairs.append(({a}, {many}))"],
+            [f"{name}, {self.fresh()} = {pick(['pairs[0]', 'pair(xs, rows)'])}", "pairs[0][1].append(1)"],
+            [f"{name} = {{'k': rows, 'n': {a}}}", f"{name}['k'].append({b})"],
+            [f"{name} = (rows, {a})", f"{name}[0].append({b})"],
+            [f"table.update({{{a}: {b}}})"],
+            [f"table.pop({a}, None)"],
+            ["rows.sort()"],
+            ["global_rows = rows", "global_rows.append(1)"],
             [f"{a}"],
         ]
         found = pick(options)
@@ -551,6 +586,7 @@ class Writer:
         self.later = []
         head = HEAD.format(
             alias=pick(["xs", "list(xs)", "[1, 2, 3]"]),
+            other_array=pick(["array", "array[:2]", "array.copy()", "np.asarray(array)", "np.ravel(array)"]),
             shared=pick(["[]", "rows", "box.held", "nested", "xs"]),
             operators=pick(OPERATORS) if choose.number(0, 4) == 0 else "",
         )
@@ -563,7 +599,7 @@ class Writer:
         size = choose.number(1, 4)
         loop = [f"{indent}for {target} in {over}:", *self.block(2, indent + "    ", True, size)]
         wanted = choose.pick(
-            [["rows", "total", "out"], ["rows", "total", "counts", "table", "out", "box.held", "text"], ALL]
+            [["rows", "total", "out", "array"], ["rows", "total", "counts", "table", "out", "box.held", "text"], ALL]
         )
         lines = []
         if inside:
@@ -582,6 +618,7 @@ class Writer:
         return f"{_needed(head, body)}\n{MAIN}\n{body}\n"
 
 
+ARRAYS = ["array", "row_of", "column", "flat", "other_array"]
 #: The line between what a program begins with and its loop.
 MAIN = "# the program"
 _BLOCK = re.compile(r"^(?=[^\s@)])|^(?=@)", re.M)
@@ -634,6 +671,9 @@ ALL = [
     "Box.kept",
 ]
 ALL += [
+    "array",
+    "other_array",
+    "pairs",
     "text",
     "xs",
     "nested",

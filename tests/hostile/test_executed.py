@@ -121,6 +121,7 @@ READING = {
     "config.py",
     "recording/source_copies.py",
     "storage/reserved_space.py",
+    "syntax/effects.py",  # the table of known APIs beside it
     "storage/descriptors.py",  # the process's own descriptors
     "storage/stream_writer.py",
     "clock.py",

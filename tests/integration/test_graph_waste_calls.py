@@ -97,9 +97,9 @@ def test_an_argument_that_stays_the_same_and_is_nearly_all_zeros(
 
     shapes = tf.TensorSpec((600, 600)), tf.TensorSpec((600, 8))
     found = called(spread, [same, 0], [0, 0], *shapes, zeros=zeros)
-    assert ("zeros" in found) is reported
+    assert ("GRF021" in found) is reported
     if reported:
-        assert found["zeros"].figures["filled"] == pytest.approx(0.002)
+        assert found["GRF021"].filled == pytest.approx(0.002)
 
 
 def test_what_follows_from_the_arguments_that_change_or_from_chance_is_left_out() -> None:

@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 import pytest
-from graph_waste import Makes, found, kinds, waste_of
+from graph_waste import Makes, found, kind_of, kinds, waste_of
 from late_tensorflow import needs_tensorflow, tf
 
 pytestmark = needs_tensorflow
@@ -54,7 +54,7 @@ def regularised(ids: Any) -> Any:
     ],
 )
 def test_a_penalty_on_all_rows(function: Makes) -> None:
-    (one,) = [each for each in found(function, IDS) if each.kind == "penalty"]
+    (one,) = [each for each in found(function, IDS) if kind_of(each) == "penalty"]
     assert one.figures == {"rows": 4000.0, "taken": 64.0}
     assert one.left == pytest.approx(64 / 4000)
     assert one.updates == []  # it is not trained here
@@ -94,7 +94,9 @@ def test_the_update_goes_with_it_where_the_optimizer_keeps_no_moments(
         return loss
 
     (one,) = [
-        each for each in waste_of(train.get_concrete_function(tf.TensorSpec([64], tf.int32))) if each.kind == "penalty"
+        each
+        for each in waste_of(train.get_concrete_function(tf.TensorSpec([64], tf.int32)))
+        if kind_of(each) == "penalty"
     ]
     assert len(one.updates) == updates
     assert any("Gather" in name for name in one.operations) == bool(updates)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from graph_waste import Makes, found, kinds
+from graph_waste import Makes, found, kind_of, kinds
 from late_tensorflow import needs_tensorflow, tf
 
 pytestmark = needs_tensorflow
@@ -62,7 +62,7 @@ def test_one_where_the_order_matters_or_is_right(function: Makes) -> None:
     ],
 )
 def test_what_is_left_of_it(function: Makes, left: float, enlarged: bool) -> None:
-    (waste,) = (each for each in found(function, MAPS, KERNEL) if each.kind == "resized")
+    (waste,) = (each for each in found(function, MAPS, KERNEL) if kind_of(each) == "resized")
     assert waste.left == pytest.approx(left)
     assert any("resize" in name.lower() for name in waste.operations) == enlarged
     assert waste.figures["times"] == 16 and waste.figures["before"] == 64

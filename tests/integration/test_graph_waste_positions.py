@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 import pytest
-from graph_waste import Makes, found, kinds
+from graph_waste import Makes, found, kind_of, kinds
 from late_tensorflow import needs_tensorflow, tf
 
 pytestmark = needs_tensorflow
@@ -42,7 +42,7 @@ def dense(x: Any, activation: str | None = None, *, units: int = 400, bias: bool
 )
 def test_positions_that_nobody_uses(function: Makes, used: int) -> None:
     (one,) = found(function, SEQUENCES)
-    assert (one.kind, one.figures) == ("positions", {"all": 20.0, "used": float(used), "named": 0.0})
+    assert (kind_of(one), one.figures) == ("positions", {"all": 20.0, "used": float(used), "named": 0.0})
     assert one.left == pytest.approx(used / 20)
 
 
@@ -58,7 +58,7 @@ def test_positions_that_nobody_uses(function: Makes, used: int) -> None:
 )
 def test_positions_that_data_name(function: Makes, used: int) -> None:
     (one,) = found(function, "i24", SEQUENCES)
-    assert (one.kind, one.figures["used"], one.figures["named"]) == ("positions", used, used)
+    assert (kind_of(one), one.figures["used"], one.figures["named"]) == ("positions", used, used)
 
 
 def test_a_batch_of_open_size() -> None:

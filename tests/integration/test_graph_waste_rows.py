@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 import pytest
-from graph_waste import Makes, dense, found, kinds
+from graph_waste import Makes, dense, found, kind_of, kinds
 from late_tensorflow import needs_tensorflow, tf
 
 pytestmark = needs_tensorflow
@@ -33,7 +33,7 @@ ROWS = (5000, 16)
     ],
 )
 def test_a_table_that_is_computed_whole_and_looked_up(function: Makes) -> None:
-    assert kinds(function, "i300", ROWS) == {"table"}
+    assert kinds(function, "i300", ROWS) == {"GRF014"}
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_table_that_is_computed_whole_and_looked_up(function: Makes) -> None:
     ],
 )
 def test_a_table_of_which_all_rows_are_needed(function: Makes) -> None:
-    assert "table" not in kinds(function, "i300", ROWS)
+    assert "GRF014" not in kinds(function, "i300", ROWS)
 
 
 FEW = (20, 16)
@@ -115,7 +115,7 @@ def attended(x: Any) -> Any:
     ],
 )
 def test_copies_of_a_sequence_that_go_through_attention(function: Makes) -> None:
-    (one,) = [each for each in found(function, FEW) if each.kind == "repeats"]
+    (one,) = [each for each in found(function, FEW) if kind_of(each) == "repeats"]
     assert one.figures["times"] == 50 and len(one.operations) > 5
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tfperfkit.graph.model import Node
-from tfperfkit.graph.uses import along_rows
+from tfperfkit.graph.uses import names_rows
 from tfperfkit.graph.view import View
 
 _COPIES = ("Tile", "BroadcastTo")
@@ -50,6 +50,6 @@ def find_copies(view: View, owner: tuple[str, int]) -> Copies:
         apart = not reshaped and all(aligned[axis] == 1 for axis in axes)
         rows = None if apart else (view.elements(*node.inputs[0]) or 0) // before[-1]
         return Copies(node.inputs[0], axes if apart else all_but_last, nodes, rows)
-    if node.type == "GatherV2" and len(before) > 1 and made[-1] == before[-1] and along_rows(view, node):
+    if node.type == "GatherV2" and len(before) > 1 and made[-1] == before[-1] and names_rows(view, node):
         return Copies(node.inputs[0], all_but_last, nodes, (view.elements(*node.inputs[0]) or 0) // before[-1])
     return Copies(owner)

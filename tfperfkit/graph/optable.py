@@ -28,6 +28,7 @@ words name a formula. The traits are:
 - ``adds-up``: adds numbers up, or their squares.
 - ``triangular``: factorises a square matrix into triangular ones (LU, Cholesky) for its result.
 - ``copies-first``: the result is input 0 with a part of it written over.
+- ``makes-diagonal``: makes a matrix whose only numbers are on its diagonal.
 - ``heavy``: does the arithmetic of a network. ``batched``: multiplies stacks of matrices. ``cubic``: takes some
   operations for each number and each row of a matrix.
 - ``passes``: only passes on, reads or names what is there. ``waits``: its own time is that of what it calls or awaits.

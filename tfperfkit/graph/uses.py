@@ -35,12 +35,6 @@ def used_at_one_end(view: View, node: Node, length: int, axis: int) -> UsedEnd |
     return UsedEnd(min(last, length - first), found.lookups)
 
 
-def along_rows(view: View, node: Node) -> bool:
-    """Whether a lookup names rows: along the first axis, the same for all."""
-    batched, axis = node.attr("batch_dims"), view.integers(view.source(node, 2))
-    return axis == [0] and not (batched is not None and batched.i)
-
-
 class _Slices:
     """The slices that what follows from a tensor goes into; ``extents``: what they take of its axis."""
 
@@ -89,3 +83,9 @@ class _Slices:
             return None
         batched = node.attr("batch_dims")
         return along[0] % len(shape) + axis - (batched.i if batched is not None else 0)
+
+
+def names_rows(view: View, lookup: Node) -> bool:
+    """Whether a ``GatherV2`` names rows: it looks up along the first axis, and all examples share the indices."""
+    batched, axis = lookup.attr("batch_dims"), view.integers(view.source(lookup, 2))
+    return axis == [0] and not (batched is not None and batched.i)

@@ -10,6 +10,7 @@ from tfperfkit_rules.graph.checks_on import checks_on
 from tfperfkit_rules.graph.clipped_norms import ClippedNorms
 from tfperfkit_rules.graph.copied_layers import copied_layers
 from tfperfkit_rules.graph.copied_variable import CopiedVariable
+from tfperfkit_rules.graph.dense_mask import DenseMask
 from tfperfkit_rules.graph.dense_updates import dense_updates
 from tfperfkit_rules.graph.factorised_again import FactorisedAgain
 from tfperfkit_rules.graph.fixed_work import fixed_work
@@ -18,6 +19,7 @@ from tfperfkit_rules.graph.float64 import float64
 from tfperfkit_rules.graph.gradients import repeated_gradients
 from tfperfkit_rules.graph.growing_argument import GrowingArgument
 from tfperfkit_rules.graph.jacobian_diagonal import JacobianDiagonal
+from tfperfkit_rules.graph.matmul_order import MatmulOrder
 from tfperfkit_rules.graph.metrics import metrics
 from tfperfkit_rules.graph.padded_calls import PaddedCalls
 from tfperfkit_rules.graph.padding import padding
@@ -30,11 +32,13 @@ from tfperfkit_rules.graph.slow_kernels import slow_kernels
 from tfperfkit_rules.graph.slow_layers import slow_layers
 from tfperfkit_rules.graph.small_loops import small_loops
 from tfperfkit_rules.graph.small_updates import SmallUpdates
+from tfperfkit_rules.graph.sparse_as_dense import SparseAsDense
 from tfperfkit_rules.graph.unrolled_loops import unrolled_loops
 from tfperfkit_rules.graph.waste import RULES as WASTE
 from tfperfkit_rules.graph.weight_averages import WeightAverages
 from tfperfkit_rules.graph.whole_shuffle import WholeShuffle
 from tfperfkit_rules.graph.whole_sort import WholeSort
+from tfperfkit_rules.graph.whole_table import WholeTable
 
 RULES: tuple[Rule, ...] = (
     repeated_forward,
@@ -59,6 +63,10 @@ RULES: tuple[Rule, ...] = (
     repeated_gradients,
     WholeSort(),
     WholeShuffle(),
+    DenseMask(),
+    MatmulOrder(),
+    WholeTable(),
+    SparseAsDense(),
     AllDifferences(),
     CopiedVariable(),
     JacobianDiagonal(),

@@ -11,14 +11,10 @@ DENSE_UPDATE = "GRF006"
 SLOW_KERNEL = "GRF007"
 APART_TURNS = "GRF008"
 FIXED_WORK = "GRF009"
-SPREAD_OUT = "GRF010"
-PRODUCT_ORDER = "GRF011"
-WHOLE_TABLE = "GRF014"
 REPEATED_ROWS = "GRF015"
 SAME_MATRIX = "GRF016"
 PICKED_BRANCH = "GRF017"
 PADDING = "GRF018"
-NEARLY_ALL_ZEROS = "GRF021"
 SAME_ARGUMENT = "GRF023"
 ALL_POSITIONS = "GRF027"
 WHOLE_PENALTY = "GRF028"
@@ -42,14 +38,10 @@ TITLES = {
     SLOW_KERNEL: "Much of a step is an operation that no processor is fast at",
     APART_TURNS: "An unrolled loop whose turns don't need each other",
     FIXED_WORK: "Layers that never change compute the same in each epoch",
-    SPREAD_OUT: "Indices become a mask that a product or a sum takes back",
-    PRODUCT_ORDER: "Products of matrices in a costly order",
-    WHOLE_TABLE: "All rows are computed, and few are looked up",
     REPEATED_ROWS: "Rows are repeated, or pictures enlarged, before layers that take each alone",
     SAME_MATRIX: "A matrix that stays the same is factorised each time",
     PICKED_BRANCH: "Several branches run on all rows, and each row takes one",
     PADDING: "Sequences are mostly padding",
-    NEARLY_ALL_ZEROS: "A matrix that is nearly all zeros is multiplied as a dense one",
     SAME_ARGUMENT: "What follows from arguments that stay the same is computed again in each call",
     ALL_POSITIONS: "All positions of a sequence are computed, and few are used",
     WHOLE_PENALTY: "A penalty goes over all rows of a table, and few are looked up",

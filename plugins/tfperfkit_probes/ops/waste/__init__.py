@@ -16,29 +16,21 @@ from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste.penalties import penalties
 from tfperfkit_probes.ops.waste.picked import picked
 from tfperfkit_probes.ops.waste.positions import positions
-from tfperfkit_probes.ops.waste.products import products
 from tfperfkit_probes.ops.waste.repeats import repeats
 from tfperfkit_probes.ops.waste.resized import resized
 from tfperfkit_probes.ops.waste.results import results
 from tfperfkit_probes.ops.waste.separable import separable
 from tfperfkit_probes.ops.waste.solves import solves
-from tfperfkit_probes.ops.waste.spread import spread
 from tfperfkit_probes.ops.waste.stacked import stacked
-from tfperfkit_probes.ops.waste.tables import tables
 from tfperfkit_probes.ops.waste.unrolled import unrolled
-from tfperfkit_probes.ops.waste.zeros import zeros
 
 _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
-    products,
-    spread,
-    tables,
     penalties,
     repeats,
     resized,
     solves,
     picked,
     positions,
-    zeros,
     separable,
     unrolled,
     stacked,

@@ -12,20 +12,6 @@ FEW = Threshold(
     "of the rows of a table or variable that are looked up or new, at most, for the rest to be waste",
     Chosen("what is saved must outweigh looking up and scattering"),
 )
-ORDER_LEFT = Threshold(
-    0.5,
-    "share",
-    "of the arithmetic of products that another order leaves, at most, for it to be reported",
-    Chosen("half"),
-)
-SPARSE_SLOWER = Threshold(
-    70,
-    "ratio",
-    "what a product with a sparse matrix takes, over the same part of the dense one",
-    Measured(
-        "40 to 85 with 0.15 to 3 % of the numbers, forward and backward; by processor time 68 to 78", _MACHINE, None
-    ),
-)
 MIN_MATRIX = Threshold(
     32, "rows", "of a matrix that is factorised: a smaller one takes no time", Chosen("see MIN_SOLVED")
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.sizes import BINARY, SAME, UNARY
-from tfperfkit.graph.uses import along_rows
+from tfperfkit.graph.uses import names_rows
 from tfperfkit.graph.view import View
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste import numbers
@@ -29,7 +29,7 @@ def penalties(view: View) -> Iterator[Wasted]:
             reads.setdefault(node.inputs[0][0], []).append(node)
         elif node.type == "ResourceGather":
             lookups.setdefault(node.inputs[0][0], []).append(node)
-        elif node.type == "GatherV2" and along_rows(view, node):
+        elif node.type == "GatherV2" and names_rows(view, node):
             read = view.source(node, 0)
             if read is not None and read.type == "ReadVariableOp":
                 lookups.setdefault(read.inputs[0][0], []).append(node)
@@ -93,7 +93,7 @@ def _reduced(view: View, read: Node) -> list[Node] | None:
         if node.name in view.results or len(found) > _MAX_OPERATIONS:
             return None
         for use in view.uses(node):
-            looked_up = use.number == 0 and use.node.type == "GatherV2" and along_rows(view, use.node)
+            looked_up = use.number == 0 and use.node.type == "GatherV2" and names_rows(view, use.node)
             if looked_up or use.node.name in found:
                 continue
             if not _to_one(view, use.node):

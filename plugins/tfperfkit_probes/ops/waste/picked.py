@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from tfperfkit.graph.model import Node
+from tfperfkit.graph.products import product_of
 from tfperfkit.graph.slices import taken
 from tfperfkit.graph.view import View
 from tfperfkit.model import SourceSpan
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste.hot import one_hot
-from tfperfkit_probes.ops.waste.products import product_of
 
 KIND = "picked"
 _MIN_BRANCHES = 3

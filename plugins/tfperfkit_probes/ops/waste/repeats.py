@@ -9,11 +9,11 @@ import msgspec
 from tfperfkit.graph.flow import Flow
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.optable import is_heavy
+from tfperfkit.graph.products import product_of
 from tfperfkit.graph.sizes import BINARY, UNARY
-from tfperfkit.graph.uses import along_rows
+from tfperfkit.graph.uses import names_rows
 from tfperfkit.graph.view import Use, View
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.waste.products import product_of
 
 KIND = "repeats"
 _MIN_TIMES = 4
@@ -48,7 +48,7 @@ def _repeats(view: View, node: Node) -> bool:
     if node.type in _REPEATS:
         return True
     if node.type == "GatherV2":
-        return along_rows(view, node)
+        return names_rows(view, node)
     if node.type in ("Pack", "ConcatV2"):
         return len({view.made(*owner) for owner in node.inputs[: -1 if node.type == "ConcatV2" else None]}) == 1
     if node.type == "Mul" and len(node.inputs) == 2:

@@ -11,26 +11,18 @@ from tfperfkit_rules.graph.waste.again import stacked, unrolled
 from tfperfkit_rules.graph.waste.penalties import penalties
 from tfperfkit_rules.graph.waste.picked import picked
 from tfperfkit_rules.graph.waste.positions import positions
-from tfperfkit_rules.graph.waste.products import products
 from tfperfkit_rules.graph.waste.repeats import enlarged, repeats
 from tfperfkit_rules.graph.waste.results import results
 from tfperfkit_rules.graph.waste.separable import separable
 from tfperfkit_rules.graph.waste.solves import solves
-from tfperfkit_rules.graph.waste.spread import spread
-from tfperfkit_rules.graph.waste.tables import tables
-from tfperfkit_rules.graph.waste.zeros import zeros
 
 RULES: tuple[Rule, ...] = (
-    spread,
-    products,
-    tables,
     repeats,
     enlarged,
     solves,
     picked,
     positions,
     penalties,
-    zeros,
     separable,
     unrolled,
     stacked,

@@ -15,14 +15,18 @@ from tfperfkit_rules.graph import RULES
 from tfperfkit_rules.graph.all_differences import Differences
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.copied_variable import CopiedRows, SummedTable
+from tfperfkit_rules.graph.dense_mask import Mask
 from tfperfkit_rules.graph.factorised_again import FactorisedMatrix
 from tfperfkit_rules.graph.flattened import FlattenedLayer
 from tfperfkit_rules.graph.growing_argument import GrownArgument
 from tfperfkit_rules.graph.jacobian_diagonal import DiagonalJacobian
+from tfperfkit_rules.graph.matmul_order import CostlyOrder
 from tfperfkit_rules.graph.same_in_each import NeverChanging, SameArgument
+from tfperfkit_rules.graph.sparse_as_dense import ZeroMatrix
 from tfperfkit_rules.graph.weight_averages import AveragedWeights
 from tfperfkit_rules.graph.whole_shuffle import ShuffledRows
 from tfperfkit_rules.graph.whole_sort import SortedRow
+from tfperfkit_rules.graph.whole_table import ComputedTable
 from tfprof_builder import brief, graphs, op
 from work_builder import frame, sampled, work_evidence
 
@@ -32,28 +36,22 @@ from tfperfkit.offers import ComputedStep, FixedWork, FunctionCalls, RanOperatio
 
 HERE = SourceSpan("train.py", 3, "loss")
 FIGURES: dict[str, dict[str, float]] = {
-    "spread": {"mask": 9e6, "ids": 768, "one_hot": 1.0, "looked_up": 1.0},
-    "order": {"flops": 2e9, "needed": 2e7, "made": 3e7, "between": 1000},
-    "table": {"rows": 60_000, "taken": 1024},
     "repeats": {"rows": 50, "times": 1500},
     "solve": {"size": 480, "columns": 4, "loop": 1.0},
     "picked": {"branches": 12},
     "resized": {"times": 256, "before": 256, "after": 12},
     "positions": {"all": 32, "used": 1},
     "penalty": {"rows": 90_000, "taken": 512},
-    "zeros": {"numbers": 1.6e7, "filled": 0.0012},
     "separable": {"height": 53, "width": 53, "channels": 1},
     "stacked": {"same": 2, "rows": 3, "variables": 30},
 }
-CODES = {"spread": "GRF010", "order": "GRF011"} | {
-    "table": "GRF014",
+CODES = {
     "repeats": "GRF015",
     "resized": "GRF015",
     "positions": "GRF027",
     "penalty": "GRF028",
     "solve": "GRF016",
     "picked": "GRF017",
-    "zeros": "GRF021",
     "separable": "GRF033",
     "stacked": "GRF023",
 }
@@ -62,6 +60,20 @@ CODES = {"spread": "GRF010", "order": "GRF011"} | {
 #: By their codes, causes that a ``GraphRule`` finds.
 CAUSES: dict[str, Cause] = {
     "GRF013": SortedRow(where=HERE, operations=["sort/TopKV2"], left=0.1, length=24_000, used=120, rows=8),
+    "GRF010": Mask(
+        where=HERE,
+        operations=["sort/TopKV2"],
+        left=0.1,
+        numbers=9_000_000,
+        indices=768,
+        one_hot=True,
+        multiplied=True,
+    ),
+    "GRF011": CostlyOrder(
+        where=HERE, operations=["sort/TopKV2"], left=0.1, arithmetic=2e9, needed=2e7, made=30_000_000, between=1000
+    ),
+    "GRF014": ComputedTable(where=HERE, operations=["sort/TopKV2"], left=0.1, rows=60_000, taken=1024),
+    "GRF021": ZeroMatrix(where=HERE, operations=["sort/TopKV2"], left=0.1, numbers=16_000_000, filled=0.0012),
     "GRF012": Differences(
         where=HERE, operations=["sort/TopKV2"], left=0.1, differences=70_000_000, distances=6_000_000, numbers=1_000_000
     ),
@@ -201,11 +213,11 @@ def test_the_gain_is_what_is_not_left() -> None:
 
 
 def test_what_would_do_is_priced_by_its_arithmetic_and_memory() -> None:
-    (cheap,) = told(step(waste("order", left=None, flops=1e6, bytes=1e5)))
-    (dear,) = told(step(waste("order", left=None, flops=1e8, bytes=1e5)))
+    (cheap,) = told(step(waste("GRF011", left=None, flops=1e6, bytes=1e5)))
+    (dear,) = told(step(waste("GRF011", left=None, flops=1e8, bytes=1e5)))
     assert cheap.gain.bounds is not None and dear.gain.bounds is not None
     assert dear.gain.bounds[0] < cheap.gain.bounds[0]
-    assert not told(step(waste("order", left=None, flops=1e9, bytes=1e5)))  # takes as long
+    assert not told(step(waste("GRF011", left=None, flops=1e9, bytes=1e5)))  # takes as long
 
 
 @pytest.mark.parametrize(
@@ -379,12 +391,11 @@ def test_a_dense_layer_that_is_quick_or_a_small_part_of_the_weights_is_left_in_p
 
 def beside(width: float, alone_ms: float | None) -> Finding:
     """Waste that shares half of its time with one thread of what else runs, which is ``width`` threads elsewhere."""
-    function = brief(
-        graph="__inference_step_1", first_execution_ms=5.0, marks=Marks(wasted=[waste("spread", left=0.0)])
-    )
+    marks, graphs_ = found_in("__inference_step_1", [waste("GRF010", left=0.0)])
+    function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=marks)
     sort = msgspec.structs.replace(ran("TopKV2", 6.0), of="sort/TopKV2", busy_ms=9.0, alone_ms=alone_ms)
     other = msgspec.structs.replace(ran("MatMul", 6.0), busy_ms=6.0 + 3.0 * width, alone_ms=3.0 if width == 1 else 0.0)
-    more = (FunctionCalls(per_step={"__inference_step_1": 1.0}), OpsData(functions=[], all=(function,)))
+    more = (FunctionCalls(per_step={"__inference_step_1": 1.0}), OpsData(functions=[], all=(function,)), graphs_)
     (found,) = told(compiled((sort, other), more=more))
     return found
 
@@ -406,8 +417,7 @@ def test_operations_beyond_the_caches_slow_the_rest() -> None:
 
 
 def _of_bytes(moved: float) -> Any:
-    function = brief(
-        graph="__inference_step_1", first_execution_ms=5.0, marks=Marks(wasted=[waste("spread", left=0.0)])
-    )
+    marks, graphs_ = found_in("__inference_step_1", [waste("GRF010", left=0.0)])
+    function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=marks)
     row = msgspec.structs.replace(ran("TopKV2", 4.0), of="sort/TopKV2", bytes=moved)
-    return row, (FunctionCalls(per_step={"__inference_step_1": 1.0}), OpsData(functions=[], all=(function,)))
+    return row, (FunctionCalls(per_step={"__inference_step_1": 1.0}), OpsData(functions=[], all=(function,)), graphs_)

@@ -169,14 +169,15 @@ class Writer:
         self.lists = ["xs", "ys", "zs", "rows", "out", "shared"]
         self.names = 0
         #: Whether most of the program is harmless, so that more of what can be claimed of it is true.
-        self.tame = choose.number(0, 2) > 0
+        self.tame = choose.number(0, 1) > 0
         self.given: list[str] = []
 
     def number(self, depth: int = 2) -> str:
         """An expression whose value is a number."""
         pick, choose = self.choose.pick, self.choose
         if depth <= 0 or choose.number(0, 3) == 0:
-            return pick([pick(self.numbers), pick(self.numbers), str(choose.number(0, 9)), "box.n", "Box.size"])
+            own = self.given or self.numbers
+            return pick([pick(own), pick(own), pick(own), pick(self.numbers), str(choose.number(0, 9)), "box.n"])
         if self.tame and choose.number(0, 12):
             return self.harmless(depth)
         a, b = self.number(depth - 1), self.number(depth - 1)
@@ -287,7 +288,16 @@ class Writer:
         """An expression whose value is a list of numbers."""
         pick, choose = self.choose.pick, self.choose
         if depth <= 0 or choose.number(0, 2) == 0:
-            return pick([*self.lists, "box.held", "nested[0]", "list(table)", "sorted(seen)"])
+            return pick(
+                [
+                    *self.lists,
+                    f"[{pick(self.given or self.numbers)}, 4]",
+                    "box.held",
+                    "nested[0]",
+                    "list(table)",
+                    "sorted(seen)",
+                ]
+            )
         a, many = self.number(depth - 1), self.list(depth - 1)
         name = self.fresh()
         return pick(
@@ -386,7 +396,7 @@ class Writer:
         name = self.fresh()
         if self.tame and choose.number(0, 9):
             return self.harmless_statement(name, a, b)
-        target = pick(["state", "best", name, name, name])
+        target = pick(["state", "best", name, name])
         options = [
             [f"{target} = {a}"],
             [f"{target} = {a}"],
@@ -598,9 +608,7 @@ class Writer:
         self.lists += lists
         size = choose.number(1, 4)
         loop = [f"{indent}for {target} in {over}:", *self.block(2, indent + "    ", True, size)]
-        wanted = choose.pick(
-            [["rows", "total", "out", "array"], ["rows", "total", "counts", "table", "out", "box.held", "text"], ALL]
-        )
+        wanted = choose.pick([["rows", "total", "out", "array"], ALL, ALL])
         lines = []
         if inside:
             names = "total, best, state, text, xs, zs"

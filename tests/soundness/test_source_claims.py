@@ -39,7 +39,7 @@ def tally(monkeypatch: pytest.MonkeyPatch) -> Tally:
     """What is found if the analysis takes every loop for one with independent iterations."""
     monkeypatch.setattr(Iteration, "dependence", lambda self, draws: "")
     monkeypatch.setattr(Iteration, "varies", lambda self, node: False)
-    return check_seeds(range(30))
+    return check_seeds(range(40))
 
 
 def test_a_wrong_claim_is_refuted(tally: Tally) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tfperfkit.syntax.nodes import find_own_nodes
@@ -56,9 +55,3 @@ def make_function(node: Definition, owner: str = "") -> Function:
     """Describe the function that a node defines."""
     first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))])
     return Function(getattr(node, "name", "<lambda>"), node.lineno, first, node.end_lineno or node.lineno, node, owner)
-
-
-def find_innermost(functions: Iterable[Function], line: int) -> Function | None:
-    """The innermost of these functions around a line, decorators included."""
-    around = [item for item in functions if item.first <= line <= item.last]
-    return max(around, key=lambda item: item.first, default=None)

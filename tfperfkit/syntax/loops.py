@@ -42,16 +42,6 @@ class SourceLoops:
             self._visit(child, inner)
 
 
-def evaluated_once(loop: ast.AST) -> ast.expr | None:
-    """Return the expression of a loop that is evaluated once, before the first iteration: the iterable in the header of
-    a ``for``, and of the first ``for`` in a comprehension. A ``while`` has none."""
-    if isinstance(loop, (ast.For, ast.AsyncFor)):
-        return loop.iter
-    if isinstance(loop, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-        return loop.generators[0].iter
-    return None
-
-
 def expression_span(node: ast.expr) -> Span:
     """Return (line, last line, column, end column) of an expression; lines from 1, columns in bytes of UTF-8."""
     return node.lineno, node.end_lineno or node.lineno, node.col_offset, node.end_col_offset or node.col_offset

@@ -82,6 +82,11 @@ class Syntax(Names):
         """Find the innermost function around a line, decorators included; None at the module's top."""
         return self._function_at.get(line)
 
+    def find_definition(self, line: int) -> Function | None:
+        """Find the innermost function or lambda around a line."""
+        around = (item for item in (*self.functions, *self.lambdas) if item.first <= line <= item.last)
+        return max(around, key=lambda item: item.first, default=None)
+
     def find_only_function(self, name: str) -> Function | None:
         """Find the function or method of this name; None if the file has none or several."""
         found = [item for item in self.functions if item.name == name]

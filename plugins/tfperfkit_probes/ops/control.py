@@ -59,7 +59,9 @@ def control_and_effects(
         source = sources.of(name)
         if source is None:
             continue
-        found = {each.first: each for line in list(file.lines) if (each := source.find_function(line)) is not None}
+        found = {
+            each.first: each for line in list(file.lines) if (each := source.syntax.find_definition(line)) is not None
+        }
         for _, function in sorted(found.items()):
             controls += [_judge(name, each, file) for each in statements(function)]
             effects += side_effects(function, name, source)

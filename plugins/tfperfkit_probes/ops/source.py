@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from tfperfkit.syntax.function import Function, find_innermost
+from tfperfkit.syntax.function import Function
 from tfperfkit.syntax.module import Syntax, parse
 from tfperfkit.syntax.nodes import find_own_nodes, get_method, get_receiver
 from tfperfkit_probes.ops.model import SideEffect
@@ -50,10 +50,6 @@ class Source:
 
     lines: Sequence[str]
     syntax: Syntax
-
-    def find_function(self, line: int) -> Function | None:
-        """Find the innermost function or lambda around a line."""
-        return find_innermost((*self.syntax.functions, *self.syntax.lambdas), line)
 
 
 def statements(function: Function) -> Iterator[Statement]:

@@ -15,7 +15,7 @@ from tfperfkit.gain import MEDIUM, Gain, from_shares, interval, severity, up_to
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.function import Function, find_innermost
+from tfperfkit.syntax.function import Function
 from tfperfkit.syntax.nodes import find_nodes, get_argument, is_constant, list_names
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import COMPILED, Api, call_of, calls
@@ -102,7 +102,7 @@ def _count_parameters(evidence: Evidence, frames: tuple[Frame, ...]) -> int | No
     call = call_of(evidence, leaf, COMPILED) if len(frames) == 1 else None
     if data is None or syntax is None or call is None:
         return None
-    scope = find_innermost((*syntax.functions, *syntax.lambdas), leaf.line)
+    scope = syntax.find_definition(leaf.line)
     if scope is None:
         return None
     names = _name_vector(scope)

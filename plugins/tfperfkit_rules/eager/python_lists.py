@@ -12,8 +12,9 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.call import bind_arguments
 from tfperfkit.syntax.module import Syntax
-from tfperfkit.syntax.nodes import get_argument, get_last_name, get_method, get_receiver
+from tfperfkit.syntax.nodes import get_last_name, get_method, get_receiver
 from tfperfkit_rules.eager.gain import MIN_SHARE
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
@@ -183,11 +184,11 @@ def _list_given(syntax: Syntax, node: ast.Name) -> list[ast.expr]:
     function = syntax.find_function(node.lineno)
     if function is None or node.id not in function.parameters:
         return []
-    found = []
-    for call in syntax.find_calls(function.name):
-        at = function.parameters.index(node.id) - bool(get_method(call) and function.owner)
-        found.append(get_argument(call, node.id, at if at >= 0 else None))
-    return [item for item in found if item is not None]
+    bound = (
+        bind_arguments(function.node.args, call, skip=int(bool(get_method(call) and function.owner)))
+        for call in syntax.find_calls(function.name)
+    )
+    return [value for given in bound if given is not None and node.id in given for value in given[node.id].values]
 
 
 def _is_list(syntax: Syntax, node: ast.AST) -> bool:

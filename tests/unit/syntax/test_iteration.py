@@ -87,6 +87,7 @@ def test_numbers_that_are_drawn_may_be_left_out_of_the_question() -> None:
         ("ys = xs\nfor t in [1, 2]:\n    ys[0] = t\n    rows.append(model(xs))\n", "model(xs)", False),
         ("for t in [1, 2]:\n    other(t)\n    rows.append(model(xs))\n", "model(xs)", False),
         ("for t in [1, 2]:\n    rows.append(model(xs, training=True))\n", "model(xs, training=True)", False),
+        ("for t in model(xs):\n    rows.append(t)\n", "model(xs)", False),  # evaluated once, in no iteration
         ("for t in [1, 2]:\n    for x in xs:\n        y = x * 2\n        rows.append(y + t)\n", "x * 2", True),
     ],
 )

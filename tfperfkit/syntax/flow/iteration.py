@@ -80,7 +80,7 @@ class Iteration(Program):
     def _begin(self) -> None:
         """Forget what evaluating the header did: it is done once."""
         self.accesses, self.bindings, self.reads_carried, self.deep_reads = [], [], set(), []
-        self.doubts = set()
+        self.doubts, self.seen = set(), {}
         self.acts = 0
 
     def _bind_target(self, target: ast.expr, over: Value, node: ast.expr) -> None:

@@ -117,6 +117,8 @@ def shown(value: Any, depth: int = 0) -> str:
         return "…"
     if isinstance(value, (np.ndarray, np.generic)):
         return f"array({value.tolist()!r})"
+    if isinstance(value, float):
+        return f"{value:.9g}"  # a sum in another order is rounded in another way
     if isinstance(value, int) and value.bit_length() > 1000:
         return hex(value)
     if isinstance(value, (int, float, str, type(None))):

@@ -38,7 +38,8 @@ def same_in_every_iteration(
 def iterations_independent(
     tree: ast.Module, loop: ast.AST, known: Mapping[ast.Call, str] = _NOTHING_KNOWN, *, draws: bool = True
 ) -> bool:
-    """Whether the iterations of a loop may run in any order and give the same, up to the order of what they collect.
+    """Whether the iterations of a loop may run in any order and give the same, up to the order of what they collect and
+    the rounding of sums.
 
     Args:
         draws: whether iterations that draw at random from one generator depend on each other.

@@ -36,6 +36,7 @@ from tfperfkit_rules.graph.sparse_as_dense import SparseAsDense
 from tfperfkit_rules.graph.unrolled_loops import unrolled_loops
 from tfperfkit_rules.graph.waste import RULES as WASTE
 from tfperfkit_rules.graph.weight_averages import WeightAverages
+from tfperfkit_rules.graph.whole_penalty import WholePenalty
 from tfperfkit_rules.graph.whole_shuffle import WholeShuffle
 from tfperfkit_rules.graph.whole_sort import WholeSort
 from tfperfkit_rules.graph.whole_table import WholeTable
@@ -77,5 +78,6 @@ RULES: tuple[Rule, ...] = (
     WeightAverages(),
     ClippedNorms(),
     SmallUpdates(),
+    WholePenalty(),
     *WASTE,
 )

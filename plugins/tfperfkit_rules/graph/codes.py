@@ -17,7 +17,6 @@ PICKED_BRANCH = "GRF017"
 PADDING = "GRF018"
 SAME_ARGUMENT = "GRF023"
 ALL_POSITIONS = "GRF027"
-WHOLE_PENALTY = "GRF028"
 UNREAD_RESULT = "GRF031"
 SEPARABLE_KERNEL = "GRF033"
 UNROLLED_LOOP = "OPS001"
@@ -44,7 +43,6 @@ TITLES = {
     PADDING: "Sequences are mostly padding",
     SAME_ARGUMENT: "What follows from arguments that stay the same is computed again in each call",
     ALL_POSITIONS: "All positions of a sequence are computed, and few are used",
-    WHOLE_PENALTY: "A penalty goes over all rows of a table, and few are looked up",
     UNREAD_RESULT: "A compiled function computes a result that nothing reads",
     SEPARABLE_KERNEL: "A convolution with a whole kernel that is a column times a row",
     UNROLLED_LOOP: "A Python loop is unrolled into thousands of operations",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from tfperfkit_probes.ops.waste.numbers import FEW
-
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.graph import optable
 from tfperfkit.graph.model import Node
@@ -19,6 +17,12 @@ from tfperfkit_rules.graph.waste.pricing import Part, count, often
 
 COPIED_NUMBERS_MIN = Threshold(
     4096, "numbers", "of a variable that is copied: a copy of a smaller one takes no time", Chosen("a few cache lines")
+)
+WRITTEN_MAX = Threshold(
+    0.25,
+    "share",
+    "of the rows or numbers of a variable that are new, at most, for the copies of the rest to be waste",
+    Chosen("what is saved must outweigh scattering"),
 )
 _WRITTEN_OVER = optable.names(trait="copies-first")
 _SLICES = ("StridedSlice", "Slice")
@@ -132,7 +136,7 @@ def _copied(view: View, node: Node) -> CopiedRows | None:
         return None
     new, way = written
     whole = view.elements(made.name) or 0
-    if whole < COPIED_NUMBERS_MIN.value or new > FEW.value * whole:
+    if whole < COPIED_NUMBERS_MIN.value or new > WRITTEN_MAX.value * whole:
         return None
     rows = (view.shape(made.name) or (1,))[0]
     operations = [*way, made, node]
@@ -159,7 +163,7 @@ def _summed(view: View, node: Node) -> SummedTable | None:
     spread = way[-1]
     shape, named = view.shape(spread.name), view.elements(*spread.inputs[1])
     whole = view.elements(spread.name)
-    if not shape or not whole or not named or whole < COPIED_NUMBERS_MIN.value or named > FEW.value * shape[0]:
+    if not shape or not whole or not named or whole < COPIED_NUMBERS_MIN.value or named > WRITTEN_MAX.value * shape[0]:
         return None
     operations = [each.name for each in (*reversed(way), node)]
     places = [each.place for each in (node, *way) if each.place is not None]

@@ -13,7 +13,6 @@ from tfperfkit.graph.recorded import RecordedFunction
 from tfperfkit.graph.view import View
 from tfperfkit.model import SourceSpan
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.waste.penalties import penalties
 from tfperfkit_probes.ops.waste.picked import picked
 from tfperfkit_probes.ops.waste.positions import positions
 from tfperfkit_probes.ops.waste.repeats import repeats
@@ -25,7 +24,6 @@ from tfperfkit_probes.ops.waste.stacked import stacked
 from tfperfkit_probes.ops.waste.unrolled import unrolled
 
 _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
-    penalties,
     repeats,
     resized,
     solves,

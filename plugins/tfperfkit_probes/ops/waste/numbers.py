@@ -6,12 +6,6 @@ from tfperfkit.calibration import Chosen, Measured, Threshold
 
 _MACHINE = "two cores shared with other work, TensorFlow 2.21, by hand"
 
-FEW = Threshold(
-    0.25,
-    "share",
-    "of the rows of a table or variable that are looked up or new, at most, for the rest to be waste",
-    Chosen("what is saved must outweigh looking up and scattering"),
-)
 MIN_MATRIX = Threshold(
     32, "rows", "of a matrix that is factorised: a smaller one takes no time", Chosen("see MIN_SOLVED")
 )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from tfperfkit.rule import Rule
 from tfperfkit_rules.graph.waste.again import stacked, unrolled
-from tfperfkit_rules.graph.waste.penalties import penalties
 from tfperfkit_rules.graph.waste.picked import picked
 from tfperfkit_rules.graph.waste.positions import positions
 from tfperfkit_rules.graph.waste.repeats import enlarged, repeats
@@ -22,7 +21,6 @@ RULES: tuple[Rule, ...] = (
     solves,
     picked,
     positions,
-    penalties,
     separable,
     unrolled,
     stacked,

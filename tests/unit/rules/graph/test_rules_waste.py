@@ -24,6 +24,7 @@ from tfperfkit_rules.graph.matmul_order import CostlyOrder
 from tfperfkit_rules.graph.same_in_each import NeverChanging, SameArgument
 from tfperfkit_rules.graph.sparse_as_dense import ZeroMatrix
 from tfperfkit_rules.graph.weight_averages import AveragedWeights
+from tfperfkit_rules.graph.whole_penalty import PenalisedTable
 from tfperfkit_rules.graph.whole_shuffle import ShuffledRows
 from tfperfkit_rules.graph.whole_sort import SortedRow
 from tfperfkit_rules.graph.whole_table import ComputedTable
@@ -41,7 +42,6 @@ FIGURES: dict[str, dict[str, float]] = {
     "picked": {"branches": 12},
     "resized": {"times": 256, "before": 256, "after": 12},
     "positions": {"all": 32, "used": 1},
-    "penalty": {"rows": 90_000, "taken": 512},
     "separable": {"height": 53, "width": 53, "channels": 1},
     "stacked": {"same": 2, "rows": 3, "variables": 30},
 }
@@ -49,7 +49,6 @@ CODES = {
     "repeats": "GRF015",
     "resized": "GRF015",
     "positions": "GRF027",
-    "penalty": "GRF028",
     "solve": "GRF016",
     "picked": "GRF017",
     "separable": "GRF033",
@@ -95,6 +94,7 @@ CAUSES: dict[str, Cause] = {
     "GRF025": FactorisedMatrix(
         where=HERE, operations=["sort/TopKV2"], left=0.1, size=480, times=2, determinant=True, inverse=True
     ),
+    "GRF028": PenalisedTable(where=HERE, operations=["sort/TopKV2"], left=0.1, rows=90_000, taken=512),
     "GRF026": ShuffledRows(where=HERE, operations=["sort/TopKV2"], left=0.1, rows=1_000_000, used=64),
 }
 
@@ -167,7 +167,7 @@ def test_a_table_that_is_summed_has_words_of_its_own() -> None:
 
 
 def test_what_the_update_takes_goes_with_it() -> None:
-    without, with_it = (told(step(waste("penalty", updates=names)))[0] for names in ([], ["sort/TopKV2"]))
+    without, with_it = (told(step(waste("GRF028", updates=names)))[0] for names in ([], ["sort/TopKV2"]))
     assert with_it.share_of_step - without.share_of_step == pytest.approx(1.0 / 12.14, abs=0.01)
     backward = [next(row for row in one.evidence if row.name == "of it backward").value for one in (without, with_it)]
     assert backward[1] == pytest.approx(backward[0] * without.share_of_step / with_it.share_of_step)
@@ -175,10 +175,10 @@ def test_what_the_update_takes_goes_with_it() -> None:
 
 def test_the_layer_that_is_given_the_penalty_is_the_first_place() -> None:
     text = "from tensorflow.keras import layers\n\nvectors = layers.Embedding(9, 2, embeddings_regularizer='l2')\n"
-    (finding,) = told(step(waste("penalty"), source={"model.py": text}))
+    (finding,) = told(step(waste("GRF028"), source={"model.py": text}))
     assert [(place.file, place.line) for place in finding.where[:2]] == [("model.py", 3), (HERE.file, HERE.line)]
     assert "activity_regularizer" in finding.advice
-    assert "activity_regularizer" not in told(step(waste("penalty")))[0].advice
+    assert "activity_regularizer" not in told(step(waste("GRF028")))[0].advice
 
 
 @pytest.mark.parametrize("direct", [False, True])

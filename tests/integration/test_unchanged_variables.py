@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from graph_causes import causes_in
 from late_tensorflow import needs_tensorflow, tf
 from tfperfkit_probes.ops.record import _variables
 from tfperfkit_probes.ops.stored import FunctionRecord
 from tfperfkit_probes.ops.unchanged import Unchanged
-from tfperfkit_probes.ops.waste import wasted
+from tfperfkit_rules.graph.same_matrix import StayingMatrix
 
 from tfperfkit.graph.model import Graph
 from tfperfkit.instruments.graphs.snapshot import contents_of
@@ -35,8 +36,8 @@ def inverted_each_call(*functions: Callable[..., Any]) -> bool:
             graphs[contents.name] = Graph(contents, graphs.get)
         records.append(FunctionRecord(graph=name, trace_id=number, variables=_variables(concrete.graph)))
     unchanged = Unchanged((record, graphs[record.graph]) for record in records)
-    kinds = {each.kind for each in wasted(graphs["f0"], None, unchanged.placeholders(records[0]))}
-    return "solve" in kinds
+    found = causes_in(graphs["f0"], None, unchanged.placeholders(records[0]))
+    return any(isinstance(each, StayingMatrix) for each in found)
 
 
 def test_of_a_variable_that_only_is_read() -> None:

@@ -6,8 +6,6 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator
 
-from tfperfkit_probes.ops.waste.numbers import FACTORISING_SLOWER, MIN_MATRIX
-
 from tfperfkit.calibration import Measured, Threshold
 from tfperfkit.graph import optable
 from tfperfkit.graph.flops import CHOLESKY, INVERSE, INVERSE_OF_FACTOR, LU
@@ -16,6 +14,7 @@ from tfperfkit.graph.view import View
 from tfperfkit.model import Finding
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.factorising import FACTORISING_SLOWER, MACHINE, MIN_MATRIX
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.graph.waste.pricing import Part, count
 
@@ -25,7 +24,7 @@ FACTORS_LEFT = Threshold(
     "of a matrix that is factorised several times, what is left with one factor, at least",
     Measured(
         "of a step with 500 rows 0.31, with 900 0.6, with a gradient through the factor",
-        "two cores shared with other work, TensorFlow 2.21, by hand",
+        MACHINE,
         2,
     ),
 )

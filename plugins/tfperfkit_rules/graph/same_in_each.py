@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 
 from tfperfkit_probes.ops.model import OpsData
-from tfperfkit_probes.ops.waste.solves import DECOMPOSES, SOLVES
 
 from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.graph import optable
@@ -22,6 +21,7 @@ from tfperfkit.graph.walk import WRITES
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import FixedWork
 from tfperfkit.rule import Evidence
+from tfperfkit_rules.graph.factorising import DECOMPOSES, SOLVES
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.graph.same_work import SameWork, common_line, line_of_most, measured, used_arguments, work_of
 from tfperfkit_rules.graph.waste.pricing import Part, count, parts_of
@@ -171,12 +171,12 @@ def _is_worth(view: View, found: list[Node]) -> bool:
 
 
 def _computes(found: list[Node]) -> bool:
-    """Whether there is a product or the like; ``solves`` recognises decompositions."""
+    """Whether there is a product or the like; GRF016 reports decompositions."""
     return any(is_heavy(node.type) and node.type not in SOLVES | DECOMPOSES for node in found)
 
 
 def _moves_much(view: View, found: list[Node]) -> bool:
-    """Whether it goes through much memory. Reading a variable moves nothing; ``solves`` recognises decompositions."""
+    """Whether it goes through much memory. Reading a variable moves nothing; GRF016 reports decompositions."""
     moving = (node for node in found if node.type not in SOLVES | DECOMPOSES and node.type not in _READS)
     return sum(moved(view.graph, node, view.open_size) for node in moving) >= FIXED_BYTES.value
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence, Set
 from itertools import chain
 from typing import Any, ClassVar
 
-from tfperfkit_probes.ops.waste.solves import SOLVES, solving
-
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.graph import optable
 from tfperfkit.graph.costs import cost, moved
@@ -18,6 +16,7 @@ from tfperfkit.graph.view import View
 from tfperfkit.graph.walk import BRANCHES, CALLS, LOOPS, Visit, walk
 from tfperfkit.model import SourceSpan
 from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.factorising import SOLVES, solving
 
 AT_A_LINE = Threshold(
     0.9,

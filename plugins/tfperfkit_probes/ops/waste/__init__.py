@@ -19,14 +19,12 @@ from tfperfkit_probes.ops.waste.repeats import repeats
 from tfperfkit_probes.ops.waste.resized import resized
 from tfperfkit_probes.ops.waste.results import results
 from tfperfkit_probes.ops.waste.separable import separable
-from tfperfkit_probes.ops.waste.solves import solves
 from tfperfkit_probes.ops.waste.stacked import stacked
 from tfperfkit_probes.ops.waste.unrolled import unrolled
 
 _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     repeats,
     resized,
-    solves,
     picked,
     positions,
     separable,

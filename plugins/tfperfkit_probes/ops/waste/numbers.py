@@ -2,31 +2,10 @@
 
 from __future__ import annotations
 
-from tfperfkit.calibration import Chosen, Measured, Threshold
+from tfperfkit.calibration import Measured, Threshold
 
 _MACHINE = "two cores shared with other work, TensorFlow 2.21, by hand"
 
-MIN_MATRIX = Threshold(
-    32, "rows", "of a matrix that is factorised: a smaller one takes no time", Chosen("see MIN_SOLVED")
-)
-MIN_SOLVED = Threshold(
-    200,
-    "rows",
-    "of a matrix that is solved with: of smaller ones the two triangular solutions take as long",
-    Measured("with 128 rows 0.18 and 0.41 ms", _MACHINE, None),
-)
-SOLVED_LEFT = Threshold(
-    0.15,
-    "share",
-    "of a solution, what two triangular ones take, at least",
-    Measured("0.18 with 1,000 rows, 0.32 with 480", _MACHINE, 2),
-)
-FACTORISING_SLOWER = Threshold(
-    3,
-    "ratio",
-    "what factorising takes, over a product of as many FLOPs",
-    Measured("it reaches 0.1 to 0.9 of a product's rate with 480 and 1,000 rows", _MACHINE, None),
-)
 SEPARATED_SLOWER = Threshold(
     3.3,
     "ratio",

@@ -13,12 +13,10 @@ from tfperfkit_rules.graph.waste.positions import positions
 from tfperfkit_rules.graph.waste.repeats import enlarged, repeats
 from tfperfkit_rules.graph.waste.results import results
 from tfperfkit_rules.graph.waste.separable import separable
-from tfperfkit_rules.graph.waste.solves import solves
 
 RULES: tuple[Rule, ...] = (
     repeats,
     enlarged,
-    solves,
     picked,
     positions,
     separable,

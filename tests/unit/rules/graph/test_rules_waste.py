@@ -22,6 +22,7 @@ from tfperfkit_rules.graph.growing_argument import GrownArgument
 from tfperfkit_rules.graph.jacobian_diagonal import DiagonalJacobian
 from tfperfkit_rules.graph.matmul_order import CostlyOrder
 from tfperfkit_rules.graph.same_in_each import NeverChanging, SameArgument
+from tfperfkit_rules.graph.same_matrix import StayingMatrix
 from tfperfkit_rules.graph.sparse_as_dense import ZeroMatrix
 from tfperfkit_rules.graph.weight_averages import AveragedWeights
 from tfperfkit_rules.graph.whole_penalty import PenalisedTable
@@ -38,7 +39,6 @@ from tfperfkit.offers import ComputedStep, FixedWork, FunctionCalls, RanOperatio
 HERE = SourceSpan("train.py", 3, "loss")
 FIGURES: dict[str, dict[str, float]] = {
     "repeats": {"rows": 50, "times": 1500},
-    "solve": {"size": 480, "columns": 4, "loop": 1.0},
     "picked": {"branches": 12},
     "resized": {"times": 256, "before": 256, "after": 12},
     "positions": {"all": 32, "used": 1},
@@ -49,7 +49,6 @@ CODES = {
     "repeats": "GRF015",
     "resized": "GRF015",
     "positions": "GRF027",
-    "solve": "GRF016",
     "picked": "GRF017",
     "separable": "GRF033",
     "stacked": "GRF023",
@@ -87,6 +86,7 @@ CAUSES: dict[str, Cause] = {
         numbers_written=4096,
         queue=False,
     ),
+    "GRF016": StayingMatrix(where=HERE, operations=["sort/TopKV2"], left=0.1, size=480, columns=4, in_loop=True),
     "GRF020": DiagonalJacobian(where=HERE, operations=["sort/TopKV2"], left=0.1, examples=96, zeros=False),
     "GRF023": SameArgument(
         where=HERE, operations=["sort/TopKV2"], left=0.1, names=["article"], idle=False, calls=33, times=16.5
@@ -252,13 +252,13 @@ def test_operations_of_the_same_name_in_another_function_do_not_count() -> None:
 
 
 def test_a_variable_that_the_step_assigns_to_beside_its_function_may_be_the_matrix() -> None:
-    of_a_variable = msgspec.structs.replace(waste("solve"), figures=FIGURES["solve"] | {"variables": 1.0})
+    of_a_variable = waste("GRF016", of_variables=True)
     (finding,) = told(step(of_a_variable))
     assert "not trained" in finding.detail
     row = RanOperation(name="AssignVariableOp", type="AssignVariableOp", count=10, self_ms=0.1, where="eager")
     ran_ = RanOperations(steps=10, rows=(row,))
     assert not told(step(of_a_variable, offers=(ran_,)))
-    assert told(step(waste("solve"), offers=(ran_,)))
+    assert told(step(waste("GRF016"), offers=(ran_,)))
 
 
 def test_a_queue_becomes_a_ring_and_a_scatter_is_done_in_place() -> None:

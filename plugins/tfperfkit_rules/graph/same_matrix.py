@@ -1,0 +1,138 @@
+"""GRF016: a matrix that stays the same is decomposed, inverted or solved with anew each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+
+from tfperfkit.calibration import Measured, Threshold
+from tfperfkit.graph.flow import Flow
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.view import View
+from tfperfkit.model import Finding
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.factorising import (
+    DECOMPOSES,
+    FACTORISING_SLOWER,
+    MACHINE,
+    MIN_MATRIX,
+    SOLVES,
+    columns_of,
+    flops_of,
+)
+from tfperfkit_rules.graph.rule import GraphRule
+from tfperfkit_rules.graph.waste.pricing import Part, count
+from tfperfkit_rules.measures.eager_assignments import assigns_eagerly
+
+MIN_SOLVED = Threshold(
+    200,
+    "rows",
+    "of a matrix that is solved with: of smaller ones the two triangular solutions take as long",
+    Measured("with 128 rows 0.18 and 0.41 ms", MACHINE, None),
+)
+SOLVED_LEFT = Threshold(
+    0.15,
+    "share",
+    "of a solution, what two triangular ones take, at least",
+    Measured("0.18 with 1,000 rows, 0.32 with 480", MACHINE, 2),
+)
+_SOLVE = (
+    "factors = tf.linalg.lu(a) once, and tf.linalg.lu_solve(*factors, b) for each right side (tf.linalg.cholesky and "
+    "cholesky_solve where the matrix is symmetric and positive definite)"
+)
+_OTHERS = "what is computed of the matrix alone (its inverse, its decomposition) once, and its result each time"
+#: An assignment beside compiled functions is seen in the trace only.
+_VARIABLES = "variables that are not trained and that no compiled function of this run changes"
+
+
+class StayingMatrix(Cause, frozen=True, kw_only=True):
+    """``size``: rows of the matrix; ``columns``: of the right side, 0 for a decomposition. ``in_loop``: it stays from
+    iteration to iteration. ``of_argument``, ``of_variables``: what it follows from, beside what never changes."""
+
+    size: int
+    columns: int
+    in_loop: bool
+    of_argument: bool = False
+    of_variables: bool = False
+
+
+class SameMatrix(GraphRule[StayingMatrix]):
+    """Recognised by matrices that follow from constants, captured tensors, variables that nothing changes, arguments
+    that were the same for many calls in a row, and what a loop hands on as it is.
+
+    If the right side of a loop's solution stays too, GRF023 reports it with all else that stays.
+    """
+
+    code = "GRF016"
+    title = "A matrix that stays the same is factorised each time"
+
+    def find(self, view: View) -> Iterator[StayingMatrix]:
+        """Yield the decompositions and solutions of which the matrix stays."""
+        factorising = [node for node in view.forward if node.type in SOLVES | DECOMPOSES and node.inputs]
+        if not factorising:
+            return
+        fixed = Flow(view).same({*view.stays, *view.given.same}).states
+        for node in factorising:
+            solves = node.type in SOLVES
+            if solves and view.in_loop and view.given.same and fixed.get(node.inputs[1]):
+                continue
+            shape = view.shape(*node.inputs[0])
+            least = MIN_SOLVED.value if solves else MIN_MATRIX.value
+            if shape and shape[-1] >= least and fixed.get(node.inputs[0]):
+                yield _matrix(view, node, shape[-1])
+
+    def __call__(self, evidence: Evidence) -> Iterator[Finding]:
+        """Leave out matrices of variables if the run assigns to variables eagerly: to which is not known."""
+        for part in self.parts(evidence):
+            if not (part.cause.of_variables and assigns_eagerly(evidence)):
+                yield self.report(evidence, part)
+
+    def report(self, evidence: Evidence, part: Part[StayingMatrix]) -> Finding:
+        """Advise to factorise it once, before the loop or the function."""
+        cause = part.cause
+        each, between = ("turn of a loop", "turn") if cause.in_loop else ("call", "call")
+        before = "before the loop" if cause.in_loop else "before the function, outside of tf.function"
+        source = f"{_VARIABLES if cause.of_variables else 'constants'} and from what does not change"
+        if cause.of_argument and not cause.in_loop:
+            source = "an argument that was the same in many calls in a row, and from what does not change"
+        return self.finding(
+            evidence,
+            part,
+            f"A matrix of {cause.size:,} x {cause.size:,} that stays the same is factorised in each {each}",
+            f"Do once what depends on the matrix alone, {before}: {_SOLVE if cause.columns else _OTHERS}.",
+            f"The matrix follows from {source} "
+            f"between one {between} and the next. Its factors take n^3, a right side with them n^2.",
+            count("rows of the matrix", cause.size),
+            *([count("columns of the right side", cause.columns)] if cause.columns else []),
+        )
+
+
+def _matrix(view: View, node: Node, size: int) -> StayingMatrix:
+    """The cause. A solution still takes two triangular ones; anything else is there already."""
+    columns = columns_of(view, node)
+    now = flops_of(size, columns)
+    triangular = (now - flops_of(size, 0)) / now
+    variables = {each for each in view.nodes if view.graph.type_of(each).dtype == "resource"}
+    return StayingMatrix(
+        where=node.place,
+        operations=[node.name],
+        uncounted_flops=FACTORISING_SLOWER.value * now,
+        left=max(SOLVED_LEFT.value, min(1.0, triangular)) if columns else 0.0,
+        size=size,
+        columns=columns,
+        in_loop=view.in_loop,
+        of_argument=_follows(view, node.inputs[0][0], view.given.same.keys() - view.stays),
+        of_variables=_follows(view, node.inputs[0][0], variables),
+    )
+
+
+def _follows(view: View, name: str, sources: Set[str]) -> bool:
+    """Whether a tensor follows from one of these."""
+    pending, seen = [name], {name}
+    while pending:
+        node = view.nodes[pending.pop()]
+        if node.name in sources:
+            return True
+        pending += (new := [owner for owner, _ in node.inputs if owner not in seen])
+        seen.update(new)
+    return False

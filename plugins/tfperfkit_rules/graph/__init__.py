@@ -23,6 +23,7 @@ from tfperfkit_rules.graph.matmul_order import MatmulOrder
 from tfperfkit_rules.graph.metrics import metrics
 from tfperfkit_rules.graph.padded_calls import PaddedCalls
 from tfperfkit_rules.graph.padding import padding
+from tfperfkit_rules.graph.picked_branch import PickedBranch
 from tfperfkit_rules.graph.prints import prints
 from tfperfkit_rules.graph.python_calls import python_calls, side_effects
 from tfperfkit_rules.graph.repeated_forward import repeated_forward
@@ -80,6 +81,7 @@ RULES: tuple[Rule, ...] = (
     ClippedNorms(),
     SmallUpdates(),
     SameMatrix(),
+    PickedBranch(),
     WholePenalty(),
     *WASTE,
 )

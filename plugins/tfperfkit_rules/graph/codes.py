@@ -12,7 +12,6 @@ SLOW_KERNEL = "GRF007"
 APART_TURNS = "GRF008"
 FIXED_WORK = "GRF009"
 REPEATED_ROWS = "GRF015"
-PICKED_BRANCH = "GRF017"
 PADDING = "GRF018"
 SAME_ARGUMENT = "GRF023"
 ALL_POSITIONS = "GRF027"
@@ -37,7 +36,6 @@ TITLES = {
     APART_TURNS: "An unrolled loop whose turns don't need each other",
     FIXED_WORK: "Layers that never change compute the same in each epoch",
     REPEATED_ROWS: "Rows are repeated, or pictures enlarged, before layers that take each alone",
-    PICKED_BRANCH: "Several branches run on all rows, and each row takes one",
     PADDING: "Sequences are mostly padding",
     SAME_ARGUMENT: "What follows from arguments that stay the same is computed again in each call",
     ALL_POSITIONS: "All positions of a sequence are computed, and few are used",

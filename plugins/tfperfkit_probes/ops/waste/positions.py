@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tfperfkit.graph.hot import one_hot
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.products import product_of
 from tfperfkit.graph.sizes import BINARY, UNARY
 from tfperfkit.graph.slices import taken, taken_count
 from tfperfkit.graph.view import Use, View
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.waste.hot import one_hot
 
 KIND = "positions"
 #: Positions: the second axis, between examples and numbers. Of fewer there is little to gain.

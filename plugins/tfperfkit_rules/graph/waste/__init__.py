@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from tfperfkit.rule import Rule
 from tfperfkit_rules.graph.waste.again import stacked, unrolled
-from tfperfkit_rules.graph.waste.picked import picked
 from tfperfkit_rules.graph.waste.positions import positions
 from tfperfkit_rules.graph.waste.repeats import enlarged, repeats
 from tfperfkit_rules.graph.waste.results import results
@@ -17,7 +16,6 @@ from tfperfkit_rules.graph.waste.separable import separable
 RULES: tuple[Rule, ...] = (
     repeats,
     enlarged,
-    picked,
     positions,
     separable,
     unrolled,

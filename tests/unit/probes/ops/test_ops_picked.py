@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from graph_causes import causes_in
 from ops_builder import Builder
-from tfperfkit_probes.ops.waste import wasted
+from tfperfkit_rules.graph.picked_branch import PickedBranches
 
 LOOP = ("train.py", 39, "__call__")
 #: Within the layer's function, or in another one of the same name that it calls.
@@ -25,6 +26,6 @@ def test_the_line_that_calls_the_branches_comes_before_that_of_their_work(way: s
         result = made.add("MatMul", f"result{number}", (x, kernel), "float32[200,16]", BELOW[way])
         taken = made.add("Mul", f"taken{number}", (mine, result), "float32[200,16]", (LOOP,))
         total = made.add("AddV2", f"total{number}", (total, taken), "float32[200,16]", (LOOP,))
-    (found,) = [each for each in wasted(made.graph(), None) if each.kind == "picked"]
-    assert found.figures["branches"] == 4
+    (found,) = [each for each in causes_in(made.graph(), None) if isinstance(each, PickedBranches)]
+    assert found.branches == 4
     assert found.where is not None and found.where.line == line

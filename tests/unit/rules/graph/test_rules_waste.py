@@ -21,6 +21,7 @@ from tfperfkit_rules.graph.flattened import FlattenedLayer
 from tfperfkit_rules.graph.growing_argument import GrownArgument
 from tfperfkit_rules.graph.jacobian_diagonal import DiagonalJacobian
 from tfperfkit_rules.graph.matmul_order import CostlyOrder
+from tfperfkit_rules.graph.picked_branch import PickedBranches
 from tfperfkit_rules.graph.same_in_each import NeverChanging, SameArgument
 from tfperfkit_rules.graph.same_matrix import StayingMatrix
 from tfperfkit_rules.graph.sparse_as_dense import ZeroMatrix
@@ -39,7 +40,6 @@ from tfperfkit.offers import ComputedStep, FixedWork, FunctionCalls, RanOperatio
 HERE = SourceSpan("train.py", 3, "loss")
 FIGURES: dict[str, dict[str, float]] = {
     "repeats": {"rows": 50, "times": 1500},
-    "picked": {"branches": 12},
     "resized": {"times": 256, "before": 256, "after": 12},
     "positions": {"all": 32, "used": 1},
     "separable": {"height": 53, "width": 53, "channels": 1},
@@ -49,7 +49,6 @@ CODES = {
     "repeats": "GRF015",
     "resized": "GRF015",
     "positions": "GRF027",
-    "picked": "GRF017",
     "separable": "GRF033",
     "stacked": "GRF023",
 }
@@ -94,6 +93,7 @@ CAUSES: dict[str, Cause] = {
     "GRF025": FactorisedMatrix(
         where=HERE, operations=["sort/TopKV2"], left=0.1, size=480, times=2, determinant=True, inverse=True
     ),
+    "GRF017": PickedBranches(where=HERE, operations=["sort/TopKV2"], left=0.1, branches=12),
     "GRF028": PenalisedTable(where=HERE, operations=["sort/TopKV2"], left=0.1, rows=90_000, taken=512),
     "GRF026": ShuffledRows(where=HERE, operations=["sort/TopKV2"], left=0.1, rows=1_000_000, used=64),
 }

@@ -51,7 +51,7 @@ ORDINARY = {
         "report/children",
         "report/html/colors",
     },
-    "lines": {"launch/child", "launch/child_stacks", "syntax/flow/calls", "xplane/reader", "xplane/schema"},
+    "lines": {"launch/child", "launch/child_stacks", "syntax/flow/apis", "xplane/reader", "xplane/schema"},
     "retrace": {"model", "diagnosis/every_work", "ledger/explained_parts"},
     "memory": {
         "checking/counts",

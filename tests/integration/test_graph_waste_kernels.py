@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from graph_waste import Makes, found, kind_of, kinds, waste_of
 from late_tensorflow import needs_tensorflow, tf
-from tfperfkit_probes.ops.waste import numbers
+from tfperfkit_rules.graph.separable_kernel import EACH_SEPARATED_SLOWER, SEPARATED_SLOWER
 
 pytestmark = needs_tensorflow
 
@@ -16,7 +16,7 @@ ONE, THREE = (2, 32, 32, 1), (2, 32, 32, 3)
 BELL = np.exp(-0.5 * (np.arange(-6, 7) / 2) ** 2).astype("float32")
 FLAT = np.outer(BELL, BELL)
 WHOLE = FLAT[:, :, None, None]
-SLOWER = numbers.SEPARATED_SLOWER.value
+SLOWER = SEPARATED_SLOWER.value
 RANDOM = np.random.default_rng(1).normal(size=(13, 13, 1, 1)).astype("float32")
 
 
@@ -67,7 +67,7 @@ def each(x: Any, kernel: Any) -> Any:
     ],
 )
 def test_a_kernel_that_is_a_product(function: Makes, shape: tuple[int, ...]) -> None:
-    assert "separable" in kinds(function, shape)
+    assert "GRF033" in kinds(function, shape)
 
 
 def test_a_kernel_that_the_function_captures() -> None:
@@ -78,8 +78,8 @@ def test_a_kernel_that_the_function_captures() -> None:
         return tf.stack([convolved(x, kernel) for kernel in kernels])
 
     (one,) = waste_of(blurred.get_concrete_function(tf.TensorSpec(ONE)))
-    assert kind_of(one) == "separable" and len(one.operations) == 2
-    assert one.figures == {"height": 13.0, "width": 13.0, "channels": 1.0}
+    assert kind_of(one) == "GRF033" and len(one.operations) == 2
+    assert (one.height, one.width, one.channels) == (13, 13, 1)
     assert one.left == pytest.approx(SLOWER * (26 + 18) / (169 + 81))
 
 
@@ -87,7 +87,7 @@ def test_what_is_left_with_channels() -> None:
     (plain,) = (item for item in found(lambda x: convolved(x, WHOLE * np.ones((3, 4), "f")), THREE) if item.left)
     assert plain.left == pytest.approx(SLOWER * (13 * 12 + 13 * 4) / (169 * 12))
     (alone,) = (item for item in found(lambda x: each(x, np.tile(WHOLE, (1, 1, 3, 1))), THREE) if item.left)
-    assert alone.left == pytest.approx(numbers.EACH_SEPARATED_SLOWER.value * 2 / 13)
+    assert alone.left == pytest.approx(EACH_SEPARATED_SLOWER.value * 2 / 13)
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_what_is_left_with_channels() -> None:
     ],
 )
 def test_other_kernels(function: Makes) -> None:
-    assert "separable" not in kinds(function, ONE)
+    assert "GRF033" not in kinds(function, ONE)
 
 
 def test_a_kernel_that_may_learn_is_not_looked_at() -> None:
     kernel = tf.Variable(WHOLE)
-    assert "separable" not in kinds(lambda x: convolved(x, kernel), ONE)
+    assert "GRF033" not in kinds(lambda x: convolved(x, kernel), ONE)

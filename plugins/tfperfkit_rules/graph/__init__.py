@@ -29,6 +29,7 @@ from tfperfkit_rules.graph.python_calls import python_calls, side_effects
 from tfperfkit_rules.graph.repeated_forward import repeated_forward
 from tfperfkit_rules.graph.same_in_each import SameInEachCall
 from tfperfkit_rules.graph.same_matrix import SameMatrix
+from tfperfkit_rules.graph.separable_kernel import SeparableKernel
 from tfperfkit_rules.graph.session_forward import session_forward
 from tfperfkit_rules.graph.slow_kernels import slow_kernels
 from tfperfkit_rules.graph.slow_layers import slow_layers
@@ -84,4 +85,5 @@ RULES: tuple[Rule, ...] = (
     PickedBranch(),
     WholePenalty(),
     *WASTE,
+    SeparableKernel(),
 )

@@ -16,7 +16,6 @@ PADDING = "GRF018"
 SAME_ARGUMENT = "GRF023"
 ALL_POSITIONS = "GRF027"
 UNREAD_RESULT = "GRF031"
-SEPARABLE_KERNEL = "GRF033"
 UNROLLED_LOOP = "OPS001"
 BIG_CONSTANT = "OPS002"
 FLOAT64 = "OPS003"
@@ -40,7 +39,6 @@ TITLES = {
     SAME_ARGUMENT: "What follows from arguments that stay the same is computed again in each call",
     ALL_POSITIONS: "All positions of a sequence are computed, and few are used",
     UNREAD_RESULT: "A compiled function computes a result that nothing reads",
-    SEPARABLE_KERNEL: "A convolution with a whole kernel that is a column times a row",
     UNROLLED_LOOP: "A Python loop is unrolled into thousands of operations",
     BIG_CONSTANT: "A large constant is baked into the graph",
     FLOAT64: "A compiled function computes in float64",

@@ -14,9 +14,10 @@ from tfperfkit.graph.view import View
 from tfperfkit.model import Finding
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
-from tfperfkit_rules.graph.factorising import FACTORISING_SLOWER, MACHINE, MIN_MATRIX
+from tfperfkit_rules.graph.factorising import FACTORISING_SLOWER, MIN_MATRIX
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.graph.waste.pricing import Part, count
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 FACTORS_LEFT = Threshold(
     0.3,
@@ -24,7 +25,7 @@ FACTORS_LEFT = Threshold(
     "of a matrix that is factorised several times, what is left with one factor, at least",
     Measured(
         "of a step with 500 rows 0.31, with 900 0.6, with a gradient through the factor",
-        MACHINE,
+        TWO_BUSY_CORES,
         2,
     ),
 )

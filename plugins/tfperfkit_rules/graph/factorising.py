@@ -7,8 +7,8 @@ from tfperfkit.graph import optable
 from tfperfkit.graph.flops import LU
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.view import View
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
-MACHINE = "two cores shared with other work, TensorFlow 2.21, by hand"
 MIN_MATRIX = Threshold(
     32, "rows", "of a matrix that is factorised: a smaller one takes no time", Chosen("see MIN_SOLVED")
 )
@@ -16,7 +16,7 @@ FACTORISING_SLOWER = Threshold(
     3,
     "ratio",
     "what factorising takes, over a product of as many FLOPs",
-    Measured("it reaches 0.1 to 0.9 of a product's rate with 480 and 1,000 rows", MACHINE, None),
+    Measured("it reaches 0.1 to 0.9 of a product's rate with 480 and 1,000 rows", TWO_BUSY_CORES, None),
 )
 SOLVES = optable.names(kind="solve")
 DECOMPOSES = optable.names(kind="decomposition", differentiates=False)

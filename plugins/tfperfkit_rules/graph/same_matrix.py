@@ -14,7 +14,6 @@ from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.factorising import (
     DECOMPOSES,
     FACTORISING_SLOWER,
-    MACHINE,
     MIN_MATRIX,
     SOLVES,
     columns_of,
@@ -23,18 +22,19 @@ from tfperfkit_rules.graph.factorising import (
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.graph.waste.pricing import Part, count
 from tfperfkit_rules.measures.eager_assignments import assigns_eagerly
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 MIN_SOLVED = Threshold(
     200,
     "rows",
     "of a matrix that is solved with: of smaller ones the two triangular solutions take as long",
-    Measured("with 128 rows 0.18 and 0.41 ms", MACHINE, None),
+    Measured("with 128 rows 0.18 and 0.41 ms", TWO_BUSY_CORES, None),
 )
 SOLVED_LEFT = Threshold(
     0.15,
     "share",
     "of a solution, what two triangular ones take, at least",
-    Measured("0.18 with 1,000 rows, 0.32 with 480", MACHINE, 2),
+    Measured("0.18 with 1,000 rows, 0.32 with 480", TWO_BUSY_CORES, 2),
 )
 _SOLVE = (
     "factors = tf.linalg.lu(a) once, and tf.linalg.lu_solve(*factors, b) for each right side (tf.linalg.cholesky and "

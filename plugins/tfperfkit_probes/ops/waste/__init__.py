@@ -17,7 +17,6 @@ from tfperfkit_probes.ops.waste.positions import positions
 from tfperfkit_probes.ops.waste.repeats import repeats
 from tfperfkit_probes.ops.waste.resized import resized
 from tfperfkit_probes.ops.waste.results import results
-from tfperfkit_probes.ops.waste.separable import separable
 from tfperfkit_probes.ops.waste.stacked import stacked
 from tfperfkit_probes.ops.waste.unrolled import unrolled
 
@@ -25,7 +24,6 @@ _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     repeats,
     resized,
     positions,
-    separable,
     unrolled,
     stacked,
     results,

@@ -11,13 +11,11 @@ from tfperfkit_rules.graph.waste.again import stacked, unrolled
 from tfperfkit_rules.graph.waste.positions import positions
 from tfperfkit_rules.graph.waste.repeats import enlarged, repeats
 from tfperfkit_rules.graph.waste.results import results
-from tfperfkit_rules.graph.waste.separable import separable
 
 RULES: tuple[Rule, ...] = (
     repeats,
     enlarged,
     positions,
-    separable,
     unrolled,
     stacked,
     results,

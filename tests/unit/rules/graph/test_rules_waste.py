@@ -24,6 +24,7 @@ from tfperfkit_rules.graph.matmul_order import CostlyOrder
 from tfperfkit_rules.graph.picked_branch import PickedBranches
 from tfperfkit_rules.graph.same_in_each import NeverChanging, SameArgument
 from tfperfkit_rules.graph.same_matrix import StayingMatrix
+from tfperfkit_rules.graph.separable_kernel import SeparableConvolution
 from tfperfkit_rules.graph.sparse_as_dense import ZeroMatrix
 from tfperfkit_rules.graph.weight_averages import AveragedWeights
 from tfperfkit_rules.graph.whole_penalty import PenalisedTable
@@ -42,14 +43,12 @@ FIGURES: dict[str, dict[str, float]] = {
     "repeats": {"rows": 50, "times": 1500},
     "resized": {"times": 256, "before": 256, "after": 12},
     "positions": {"all": 32, "used": 1},
-    "separable": {"height": 53, "width": 53, "channels": 1},
     "stacked": {"same": 2, "rows": 3, "variables": 30},
 }
 CODES = {
     "repeats": "GRF015",
     "resized": "GRF015",
     "positions": "GRF027",
-    "separable": "GRF033",
     "stacked": "GRF023",
 }
 
@@ -86,6 +85,7 @@ CAUSES: dict[str, Cause] = {
         queue=False,
     ),
     "GRF016": StayingMatrix(where=HERE, operations=["sort/TopKV2"], left=0.1, size=480, columns=4, in_loop=True),
+    "GRF033": SeparableConvolution(where=HERE, operations=["sort/TopKV2"], left=0.1, height=53, width=53, channels=1),
     "GRF020": DiagonalJacobian(where=HERE, operations=["sort/TopKV2"], left=0.1, examples=96, zeros=False),
     "GRF023": SameArgument(
         where=HERE, operations=["sort/TopKV2"], left=0.1, names=["article"], idle=False, calls=33, times=16.5

@@ -1,0 +1,225 @@
+"""GRF033: a convolution with a whole kernel that is the product of a column and a row."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tfperfkit.calibration import Chosen, Measured, Threshold
+from tfperfkit.graph import optable
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.sizes import UNARY
+from tfperfkit.graph.view import FOLLOWED, View
+from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.rule import GraphRule
+from tfperfkit_rules.graph.waste.pricing import Part, count
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
+
+SEPARATED_SLOWER = Threshold(
+    3.3,
+    "ratio",
+    "what two convolutions, with a column and a row, take over the same part of the one with the whole kernel",
+    Measured(
+        "by processor time 1.9 to 5.9, median 3.9: one channel, three sizes of pictures, kernels of 5 to 53, at a load "
+        "of 6 to 18",
+        TWO_BUSY_CORES,
+        21,
+    ),
+)
+EACH_SEPARATED_SLOWER = Threshold(
+    1.4,
+    "ratio",
+    "the same where each channel is convolved alone (depthwise)",
+    Measured(
+        "by processor time 1.1 to 1.8: 3 and 16 channels, kernels of 5, 13 and 27; at a load of 6 to 18",
+        TWO_BUSY_CORES,
+        6,
+    ),
+)
+SEPARATED_SIDE_MIN = Threshold(
+    5,
+    "numbers",
+    "along each side of a kernel, from which on a column and a row take clearly less",
+    Chosen("of 3 x 3 numbers they take more than half of the arithmetic"),
+)
+_EACH = "DepthwiseConv2dNative"
+_CONVOLUTIONS = optable.names(kind="convolution", axis="first", differentiates=False)
+_TILES = optable.names(kind="tile", differentiates=False)
+_PRODUCTS = optable.names(axis="matmul") | {"Mul"}
+_SCALES = optable.names(trait="scales")
+_SHIFTS = optable.names(trait="shifts")
+_SUMS = _SHIFTS & optable.names(trait="joins")
+
+
+class SeparableConvolution(Cause, frozen=True, kw_only=True):
+    """``height``, ``width``: of the largest kernel; ``channels``: its pairs of channels."""
+
+    height: int
+    width: int
+    channels: int
+
+
+class _Kernel(NamedTuple):
+    """``work``: multiplications for each place of the picture; ``left``: so many take as long as a column and a row."""
+
+    node: Node
+    shape: tuple[int, ...]
+    work: float
+    left: float
+
+
+class SeparableKernel(GraphRule[SeparableConvolution]):
+    """Recognised by captured tensors and constants whose numbers were looked at when the function was traced, or by how
+    the kernel is made in the function."""
+
+    code = "GRF033"
+    title = "A convolution with a whole kernel that is a column times a row"
+
+    def find(self, view: View) -> Iterator[SeparableConvolution]:
+        """Yield such convolutions, those of one line together."""
+        found: dict[SourceSpan | None, list[_Kernel]] = defaultdict(list)
+        for node in view.forward:
+            if node.type in _CONVOLUTIONS and len(node.inputs) > 1 and (kernel := _kernel(view, node)) is not None:
+                found[node.place].append(kernel)
+        for place, kernels in found.items():
+            height, width, *channels = max(kernels, key=lambda kernel: kernel.work).shape
+            yield SeparableConvolution(
+                where=place,
+                operations=[kernel.node.name for kernel in kernels],
+                left=sum(kernel.left for kernel in kernels) / sum(kernel.work for kernel in kernels),
+                height=height,
+                width=width,
+                channels=math.prod(channels),
+            )
+
+    def report(self, evidence: Evidence, part: Part[SeparableConvolution]) -> Finding:
+        """Advise a convolution with a column, then one with a row."""
+        height, width, many = part.cause.height, part.cause.width, len(part.cause.operations)
+        which = "Convolutions take up to" if many > 1 else "A convolution takes"
+        one = part.cause.channels == 1
+        row = "tf.nn.conv2d(…, row, 1, 'SAME')" if one else "tf.nn.depthwise_conv2d(…) for each channel"
+        return self.finding(
+            evidence,
+            part,
+            f"{which} {height} × {width} numbers for each result, where {height} + {width} would do",
+            "Convolve with a column, then with a row: column = kernel[:, j:j+1], row = kernel[i:i+1] / kernel[i, j], "
+            "where i, j is the place of the largest number; tf.nn.conv2d(x, column, 1, 'SAME'), then of that "
+            f"{row}. Of a Gaussian both are its one-dimensional form.",
+            "The kernel is the product of the two, as a Gaussian's and a mean's are. Results differ by rounding.",
+            count("numbers of the largest kernel for a result", height * width),
+            count("numbers of the column and the row", height + width),
+            count("such convolutions", many),
+        )
+
+
+def _kernel(view: View, node: Node) -> _Kernel | None:
+    match view.shape(*node.inputs[1]):
+        case (height, width, channels, others) as shape:
+            if min(shape) < 1 or min(height, width) < SEPARATED_SIDE_MIN.value:
+                return None
+        case _:
+            return None
+    made = _made(view, node)
+    if made is None or not (made.name in view.separable or _is_product(view, made)):
+        return None
+    # A column for each pair of channels (or for each channel), then a row for each result.
+    rows = channels * others if node.type == _EACH else others
+    slower = EACH_SEPARATED_SLOWER.value if node.type == _EACH else SEPARATED_SLOWER.value
+    left = slower * (height * channels * others + width * rows)
+    return _Kernel(node, shape, math.prod(shape), min(left, math.prod(shape)))
+
+
+def _made(view: View, node: Node) -> Node | None:
+    """Return what makes the kernel, past changes of shape and size, and copies for each channel."""
+    found = view.source(node, 1)
+    for _ in range(FOLLOWED):
+        number = _passes(view, found) if found is not None else None
+        if found is None or number is None:
+            return found
+        found = view.source(found, number)
+    return found
+
+
+def _passes(view: View, node: Node) -> int | None:
+    """Return the number of the input that an operation leaves as it is along a picture's axes, up to one factor for
+    all; None for any other operation."""
+    if node.inputs and view.reshapes(node):
+        return 0
+    if node.type in _TILES:
+        before, after = view.shape(*node.inputs[0]), view.shape(node.name)
+        return 0 if before and after and before[:2] == after[:2] and len(before) == len(after) else None
+    if node.type == "Pack":
+        axis = node.attr("axis")
+        last = axis is not None and axis.i not in (0, 1)
+        return 0 if last and len({view.alike.key(owner) for owner in node.inputs}) == 1 else None
+    if node.type in _SCALES and len(node.inputs) == 2:
+        if view.elements(*node.inputs[1]) == 1:
+            return 0
+        return 1 if node.type == "Mul" and view.elements(*node.inputs[0]) == 1 else None
+    return None
+
+
+def _is_product(view: View, node: Node) -> bool:
+    """Whether it is the product of a column and a row; the exponential of their sum is one too, and a box is."""
+    if node.type == "Einsum" and len(node.inputs) == 2:
+        labels, _, out = node.text_attr("equation").replace(" ", "").partition("->")
+        first, _, second = labels.partition(",")
+        return len(first) == len(second) == 1 and first != second and sorted(out) == sorted(first + second)
+    if node.type == "Exp":
+        return _is_sum(view, view.source(node, 0))
+    if node.type == "Fill" or (node.type == "Const" and view.filled(node) is not None):
+        return True
+    return node.type in _PRODUCTS and _crossed(view, node)
+
+
+def _is_sum(view: View, node: Node | None) -> bool:
+    """Whether a matrix is a column plus a row, times a number."""
+    for _ in range(FOLLOWED):
+        if node is None or node.type in _SUMS:
+            break
+        number = 0 if node.type == "Neg" else _passes(view, node)
+        node = view.source(node, number) if number is not None else None
+    if node is None or len(node.inputs) != 2:
+        return False
+    along = [_varies(view, owner, FOLLOWED) for owner in node.inputs]
+    return _crossed(view, node) or {1, 2} == {*along}
+
+
+def _varies(view: View, owner: tuple[str, int], depth: int) -> int:
+    """Return the one axis, counted from 1, along which a matrix that ``tf.meshgrid`` made varies; 0 where it is not
+    one."""
+    node, shape = view.made(*owner), view.shape(*owner)
+    if node is None or not depth or shape is None:
+        return 0
+    if len(shape) == 2 and 1 in shape:
+        return 1 if shape[1] == 1 else 2
+    if node.type in UNARY | _TILES:
+        return _varies(view, node.inputs[0], depth - 1)
+    if (node.type == "Pow" or node.type in _SCALES | _SHIFTS) and len(node.inputs) == 2:
+        # A number, or a matrix of ones, changes nothing; with itself it is a square.
+        kinds = [view.made(*each) for each in node.inputs]
+        left = [
+            each
+            for each, made in zip(node.inputs, kinds, strict=True)
+            if view.elements(*each) != 1
+            and not (made is not None and (made.type == "Fill" or (made.type == "Const" and view.filled(made))))
+        ]
+        axes = {_varies(view, each, depth - 1) for each in left}
+        return axes.pop() if len(axes) == 1 else 0
+    return 0
+
+
+def _crossed(view: View, node: Node) -> bool:
+    """Whether its two inputs are a column and a row, in this order or the other."""
+    if len(node.inputs) != 2:
+        return False
+    column, row = ((view.shape(*owner) or ())[:2] for owner in node.inputs)
+    if node.type != "MatMul" and len(row) == 1 and len(column) == 2:
+        row = (1, *row)
+    if node.type != "MatMul" and len(column) == 2 and column[0] == 1:
+        column, row = row, column
+    return len(column) == 2 == len(row) and column[1] == 1 == row[0]

@@ -42,7 +42,7 @@ def dense(x: Any, activation: str | None = None, *, units: int = 400, bias: bool
 )
 def test_positions_that_nobody_uses(function: Makes, used: int) -> None:
     (one,) = found(function, SEQUENCES)
-    assert (kind_of(one), one.figures) == ("positions", {"all": 20.0, "used": float(used), "named": 0.0})
+    assert (kind_of(one), one.positions, one.used, one.named) == ("GRF027", 20, used, 0)
     assert one.left == pytest.approx(used / 20)
 
 
@@ -58,12 +58,12 @@ def test_positions_that_nobody_uses(function: Makes, used: int) -> None:
 )
 def test_positions_that_data_name(function: Makes, used: int) -> None:
     (one,) = found(function, "i24", SEQUENCES)
-    assert (kind_of(one), one.figures["used"], one.figures["named"]) == ("positions", used, used)
+    assert (kind_of(one), one.used, one.named) == ("GRF027", used, used)
 
 
 def test_a_batch_of_open_size() -> None:
     makes = lambda x: dense(x, "relu", bias=True)[:, -1]  # noqa: E731
-    assert kinds(makes, tf.TensorSpec([None, 20, 16], tf.float32), batch=8) == {"positions"}
+    assert kinds(makes, tf.TensorSpec([None, 20, 16], tf.float32), batch=8) == {"GRF027"}
 
 
 @pytest.mark.parametrize(
@@ -84,4 +84,4 @@ def test_a_batch_of_open_size() -> None:
     ],
 )
 def test_positions_that_are_needed(function: Makes) -> None:
-    assert "positions" not in kinds(function, SEQUENCES)
+    assert "GRF027" not in kinds(function, SEQUENCES)

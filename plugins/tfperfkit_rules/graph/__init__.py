@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfperfkit.rule import Rule
 from tfperfkit_rules.graph.all_differences import AllDifferences
+from tfperfkit_rules.graph.all_positions import AllPositions
 from tfperfkit_rules.graph.apart_turns import apart_turns
 from tfperfkit_rules.graph.big_constants import big_constants
 from tfperfkit_rules.graph.checks_on import checks_on
@@ -83,6 +84,7 @@ RULES: tuple[Rule, ...] = (
     SmallUpdates(),
     SameMatrix(),
     PickedBranch(),
+    AllPositions(),
     WholePenalty(),
     *WASTE,
     SeparableKernel(),

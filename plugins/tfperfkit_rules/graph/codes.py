@@ -14,7 +14,6 @@ FIXED_WORK = "GRF009"
 REPEATED_ROWS = "GRF015"
 PADDING = "GRF018"
 SAME_ARGUMENT = "GRF023"
-ALL_POSITIONS = "GRF027"
 UNREAD_RESULT = "GRF031"
 UNROLLED_LOOP = "OPS001"
 BIG_CONSTANT = "OPS002"
@@ -37,7 +36,6 @@ TITLES = {
     REPEATED_ROWS: "Rows are repeated, or pictures enlarged, before layers that take each alone",
     PADDING: "Sequences are mostly padding",
     SAME_ARGUMENT: "What follows from arguments that stay the same is computed again in each call",
-    ALL_POSITIONS: "All positions of a sequence are computed, and few are used",
     UNREAD_RESULT: "A compiled function computes a result that nothing reads",
     UNROLLED_LOOP: "A Python loop is unrolled into thousands of operations",
     BIG_CONSTANT: "A large constant is baked into the graph",

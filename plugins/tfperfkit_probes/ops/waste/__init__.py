@@ -13,7 +13,6 @@ from tfperfkit.graph.recorded import RecordedFunction
 from tfperfkit.graph.view import View
 from tfperfkit.model import SourceSpan
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.waste.positions import positions
 from tfperfkit_probes.ops.waste.repeats import repeats
 from tfperfkit_probes.ops.waste.resized import resized
 from tfperfkit_probes.ops.waste.results import results
@@ -23,7 +22,6 @@ from tfperfkit_probes.ops.waste.unrolled import unrolled
 _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     repeats,
     resized,
-    positions,
     unrolled,
     stacked,
     results,

@@ -13,6 +13,7 @@ from graph_causes import offer_causes
 from tfperfkit_probes.ops.model import Marks, OpsData, Wasted
 from tfperfkit_rules.graph import RULES
 from tfperfkit_rules.graph.all_differences import Differences
+from tfperfkit_rules.graph.all_positions import ComputedPositions
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.copied_variable import CopiedRows, SummedTable
 from tfperfkit_rules.graph.dense_mask import Mask
@@ -42,13 +43,11 @@ HERE = SourceSpan("train.py", 3, "loss")
 FIGURES: dict[str, dict[str, float]] = {
     "repeats": {"rows": 50, "times": 1500},
     "resized": {"times": 256, "before": 256, "after": 12},
-    "positions": {"all": 32, "used": 1},
     "stacked": {"same": 2, "rows": 3, "variables": 30},
 }
 CODES = {
     "repeats": "GRF015",
     "resized": "GRF015",
-    "positions": "GRF027",
     "stacked": "GRF023",
 }
 
@@ -94,6 +93,7 @@ CAUSES: dict[str, Cause] = {
         where=HERE, operations=["sort/TopKV2"], left=0.1, size=480, times=2, determinant=True, inverse=True
     ),
     "GRF017": PickedBranches(where=HERE, operations=["sort/TopKV2"], left=0.1, branches=12),
+    "GRF027": ComputedPositions(where=HERE, operations=["sort/TopKV2"], left=0.1, positions=32, used=1, named=0),
     "GRF028": PenalisedTable(where=HERE, operations=["sort/TopKV2"], left=0.1, rows=90_000, taken=512),
     "GRF026": ShuffledRows(where=HERE, operations=["sort/TopKV2"], left=0.1, rows=1_000_000, used=64),
 }
@@ -184,7 +184,7 @@ def test_the_layer_that_is_given_the_penalty_is_the_first_place() -> None:
 @pytest.mark.parametrize("direct", [False, True])
 def test_the_layer_that_computes_all_positions_is_named_where_it_gets_its_name(direct: bool) -> None:
     text = "from keras import layers\n\nh = layers.Dense(900, name='scores')(h)\n"
-    (finding,) = told(step(waste("positions"), source={"model.py": text}, layer="net/scores", direct=direct))
+    (finding,) = told(step(waste("GRF027"), source={"model.py": text}, layer="net/scores", direct=direct))
     named = [(place.file, place.line) for place in finding.where][0] == ("model.py", 3)
     assert named is not direct and ("scores(h[:, -1])" in finding.advice) is not direct
 
@@ -334,10 +334,10 @@ def test_a_table_that_can_be_trained_stays_where_nothing_trains() -> None:
 AVERAGES = AveragedWeights(where=HERE, operations=["sort/TopKV2"], left=0.1, variables=3, numbers=9)
 
 
-@pytest.mark.parametrize(("kind", "told_of"), [("positions", 1), ("average", 0)])
+@pytest.mark.parametrize(("kind", "told_of"), [("GRF027", 1), ("average", 0)])
 def test_a_step_that_no_trace_timed_is_priced_by_its_graph(kind: str, told_of: int) -> None:
     """Where the run ended before its trace did: not by how many small operations there are."""
-    mine = waste(kind) if kind == "positions" else AVERAGES
+    mine = waste(kind) if kind == "GRF027" else AVERAGES
     marks, graphs_ = found_in(brief().graph, [msgspec.structs.replace(mine, takes_flops=3e8, whole_flops=9e8)])
     given = {"callers": [SourceSpan(FILE, 5)], "marks": marks, "first_execution_ms": 5.0}
     function = msgspec.structs.replace(brief(), gradient_operations=50, **given)

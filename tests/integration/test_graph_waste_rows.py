@@ -74,7 +74,7 @@ FEW = (20, 16)
     ],
 )
 def test_rows_that_are_repeated_before_a_network(function: Makes) -> None:
-    assert kinds(function, FEW) == {"repeats"}
+    assert kinds(function, FEW) == {"GRF015"}
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_rows_that_are_repeated_before_a_network(function: Makes) -> None:
     ],
 )
 def test_rows_that_must_be_repeated_first(function: Makes) -> None:
-    assert "repeats" not in kinds(function, FEW)
+    assert "GRF015" not in kinds(function, FEW)
 
 
 @functools.cache
@@ -115,8 +115,8 @@ def attended(x: Any) -> Any:
     ],
 )
 def test_copies_of_a_sequence_that_go_through_attention(function: Makes) -> None:
-    (one,) = [each for each in found(function, FEW) if kind_of(each) == "repeats"]
-    assert one.figures["times"] == 50 and len(one.operations) > 5
+    (one,) = [each for each in found(function, FEW) if kind_of(each) == "GRF015"]
+    assert one.times == 50 and len(one.operations) > 5
 
 
 def expert(x: Any, number: int) -> Any:

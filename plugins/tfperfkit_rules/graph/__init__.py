@@ -28,6 +28,7 @@ from tfperfkit_rules.graph.picked_branch import PickedBranch
 from tfperfkit_rules.graph.prints import prints
 from tfperfkit_rules.graph.python_calls import python_calls, side_effects
 from tfperfkit_rules.graph.repeated_forward import repeated_forward
+from tfperfkit_rules.graph.repeated_rows import CopiesInNetwork
 from tfperfkit_rules.graph.same_in_each import SameInEachCall
 from tfperfkit_rules.graph.same_matrix import SameMatrix
 from tfperfkit_rules.graph.separable_kernel import SeparableKernel
@@ -82,6 +83,7 @@ RULES: tuple[Rule, ...] = (
     WeightAverages(),
     ClippedNorms(),
     SmallUpdates(),
+    CopiesInNetwork(),
     SameMatrix(),
     PickedBranch(),
     AllPositions(),

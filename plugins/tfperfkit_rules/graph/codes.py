@@ -11,7 +11,6 @@ DENSE_UPDATE = "GRF006"
 SLOW_KERNEL = "GRF007"
 APART_TURNS = "GRF008"
 FIXED_WORK = "GRF009"
-REPEATED_ROWS = "GRF015"
 PADDING = "GRF018"
 SAME_ARGUMENT = "GRF023"
 UNREAD_RESULT = "GRF031"
@@ -33,7 +32,6 @@ TITLES = {
     SLOW_KERNEL: "Much of a step is an operation that no processor is fast at",
     APART_TURNS: "An unrolled loop whose turns don't need each other",
     FIXED_WORK: "Layers that never change compute the same in each epoch",
-    REPEATED_ROWS: "Rows are repeated, or pictures enlarged, before layers that take each alone",
     PADDING: "Sequences are mostly padding",
     SAME_ARGUMENT: "What follows from arguments that stay the same is computed again in each call",
     UNREAD_RESULT: "A compiled function computes a result that nothing reads",

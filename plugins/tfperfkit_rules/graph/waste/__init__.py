@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from tfperfkit.rule import Rule
 from tfperfkit_rules.graph.waste.again import stacked, unrolled
-from tfperfkit_rules.graph.waste.repeats import enlarged, repeats
 from tfperfkit_rules.graph.waste.results import results
 
 RULES: tuple[Rule, ...] = (
-    repeats,
-    enlarged,
     unrolled,
     stacked,
     results,

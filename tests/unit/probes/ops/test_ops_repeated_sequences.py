@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from graph_causes import causes_in
 from ops_builder import Builder
-from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.waste import wasted
+from tfperfkit_rules.graph.repeated_rows import RepeatedRows
 
 F = "float32"
 #: 16 histories, 12 copies of each.
@@ -71,14 +71,14 @@ class Encoder:
         kept = add("TensorListSetItem", "kept", ("made", "i", new), "variant[]")
         self.body.results.extend((more, "n", new, kept, "xs", "w"))
 
-    def found(self) -> list[Wasted]:
+    def found(self) -> list[RepeatedRows]:
         graph = self.outer.graph(self.body, self.condition)
-        return [each for each in wasted(graph, None) if each.kind == "repeats"]
+        return [each for each in causes_in(graph, None) if isinstance(each, RepeatedRows)]
 
 
 def test_copies_of_sequences_go_through_a_recurrent_layer() -> None:
     (found,) = Encoder().found()
-    assert found.figures == {"rows": 16, "times": 12} and found.left == 1 / 12
+    assert (found.rows, found.times) == (16, 12) and found.left == 1 / 12
     assert found.where is not None and found.where.line == 18
     inside = {"item", "both", "product", "new", "kept"}
     assert {"tiled", "joined", "by_step", "steps", "while", "stacked", "states", "last"} <= set(found.operations)

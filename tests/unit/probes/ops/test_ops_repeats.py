@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from graph_causes import causes_in
 from ops_builder import Builder
-from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.waste import wasted
+from tfperfkit_rules.graph.repeated_rows import RepeatedRows
 
 
 class Ranker:
@@ -57,9 +57,9 @@ class Ranker:
         back = self.add("ConcatV2", "back", (free, width, self.zero), "int32[3]")
         return self.add("Reshape", "dense", (product, back), f"float32[{self.rows},96]")
 
-    def found(self) -> list[Wasted]:
+    def found(self) -> list[RepeatedRows]:
         shapes = {"candidates": (400,), "session": (1, 40, 48)}
-        return [each for each in wasted(self.made.graph(), None, shapes=shapes) if each.kind == "repeats"]
+        return [each for each in causes_in(self.made.graph(), None, shapes=shapes) if isinstance(each, RepeatedRows)]
 
 
 @pytest.mark.parametrize(("count", "session"), [("None", "None"), ("None", "40"), ("400", "40")])
@@ -70,7 +70,7 @@ def test_one_session_goes_through_attention_as_often_as_there_are_candidates(cou
     ranker.add("Mul", "joined", (mean, items), f"float32[{count},48]")
     (found,) = ranker.found()
     assert found.operations == ["tiled", "query", "scores", "soft", "read", "mean"], "up to what joins the candidates"
-    assert found.figures == {"rows": 1, "times": 400} and found.left == 1 / 400
+    assert (found.rows, found.times) == (1, 400) and found.left == 1 / 400
 
 
 @pytest.mark.parametrize(("count", "session"), [("None", "None"), ("None", "40"), ("400", "40")])

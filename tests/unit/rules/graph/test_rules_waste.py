@@ -23,6 +23,7 @@ from tfperfkit_rules.graph.growing_argument import GrownArgument
 from tfperfkit_rules.graph.jacobian_diagonal import DiagonalJacobian
 from tfperfkit_rules.graph.matmul_order import CostlyOrder
 from tfperfkit_rules.graph.picked_branch import PickedBranches
+from tfperfkit_rules.graph.repeated_rows import EnlargedPicture, RepeatedRows
 from tfperfkit_rules.graph.same_in_each import NeverChanging, SameArgument
 from tfperfkit_rules.graph.same_matrix import StayingMatrix
 from tfperfkit_rules.graph.separable_kernel import SeparableConvolution
@@ -41,13 +42,9 @@ from tfperfkit.offers import ComputedStep, FixedWork, FunctionCalls, RanOperatio
 
 HERE = SourceSpan("train.py", 3, "loss")
 FIGURES: dict[str, dict[str, float]] = {
-    "repeats": {"rows": 50, "times": 1500},
-    "resized": {"times": 256, "before": 256, "after": 12},
     "stacked": {"same": 2, "rows": 3, "variables": 30},
 }
 CODES = {
-    "repeats": "GRF015",
-    "resized": "GRF015",
     "stacked": "GRF023",
 }
 
@@ -94,14 +91,16 @@ CAUSES: dict[str, Cause] = {
     ),
     "GRF017": PickedBranches(where=HERE, operations=["sort/TopKV2"], left=0.1, branches=12),
     "GRF027": ComputedPositions(where=HERE, operations=["sort/TopKV2"], left=0.1, positions=32, used=1, named=0),
+    "GRF015": RepeatedRows(where=HERE, operations=["sort/TopKV2"], left=0.1, rows=50, times=1500),
     "GRF028": PenalisedTable(where=HERE, operations=["sort/TopKV2"], left=0.1, rows=90_000, taken=512),
     "GRF026": ShuffledRows(where=HERE, operations=["sort/TopKV2"], left=0.1, rows=1_000_000, used=64),
 }
 
 
-#: Other kinds of GRF023 and GRF019.
+#: Other kinds of GRF023, GRF015 and GRF019.
 FIXED = NeverChanging(where=HERE, operations=["sort/TopKV2"], left=0.1, names=[], idle=False)
 GROWN = GrownArgument(where=HERE, operations=["sort/TopKV2"], left=0.1, names=["article"], calls=33)
+ENLARGED = EnlargedPicture(where=HERE, operations=["sort/TopKV2"], left=0.1, times=256, before=256, after=12)
 SUMMED = SummedTable(
     where=HERE, operations=["sort/TopKV2"], left=0.1, rows=500_000, written=512, table_bytes=64_000_000
 )
@@ -158,6 +157,12 @@ def test_what_follows_from_no_argument_has_words_of_its_own() -> None:
     (finding,) = told(step(FIXED))
     assert (finding.code, finding.where[0]) == ("GRF023", HERE)
     assert finding.title == "Each call of train_step computes again what is the same in all calls"
+
+
+def test_an_enlarged_picture_has_words_of_its_own() -> None:
+    (finding,) = told(step(ENLARGED))
+    assert (finding.code, finding.where[0]) == ("GRF015", HERE)
+    assert finding.title == "Pictures are enlarged to 256 times as many places before a 1 x 1 convolution"
 
 
 def test_a_table_that_is_summed_has_words_of_its_own() -> None:

@@ -19,17 +19,22 @@ RULE_OF = {kind: rule for rule in GRAPH_RULES for kind in get_args(type(rule).__
 def causes_in(graph: Graph, *known: Any, **more: Any) -> list[Cause]:
     """All causes in a graph and in what it calls. ``known``: the other arguments of ``RecordedFunction``."""
     graphs = RecordedGraphs({graph.name: RecordedFunction(graph, *known, **more)})
-    return [cause for rule in GRAPH_RULES for cause in graphs.once(rule.code, graph.name, rule._causes)]
+    return [cause for rule in GRAPH_RULES for cause in graphs.once(rule.__name__, graph.name, rule._causes)]
 
 
 def code_of(cause: Cause) -> str:
     """The code under which a cause is reported."""
-    return next(RULE_OF[kind].code for kind in type(cause).__mro__ if kind in RULE_OF)
+    return rule_of(cause).code
+
+
+def rule_of(cause: Cause) -> GraphRule[Any]:
+    """The rule that finds and reports a cause."""
+    return next(RULE_OF[kind] for kind in type(cause).__mro__ if kind in RULE_OF)
 
 
 def offer_causes(graph: str, *causes: Cause) -> RecordedGraphs:
     """An offer of graphs, in which the rules have found these causes in the graph of this name."""
     offered = RecordedGraphs({})
     for cause in causes:
-        offered.found.setdefault((code_of(cause), graph), []).append(cause)
+        offered.found.setdefault((rule_of(cause).__name__, graph), []).append(cause)
     return offered

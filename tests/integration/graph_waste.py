@@ -10,7 +10,6 @@ from graph_causes import causes_in, code_of
 from late_tensorflow import tf
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste import wasted
-from tfperfkit_probes.ops.waste.results import KIND as RESULT
 from tfperfkit_rules.graph.cause import Cause
 
 from tfperfkit.graph.model import Graph
@@ -44,7 +43,7 @@ def found(function: Makes, *shapes: Any, batch: int | None = None) -> list[Any]:
 
     # What is computed for one result alone is a fact of any function with several: a rule asks who reads them.
     every = waste_of(step.get_concrete_function(*specs), batch)
-    return [each for each in every if not kind_of(each).startswith(RESULT)]
+    return [each for each in every if kind_of(each) != "GRF031"]
 
 
 def waste_of(concrete: Any, batch: int | None = None) -> list[Any]:

@@ -12,6 +12,7 @@ from graph_waste import Makes, kind_of
 from late_tensorflow import needs_tensorflow, tf
 from tfperfkit_probes.ops.waste import wasted
 from tfperfkit_rules.graph.same_in_each import SameArgument, SameInEach
+from tfperfkit_rules.graph.same_rows import StackedRows
 
 from tfperfkit.graph.model import Graph
 from tfperfkit.instruments.graphs.snapshot import contents_of
@@ -43,10 +44,10 @@ def called(
 
 
 def name_of(each: Any) -> str:
-    """The code; of GRF023 the kind, with "_idle" if variables of it may be trained elsewhere."""
+    """The code; of GRF023 the kind ("stacked": rows), with "_idle" if variables of it may be trained elsewhere."""
     if isinstance(each, SameInEach):
         return ("again" if isinstance(each, SameArgument) else "fixed") + ("_idle" if each.idle else "")
-    return kind_of(each)
+    return "stacked" if isinstance(each, StackedRows) else kind_of(each)
 
 
 def specs() -> tuple[Any, Any]:
@@ -236,7 +237,7 @@ def styled(weights: bool = False, order: int = 1, apart: bool = True) -> Makes:
 @pytest.mark.parametrize("order", [1, -1])
 def test_rows_that_stay_the_same_go_through_a_network(order: int) -> None:
     one = called(styled(order=order), [0, 32], [0, 0], *pictures())["stacked"]
-    assert (one.figures["same"], one.figures["rows"]) == (2, 3) and one.left == pytest.approx(1 / 3)
+    assert (one.same, one.rows) == (2, 3) and one.left == pytest.approx(1 / 3)
     assert any("conv" in name.lower() for name in one.operations)
 
 
@@ -244,7 +245,7 @@ def test_a_variable_that_is_handed_over_may_have_changed() -> None:
     made = tf.Variable(tf.ones((1, 8, 8, 3)))
     _, style = pictures()
     found = called(lambda image, style: styled()(image.read_value(), style), [32, 32], [0, 0], made, style)
-    assert found["stacked"].figures["same"] == 2
+    assert found["stacked"].same == 2
 
 
 @pytest.mark.parametrize(
@@ -254,6 +255,18 @@ def test_a_variable_that_is_handed_over_may_have_changed() -> None:
 )
 def test_rows_that_change_or_go_through_a_network_that_is_trained(function: Makes, same: list[int]) -> None:
     assert "stacked" not in called(function, same, [0, 0], *pictures())
+
+
+def test_rows_that_are_multiplied_with_each_other_are_not_taken_apart() -> None:
+    def step(image: Any, style: Any) -> Any:
+        rows = tf.matmul(tf.concat([image, style], 0), tf.ones((64, 64)))
+        return tf.matmul(rows, rows, transpose_b=True)[0]
+
+    given = tf.TensorSpec((1, 64), tf.float32, name="image"), tf.TensorSpec((2, 64), tf.float32, name="style")
+    assert "stacked" not in called(step, [0, 32], [0, 0], *given)
+    assert "stacked" in called(
+        lambda i, s: tf.matmul(tf.concat([i, s], 0), tf.ones((64, 64)))[0], [0, 32], [0, 0], *given
+    )
 
 
 def test_sequences_that_are_mostly_padding() -> None:

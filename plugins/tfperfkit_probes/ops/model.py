@@ -170,11 +170,7 @@ class Wasted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     #: As of a ``Cause`` of a rule.
     with_bodies: ClassVar[bool] = False
     each_variable: ClassVar[bool] = False
-
-    @property
-    def of_result(self) -> bool:
-        """Whether the operations make a result of the function."""
-        return self.kind.startswith("result_")
+    of_result: ClassVar[bool] = False
 
 
 class CopiedLayer(msgspec.Struct, frozen=True, kw_only=True):

@@ -30,7 +30,9 @@ from tfperfkit_rules.graph.python_calls import python_calls, side_effects
 from tfperfkit_rules.graph.repeated_forward import repeated_forward
 from tfperfkit_rules.graph.repeated_rows import CopiesInNetwork
 from tfperfkit_rules.graph.same_in_each import SameInEachCall
+from tfperfkit_rules.graph.same_in_unrolled import SameInUnrolled
 from tfperfkit_rules.graph.same_matrix import SameMatrix
+from tfperfkit_rules.graph.same_rows import SameRows
 from tfperfkit_rules.graph.separable_kernel import SeparableKernel
 from tfperfkit_rules.graph.session_forward import session_forward
 from tfperfkit_rules.graph.slow_kernels import slow_kernels
@@ -38,6 +40,7 @@ from tfperfkit_rules.graph.slow_layers import slow_layers
 from tfperfkit_rules.graph.small_loops import small_loops
 from tfperfkit_rules.graph.small_updates import SmallUpdates
 from tfperfkit_rules.graph.sparse_as_dense import SparseAsDense
+from tfperfkit_rules.graph.unread_results import UnreadResult
 from tfperfkit_rules.graph.unrolled_loops import unrolled_loops
 from tfperfkit_rules.graph.waste import RULES as WASTE
 from tfperfkit_rules.graph.weight_averages import WeightAverages
@@ -90,4 +93,7 @@ RULES: tuple[Rule, ...] = (
     WholePenalty(),
     *WASTE,
     SeparableKernel(),
+    SameInUnrolled(),
+    SameRows(),
+    UnreadResult(),
 )

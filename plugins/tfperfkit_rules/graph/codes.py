@@ -12,8 +12,6 @@ SLOW_KERNEL = "GRF007"
 APART_TURNS = "GRF008"
 FIXED_WORK = "GRF009"
 PADDING = "GRF018"
-SAME_ARGUMENT = "GRF023"
-UNREAD_RESULT = "GRF031"
 UNROLLED_LOOP = "OPS001"
 BIG_CONSTANT = "OPS002"
 FLOAT64 = "OPS003"
@@ -33,8 +31,6 @@ TITLES = {
     APART_TURNS: "An unrolled loop whose turns don't need each other",
     FIXED_WORK: "Layers that never change compute the same in each epoch",
     PADDING: "Sequences are mostly padding",
-    SAME_ARGUMENT: "What follows from arguments that stay the same is computed again in each call",
-    UNREAD_RESULT: "A compiled function computes a result that nothing reads",
     UNROLLED_LOOP: "A Python loop is unrolled into thousands of operations",
     BIG_CONSTANT: "A large constant is baked into the graph",
     FLOAT64: "A compiled function computes in float64",

@@ -58,7 +58,7 @@ class GraphRule(Generic[C]):
     def causes_in(self, evidence: Evidence, function: Brief) -> list[C]:
         """All causes in a function."""
         graphs = evidence.offer(RecordedGraphs)
-        return graphs.once(self.code, function.graph, self._causes) if graphs is not None else []
+        return graphs.once(self.__name__, function.graph, self._causes) if graphs is not None else []
 
     def _causes(self, function: RecordedFunction) -> list[C]:
         found = ((view, times, cause) for view, times in function.bodies for cause in self.find(view))

@@ -13,15 +13,8 @@ from tfperfkit.graph.recorded import RecordedFunction
 from tfperfkit.graph.view import View
 from tfperfkit.model import SourceSpan
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.waste.results import results
-from tfperfkit_probes.ops.waste.stacked import stacked
-from tfperfkit_probes.ops.waste.unrolled import unrolled
 
-_PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
-    unrolled,
-    stacked,
-    results,
-)
+_PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = ()
 _MAX = 64
 
 

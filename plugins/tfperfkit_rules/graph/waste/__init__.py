@@ -7,11 +7,5 @@ and its words.
 from __future__ import annotations
 
 from tfperfkit.rule import Rule
-from tfperfkit_rules.graph.waste.again import stacked, unrolled
-from tfperfkit_rules.graph.waste.results import results
 
-RULES: tuple[Rule, ...] = (
-    unrolled,
-    stacked,
-    results,
-)
+RULES: tuple[Rule, ...] = ()

@@ -23,8 +23,6 @@ from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.ran_functions import ran
 from tfperfkit_rules.measures.room import range_or_least
 
-#: What is computed for one result alone: of each result there is a kind of its own, which begins so.
-RESULT = "result_"
 #: What the runtime puts before the name of an operation whose function it has put in the place of a call.
 _CALL = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?|_\d+")
 _FEWER = ReplaceOps("fewer")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from graph_causes import causes_in
 from ops_builder import Builder
-from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.waste import wasted
+from tfperfkit_rules.graph.same_in_unrolled import RepeatedProducts
 
 STATES, PROJECTED = "float32[32,64]", "float32[32,256]"
 CALL = (("train.py", 15, "call"), ("train.py", 45, "train_step"))
 
 
-def decoder(times: int = 5, *, own: bool = False, noise: bool = False, assigns: bool = False) -> list[Wasted]:
+def decoder(times: int = 5, *, own: bool = False, noise: bool = False, assigns: bool = False) -> list[RepeatedProducts]:
     """Each turn projects what an encoder made, and adds what follows from its own query. ``own``: of a tensor of its
     own; ``noise``: of random numbers; ``assigns``: the kernel is assigned to before each."""
     made = Builder()
@@ -29,13 +29,13 @@ def decoder(times: int = 5, *, own: bool = False, noise: bool = False, assigns: 
         made.add("AddV2", f"joined_{turn}", (bound, query), PROJECTED, CALL)
         if assigns:
             made.add("AssignSubVariableOp", f"assign_{turn}", (kernel, read), "", CALL)
-    return [each for each in wasted(made.graph(), None) if each.kind == "unrolled"]
+    return [each for each in causes_in(made.graph(), None) if isinstance(each, RepeatedProducts)]
 
 
 def test_what_each_turn_computes_of_the_same() -> None:
     (found,) = decoder()
     assert found.where is not None and [place.line for place in found.places] == [15, 45]
-    assert found.left == 1 / 5 and found.figures == {"times": 5, "products": 5}
+    assert found.left == 1 / 5 and (found.times, found.products) == (5, 5)
     assert {name.partition("_")[0] for name in found.operations} == {"keys", "tanh"}, "not what joins the query"
 
 

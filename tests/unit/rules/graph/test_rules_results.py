@@ -8,11 +8,11 @@ import msgspec
 import pytest
 from computed_builder import compiled, ran
 from graph_causes import offer_causes
-from tfperfkit_probes.ops.model import Marks, OpsData, Wasted
+from tfperfkit_probes.ops.model import OpsData
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.clipped_norms import ClippedGradients, ClippedNorms
 from tfperfkit_rules.graph.small_updates import OneByOne, SmallUpdates
-from tfperfkit_rules.graph.waste import RULES
+from tfperfkit_rules.graph.unread_results import ResultAlone, UnreadResult
 from tfperfkit_rules.graph.weight_averages import AveragedWeights, WeightAverages
 from tfprof_builder import brief
 
@@ -23,7 +23,8 @@ from tfperfkit.offers import ComputedStep, FunctionCalls
 GRAPH = "__inference_step_1"
 WHERE = SourceSpan("train.py", 5, "step")
 #: By their codes.
-ON_PURPOSE: dict[str, Cause] = {
+CAUSES: dict[str, Cause] = {
+    "GRF031": ResultAlone(where=WHERE, operations=["Svd"], left=0.0, number=1, results=2, graph=GRAPH),
     "GRF030": AveragedWeights(where=WHERE, operations=["Svd"], left=0.0, variables=3, numbers=9),
     "GRF029": ClippedGradients(where=WHERE, operations=["Svd"], left=0.0, gradients=3, together=1),
     "GRF032": OneByOne(
@@ -43,20 +44,17 @@ for x in data:
 PREDICT = "first, second = model.predict(x)\nprint(first)\n"
 
 
-def evidence(source: str, ms: float = 4.0, kind: str = "result_1", **fields: Any) -> Any:
-    figures = {"number": 1.0, "results": 2.0}
-    waste = Wasted(kind=kind, where=WHERE, operations=["Svd"], names=[GRAPH], left=0.0, figures=figures)
+def evidence(source: str, ms: float = 4.0, kind: str = "GRF031", **fields: Any) -> Any:
     named = {"function": "step", "owner": "user", "graph": GRAPH} | fields
-    function = brief(first_execution_ms=5.0, marks=Marks(wasted=[] if kind in ON_PURPOSE else [waste]))
-    function = msgspec.structs.replace(function, **named)
+    function = msgspec.structs.replace(brief(first_execution_ms=5.0), **named)
     row = msgspec.structs.replace(ran("Svd", ms), of="Svd")
-    found = offer_causes(GRAPH, *([ON_PURPOSE[kind]] if kind in ON_PURPOSE else []))
+    found = offer_causes(named["graph"], CAUSES[kind])
     more = (FunctionCalls(per_step={GRAPH: 1.0}), OpsData(functions=[], all=(function,)), found)
     return compiled((row, ran("MatMul", 4.0, flops=1e6)), more=more, source=source)
 
 
 def told(evidence: Any) -> list[Finding]:
-    rules = (*RULES, WeightAverages(), ClippedNorms(), SmallUpdates())
+    rules = (UnreadResult(), WeightAverages(), ClippedNorms(), SmallUpdates())
     return [finding for rule in rules for finding in rule(evidence)]
 
 
@@ -137,7 +135,7 @@ def test_what_a_step_waits_is_not_the_starts_of_a_few_updates() -> None:
     made = evidence("", ms=0.01, kind="GRF032")
     step, more = made.offer(ComputedStep), (made.offer(FunctionCalls), made.offer(OpsData))
     updates = msgspec.structs.replace(step.operations[0], stage="update")
-    cause = msgspec.structs.replace(ON_PURPOSE["GRF032"], updates=["Svd"])
+    cause = msgspec.structs.replace(CAUSES["GRF032"], updates=["Svd"])
     busy = compiled((updates,), idle_ms=40.0, more=(*more, offer_causes(GRAPH, cause)))
     assert not told(busy)
 

@@ -26,6 +26,7 @@ from tfperfkit_rules.graph.picked_branch import PickedBranches
 from tfperfkit_rules.graph.repeated_rows import EnlargedPicture, RepeatedRows
 from tfperfkit_rules.graph.same_in_each import NeverChanging, SameArgument
 from tfperfkit_rules.graph.same_matrix import StayingMatrix
+from tfperfkit_rules.graph.same_rows import StackedRows
 from tfperfkit_rules.graph.separable_kernel import SeparableConvolution
 from tfperfkit_rules.graph.sparse_as_dense import ZeroMatrix
 from tfperfkit_rules.graph.weight_averages import AveragedWeights
@@ -41,15 +42,13 @@ from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import ComputedStep, FixedWork, FunctionCalls, RanOperation, RanOperations
 
 HERE = SourceSpan("train.py", 3, "loss")
-FIGURES: dict[str, dict[str, float]] = {
-    "stacked": {"same": 2, "rows": 3, "variables": 30},
-}
+FIGURES: dict[str, dict[str, float]] = {}
 CODES = {
     "stacked": "GRF023",
 }
 
 
-#: By their codes, causes that a ``GraphRule`` finds.
+#: By their codes (CODES has others), causes that a ``GraphRule`` finds.
 CAUSES: dict[str, Cause] = {
     "GRF013": SortedRow(where=HERE, operations=["sort/TopKV2"], left=0.1, length=24_000, used=120, rows=8),
     "GRF010": Mask(
@@ -82,6 +81,7 @@ CAUSES: dict[str, Cause] = {
     ),
     "GRF016": StayingMatrix(where=HERE, operations=["sort/TopKV2"], left=0.1, size=480, columns=4, in_loop=True),
     "GRF033": SeparableConvolution(where=HERE, operations=["sort/TopKV2"], left=0.1, height=53, width=53, channels=1),
+    "stacked": StackedRows(where=HERE, operations=["sort/TopKV2"], left=0.1, same=2, rows=3, variables=30),
     "GRF020": DiagonalJacobian(where=HERE, operations=["sort/TopKV2"], left=0.1, examples=96, zeros=False),
     "GRF023": SameArgument(
         where=HERE, operations=["sort/TopKV2"], left=0.1, names=["article"], idle=False, calls=33, times=16.5

@@ -33,7 +33,7 @@ SEAMS = (
     *(
         Seam(
             f"steps {how}",
-            "hooks.method_seam steps.markers steps.seam_table steps.work_calls steps.named_function steps.fit_loop",
+            "hooks.method_seam steps.markers steps.seam_table steps.work_calls steps.named_function steps.fit_batches",
             module,
             path,
             "absent" if (how, path) == ("inherited", "DistributedIteratorBase.__next__") else how,
@@ -76,7 +76,7 @@ SEAMS = (
             ("graphs.tracing", "retrace", "its _create_concrete_function takes other arguments"),
             ("graphs.first_run", "ops", "the operations of functions are not recorded"),
             (
-                "devices.placement devices.source devices.copies devices.why",
+                "devices.placement devices.source devices.copies",
                 "devices",
                 "where their operations run is not recorded",
             ),
@@ -99,7 +99,7 @@ SEAMS = (
         "memory",
         "graphs are not counted: traces can't be seen in this TensorFlow",
     ),
-    Seam("traces renamed", "steps.updates steps.batch_size", OPS, "get_default_graph", "renamed"),
+    Seam("traces renamed", "steps.functions steps.batch_size", OPS, "get_default_graph", "renamed"),
     Seam(
         "cache",
         "graphs.tracing",

@@ -246,9 +246,9 @@ def test_every_instrument_that_touches_tensorflow_is_in_the_table() -> None:
 
 
 #: They look at names of files, functions and modules only; an unknown TensorFlow makes what they tell coarser.
-NAMES_ONLY = {"graphs.same_stacks", "stacks.activity", "stacks.user_line", "steps.fit_batches"}
+NAMES_ONLY = {"graphs.same_stacks", "stacks.activity", "stacks.user_line"}
 #: They change what a trial of ``tfperf try`` runs, never a run that is profiled: a seam that is another one makes an
 #: experiment not applicable, with the reason (``test_trial_seams.py``).
-IN_TRIALS = {f"changes.{name}" for name in ("edited", "iterated", "keras_compile", "results", "seeds", "tf_functions")}
+IN_TRIALS = {f"changes.{name}" for name in ("arguments", "edited", "results")}
 #: With ``--on-demand`` alone, and in a process of its own; where TensorFlow has no such service, a note says so.
 ON_DEMAND = {"profiler_service", "trace_client"}

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from tfperfkit import gain
 from tfperfkit.graph import optable
 from tfperfkit.graph.model import Node
+from tfperfkit.graph.sizes import BINARY, UNARY
 from tfperfkit.graph.view import View
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
@@ -23,8 +24,8 @@ from tfperfkit_rules.measures.ran_functions import Ran, ran
 from tfperfkit_rules.measures.room import range_or_least
 from tfperfkit_rules.measures.step_shares import span
 
-#: What makes indices of indices: a cast, negative ones counted from the end, limits.
-_INDEX_BY_INDEX = optable.names(kind=("select", "clip")) | {"Cast", "AddV2", "Minimum", "Maximum"}
+#: What makes an index of each index, as casts, limits and negative ones counted from the end do.
+_INDEX_BY_INDEX = UNARY | BINARY | optable.names(kind="clip")
 _LOOKUPS = optable.names(kind=("gather", "variable-gather")) - {"GatherNd", "ResourceGatherNd"}
 
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from graph_causes import causes_in, code_of
 from late_tensorflow import tf
-from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.waste import wasted
 from tfperfkit_rules.graph.cause import Cause
 
 from tfperfkit.graph.model import Graph
@@ -51,16 +49,16 @@ def waste_of(concrete: Any, batch: int | None = None) -> list[Any]:
     records = list(contents_of(concrete.graph, "step", lambda name: False, lambda file: True))
     graphs: dict[str, Graph] = {}
     graphs.update({each.name: Graph(each, graphs.get) for each in records})
-    return [*wasted(graphs["step"], batch), *causes_in(graphs["step"], batch)]
+    return [*causes_in(graphs["step"], batch)]
 
 
 def kinds(function: Makes, *shapes: Any, batch: int | None = None) -> set[str]:
     return {kind_of(each) for each in found(function, *shapes, batch=batch)}
 
 
-def kind_of(each: Wasted | Cause) -> str:
-    """The code of a cause; the kind of what is no cause yet."""
-    return each.kind if isinstance(each, Wasted) else code_of(each)
+def kind_of(each: Cause) -> str:
+    """The code of a cause."""
+    return code_of(each)
 
 
 @functools.cache

@@ -10,7 +10,6 @@ import pytest
 from graph_causes import causes_in
 from graph_waste import Makes, kind_of
 from late_tensorflow import needs_tensorflow, tf
-from tfperfkit_probes.ops.waste import wasted
 from tfperfkit_rules.graph.same_in_each import SameArgument, SameInEach
 from tfperfkit_rules.graph.same_rows import StackedRows
 
@@ -39,8 +38,7 @@ def called(
     placeholders = frozenset(graphs["step"].record.captures)
     record = CallsRecord(graph="step", calls=calls, same=same, grown=grown, padding=list(padding), zeros=zeros or {})
     known = {"idle": placeholders, "calls": record}
-    every = [*wasted(graphs["step"], None, **known), *causes_in(graphs["step"], **known)]
-    return {name_of(each): each for each in every}
+    return {name_of(each): each for each in causes_in(graphs["step"], **known)}
 
 
 def name_of(each: Any) -> str:

@@ -37,7 +37,6 @@ from tfperfkit_probes.ops.stored import (
 )
 from tfperfkit_probes.ops.summary import Precision, Summary, by_precision
 from tfperfkit_probes.ops.unchanged import Unchanged
-from tfperfkit_probes.ops.waste import wasted_in
 
 _Record = TypeVar("_Record")
 _MAX_ARGUMENTS = 6
@@ -154,7 +153,7 @@ def _function(
     loops, outside_measured = loops_of(graph, open_size)
     sent = exchanged(graph, open_size)
     control, effects = control_and_effects(summary.graphs, sources, own, outside)
-    recorded = records.compiled[record.graph] = RecordedFunction(
+    records.compiled[record.graph] = RecordedFunction(
         graph,
         open_size or batch or None,
         unchanged=_unchanged(records.unchanged, record),
@@ -224,7 +223,6 @@ def _function(
         exchanged=sent,
         # Tables matter where replicas exchange their gradients.
         tables=tables(graph, open_size, record.variables) if sent else [],
-        wasted=wasted_in(recorded),
         copied_layers=copied_layers(summary.graphs),
         callers=callers,
         lines_known=summary.lines_known,

@@ -57,7 +57,6 @@ def brief(function: Function) -> Brief:
             outside_measured=function.outside_measured,
             exchanged=function.exchanged,
             tables=function.tables,
-            wasted=function.wasted,
             copied_layers=function.copied_layers,
         ),
     )

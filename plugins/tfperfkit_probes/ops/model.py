@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -141,38 +141,6 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     made_dense: SourceSpan | None = None
 
 
-class Wasted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Operations of one line of which far less would give the same result, by the structure of the graph.
-
-    ``kind``: what is wasted, as the modules of ``ops.waste`` call it; ``operations``: their names, each in its own
-    graph, without gradients. ``takes_flops`` and ``takes_bytes`` are theirs in one call, as far as sizes tell. What
-    would do in their place, forward: ``left``, a part (0 to 1) of the time that they take, or ``flops`` and ``bytes``.
-    ``uncounted_flops``: more of its operations, of types whose FLOPs nobody counts; ``whole_flops``, ``whole_bytes``:
-    of all that the function does in such a call. ``updates``: of the weights' update, what would do less too.
-    ``figures`` and ``names`` (of arguments) are for words.
-    """
-
-    kind: str
-    where: SourceSpan | None
-    operations: list[str]
-    places: list[SourceSpan] = []
-    takes_flops: float = 0.0
-    uncounted_flops: float = 0.0
-    takes_bytes: float = 0.0
-    whole_flops: float = 0.0
-    whole_bytes: float = 0.0
-    left: float | None = None
-    flops: float = 0.0
-    bytes: float = 0.0
-    figures: dict[str, float] = {}
-    names: list[str] = []
-    updates: list[str] = []
-    #: As of a ``Cause`` of a rule.
-    with_bodies: ClassVar[bool] = False
-    each_variable: ClassVar[bool] = False
-    of_result: ClassVar[bool] = False
-
-
 class CopiedLayer(msgspec.Struct, frozen=True, kw_only=True):
     """A Keras layer whose operations stand in the graph once for each step of a sequence. ``layer``: the scope of its
     names; ``operations``: all of its copies, gradients among them."""
@@ -281,7 +249,6 @@ class Function(msgspec.Struct, frozen=True, kw_only=True):
     outside_measured: bool = True  # sizes of all operations outside of loops are known, and tell their work
     exchanged: list[Exchanged] = []
     tables: list[Table] = []
-    wasted: list[Wasted] = []
     copied_layers: list[CopiedLayer] = []
     callers: list[SourceSpan] = []  # of the traces: the line of the user's that called it
     lines_known: float
@@ -310,7 +277,6 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     outside_measured: bool = True
     exchanged: list[Exchanged] = []
     tables: list[Table] = []
-    wasted: list[Wasted] = []
     copied_layers: list[CopiedLayer] = []
 
 

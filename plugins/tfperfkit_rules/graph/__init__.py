@@ -42,7 +42,6 @@ from tfperfkit_rules.graph.small_updates import SmallUpdates
 from tfperfkit_rules.graph.sparse_as_dense import SparseAsDense
 from tfperfkit_rules.graph.unread_results import UnreadResult
 from tfperfkit_rules.graph.unrolled_loops import unrolled_loops
-from tfperfkit_rules.graph.waste import RULES as WASTE
 from tfperfkit_rules.graph.weight_averages import WeightAverages
 from tfperfkit_rules.graph.whole_penalty import WholePenalty
 from tfperfkit_rules.graph.whole_shuffle import WholeShuffle
@@ -91,7 +90,6 @@ RULES: tuple[Rule, ...] = (
     PickedBranch(),
     AllPositions(),
     WholePenalty(),
-    *WASTE,
     SeparableKernel(),
     SameInUnrolled(),
     SameRows(),

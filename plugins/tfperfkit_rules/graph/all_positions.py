@@ -22,8 +22,8 @@ from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import is_constant
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.functions import places
+from tfperfkit_rules.graph.pricing import Part, count, often
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.graph.waste.pricing import Part, count, often
 from tfperfkit_rules.measures.source_calls import given
 
 POSITIONS_MIN = Threshold(4, "positions", "of a sequence: of fewer there is little to gain", Chosen("a few"))

@@ -15,9 +15,9 @@ from tfperfkit.graph.view import COLLECTED, FOLLOWED, View
 from tfperfkit.model import Finding
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.on_purpose import weighed
+from tfperfkit_rules.graph.pricing import Part, count
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.graph.waste.on_purpose import weighed
-from tfperfkit_rules.graph.waste.pricing import Part, count
 from tfperfkit_rules.measures.source_calls import given, is_not_false
 
 _BY_KERAS = ("global_clipnorm", "clipnorm")

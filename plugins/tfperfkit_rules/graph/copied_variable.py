@@ -12,8 +12,8 @@ from tfperfkit.model import Finding
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.pricing import Part, count, often
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.graph.waste.pricing import Part, count, often
 
 COPIED_NUMBERS_MIN = Threshold(
     4096, "numbers", "of a variable that is copied: a copy of a smaller one takes no time", Chosen("a few cache lines")

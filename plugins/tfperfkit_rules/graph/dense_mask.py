@@ -14,8 +14,8 @@ from tfperfkit.graph.view import Use, View
 from tfperfkit.model import Finding
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.pricing import Part, count, often
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.graph.waste.pricing import Part, count, often
 
 MASK_WIDER_MIN = Threshold(
     8, "ratio", "of the numbers of a mask to those that it is made of", Chosen("few classes cost nothing")

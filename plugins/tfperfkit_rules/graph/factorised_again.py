@@ -15,8 +15,8 @@ from tfperfkit.model import Finding
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.factorising import FACTORISING_SLOWER, MIN_MATRIX
+from tfperfkit_rules.graph.pricing import Part, count
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.graph.waste.pricing import Part, count
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 FACTORS_LEFT = Threshold(

@@ -18,11 +18,10 @@ from tfperfkit.graph.view import FOLLOWED, View
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.functions import definition, places
+from tfperfkit_rules.graph.pricing import WASTE_SAVED_MIN, count, often
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.graph.waste.pricing import count, often
 from tfperfkit_rules.measures import shared
 
 MIN_FLAT = Threshold(
@@ -120,7 +119,7 @@ class Flattened(GraphRule[FlattenedLayer]):
             title=f"{100 * share:.0f} % of {unit.a} is a dense layer on {often(cause.numbers)} numbers of each example",
             severity=severity(share),
             share_of_step=share,
-            gain=at_least(calibrated.WASTE_SAVED_MIN.value * share * (1 - 1 / cause.places_of_example)),
+            gain=at_least(WASTE_SAVED_MIN.value * share * (1 - 1 / cause.places_of_example)),
             where=places([cause.where, definition(function)]),
             evidence=(
                 count("weights of the layer", cause.numbers * cause.units),

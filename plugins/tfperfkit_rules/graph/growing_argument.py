@@ -10,9 +10,9 @@ from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.graph.view import View
 from tfperfkit.model import Finding
 from tfperfkit.rule import Evidence
+from tfperfkit_rules.graph.pricing import Part, count
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.graph.same_work import SameWork, is_along, line_of_most, measured, used_arguments, work_of
-from tfperfkit_rules.graph.waste.pricing import Part, count
 from tfperfkit_rules.measures.eager_assignments import assigns_eagerly
 
 GROWN_LEFT = Threshold(

@@ -15,8 +15,8 @@ from tfperfkit.model import Finding
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.pricing import Part, count, often
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.graph.waste.pricing import Part, count, often
 
 ORDER_LEFT = Threshold(
     0.5, "share", "of the arithmetic that another order of the products leaves, at most", Chosen("half")

@@ -16,9 +16,9 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.functions import places
+from tfperfkit_rules.graph.padding import PADDING_MIN, PADDING_SAVED_MAX, PADDING_SAVED_MIN
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.measures.ran_functions import Ran, ran
 from tfperfkit_rules.measures.room import range_or_least
@@ -78,10 +78,8 @@ class PaddedCalls(GraphRule[PaddedSequences]):
         width, mean, longest, alike = (cause.width, cause.mean, cause.longest, cause.alike)
         computed = each.share * (1 - _updates(evidence))
         share, saved = computed * (1 - mean / width), computed * (1 - alike / width)
-        low, high = gain.speedups(
-            calibrated.PADDING_SAVED_MIN.value * saved, calibrated.PADDING_SAVED_MAX.value * saved
-        )
-        if gain.saving(low) < calibrated.PADDING_MIN.value:
+        low, high = gain.speedups(PADDING_SAVED_MIN.value * saved, PADDING_SAVED_MAX.value * saved)
+        if gain.saving(low) < PADDING_MIN.value:
             return
         unit, name = evidence.unit, each.function.function
         called = f"the function called at line {each.place[1]}" if name.startswith("<") else name

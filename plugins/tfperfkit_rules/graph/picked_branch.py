@@ -17,8 +17,8 @@ from tfperfkit.graph.view import FOLLOWED, View
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.pricing import Part, count
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.graph.waste.pricing import Part, count
 
 BRANCHES_MIN = Threshold(
     3,

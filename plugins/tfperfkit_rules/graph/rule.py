@@ -16,7 +16,7 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.remedy import Remedy, ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import C, collect_causes
-from tfperfkit_rules.graph.waste.pricing import Part, finding, functions_that_ran, parts_of
+from tfperfkit_rules.graph.pricing import Part, finding, functions_that_ran, parts_of
 
 
 class GraphRule(Generic[C]):

@@ -22,9 +22,9 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import FixedWork
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.factorising import DECOMPOSES, SOLVES
+from tfperfkit_rules.graph.pricing import Part, count, parts_of
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.graph.same_work import SameWork, common_line, line_of_most, measured, used_arguments, work_of
-from tfperfkit_rules.graph.waste.pricing import Part, count, parts_of
 from tfperfkit_rules.measures.eager_assignments import assigns_eagerly, eager_assignments
 from tfperfkit_rules.measures.step_place import reached
 

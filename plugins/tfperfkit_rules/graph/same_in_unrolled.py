@@ -17,9 +17,9 @@ from tfperfkit.offers import ComputedStep
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.pricing import Part, count
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.graph.same_in_each import SameInEachCall
-from tfperfkit_rules.graph.waste.pricing import Part, count
 from tfperfkit_rules.measures import shared
 
 UNROLLED_TIMES_MIN = Threshold(

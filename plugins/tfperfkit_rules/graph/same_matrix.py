@@ -19,8 +19,8 @@ from tfperfkit_rules.graph.factorising import (
     columns_of,
     flops_of,
 )
+from tfperfkit_rules.graph.pricing import Part, count
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.graph.waste.pricing import Part, count
 from tfperfkit_rules.measures.eager_assignments import assigns_eagerly
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 

@@ -14,9 +14,9 @@ from tfperfkit.graph.walk import WRITES
 from tfperfkit.model import Finding
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.pricing import Part, count
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.graph.same_in_each import SameInEachCall
-from tfperfkit_rules.graph.waste.pricing import Part, count
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.eager_assignments import eager_assignments
 

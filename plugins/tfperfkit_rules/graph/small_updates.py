@@ -18,9 +18,9 @@ from tfperfkit.offers import ComputedStep
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.clipped_norms import clipped_gradients
+from tfperfkit_rules.graph.on_purpose import weighed
+from tfperfkit_rules.graph.pricing import Part, count
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.graph.waste.on_purpose import weighed
-from tfperfkit_rules.graph.waste.pricing import Part, count
 from tfperfkit_rules.graph.weight_averages import averaged_weights
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_calls import methods

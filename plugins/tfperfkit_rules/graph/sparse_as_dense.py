@@ -12,8 +12,8 @@ from tfperfkit.graph.view import View
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.pricing import Part, count, often
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.graph.waste.pricing import Part, count, often
 
 SPARSE_SLOWER = Threshold(
     70,

@@ -19,8 +19,8 @@ from tfperfkit.graph.walk import PASSING
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.pricing import Part, count, parts_of
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.graph.waste.pricing import Part, count, parts_of
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.read_results import Reads, of_function, of_method
 

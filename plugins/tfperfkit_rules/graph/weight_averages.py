@@ -14,9 +14,9 @@ from tfperfkit.graph.walk import WRITES
 from tfperfkit.model import Finding
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.on_purpose import weighed
+from tfperfkit_rules.graph.pricing import Part, count, often
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.graph.waste.on_purpose import weighed
-from tfperfkit_rules.graph.waste.pricing import Part, count, often
 from tfperfkit_rules.measures.source_calls import given, is_true
 
 AVERAGED_EACH = Threshold(

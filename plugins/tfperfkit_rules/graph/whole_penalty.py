@@ -17,8 +17,8 @@ from tfperfkit.graph.walk import WRITES
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.pricing import Part, count, often
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.graph.waste.pricing import Part, count, often
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_calls import files
 from tfperfkit_rules.measures.step_shares import span

@@ -9,8 +9,8 @@ from tfperfkit.graph.view import View
 from tfperfkit.model import Finding
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.pricing import Part, count, often
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.graph.waste.pricing import Part, count, often
 from tfperfkit_rules.graph.whole_sort import SORTED_ROW_MIN, SORTED_USED_MAX
 
 

@@ -13,8 +13,8 @@ from tfperfkit.model import Finding
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.pricing import Part, count, often
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.graph.waste.pricing import Part, count, often
 
 SORTED_ROW_MIN = Threshold(
     64, "numbers", "in a row that is sorted: a shorter one takes no time", Chosen("a few cache lines")

@@ -13,8 +13,8 @@ from tfperfkit.graph.view import View
 from tfperfkit.model import Finding
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.pricing import Part, count, often
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.graph.waste.pricing import Part, count, often
 
 ROWS_USED_MAX = Threshold(
     0.25,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from graph_causes import causes_in, code_of
 from ops_builder import Builder
-from tfperfkit_probes.ops.waste import wasted
 from tfperfkit_rules.graph.same_in_each import NeverChanging
 
 HERE = (("train.py", 7, "call"),)
@@ -23,7 +22,6 @@ def test_a_large_graph_takes_time_in_proportion() -> None:
         out = made.add("Tanh", f"out{turn}", (state,), "float32[64,64]")
         made.add("GatherV2", f"taken{turn}", (out, ids, axis), "float32[8,64]")
     # Each activation is of 64 rows, of which eight are looked up: that alone could be moved behind its lookup.
-    assert not wasted(made.graph(), None)
     assert {code_of(each) for each in causes_in(made.graph(), None)} <= {"GRF014"}
 
 

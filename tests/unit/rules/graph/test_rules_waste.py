@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -10,7 +9,7 @@ import pytest
 from computed_builder import compiled, ran
 from evidence_builder import FILE, make_evidence, make_samples, make_steps
 from graph_causes import offer_causes
-from tfperfkit_probes.ops.model import Marks, OpsData, Wasted
+from tfperfkit_probes.ops.model import OpsData
 from tfperfkit_rules.graph import RULES
 from tfperfkit_rules.graph.all_differences import Differences
 from tfperfkit_rules.graph.all_positions import ComputedPositions
@@ -37,12 +36,10 @@ from tfperfkit_rules.graph.whole_table import ComputedTable
 from tfprof_builder import brief, graphs, op
 from work_builder import frame, sampled, work_evidence
 
-from tfperfkit.graph.recorded import RecordedGraphs
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import ComputedStep, FixedWork, FunctionCalls, RanOperation, RanOperations
 
 HERE = SourceSpan("train.py", 3, "loss")
-FIGURES: dict[str, dict[str, float]] = {}
 CODES = {
     "stacked": "GRF023",
 }
@@ -107,20 +104,11 @@ SUMMED = SummedTable(
 
 
 def waste(kind: str = "GRF013", **fields: Any) -> Any:
-    if kind in CAUSES:
-        return msgspec.structs.replace(CAUSES[kind], **fields)
-    fields = {"left": 0.1, "names": ["article"]} | fields
-    return Wasted(kind=kind, where=HERE, operations=["sort/TopKV2"], figures=FIGURES[kind], **fields)
-
-
-def found_in(graph: str, wasted: Sequence[Wasted | Cause]) -> tuple[Marks, RecordedGraphs]:
-    """What was found in a graph: by the probe, and by the rules."""
-    marks = Marks(wasted=[each for each in wasted if isinstance(each, Wasted)])
-    return marks, offer_causes(graph, *(each for each in wasted if isinstance(each, Cause)))
+    return msgspec.structs.replace(CAUSES[kind], **fields)
 
 
 def step(
-    *wasted: Wasted | Cause,
+    *causes: Cause,
     ms: float = 4.0,
     calls: float = 1.0,
     offers: tuple[Any, ...] = (),
@@ -129,8 +117,8 @@ def step(
     direct: bool = False,
     **fields: Any,
 ) -> Any:
-    marks, graphs_ = found_in("__inference_step_1", wasted)
-    function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=marks)
+    graphs_ = offer_causes("__inference_step_1", *causes)
+    function = brief(graph="__inference_step_1", first_execution_ms=5.0)
     function = msgspec.structs.replace(function, **fields)
     forward = msgspec.structs.replace(ran("TopKV2", ms), of="sort/TopKV2", layer=layer, direct=direct)
     backward = msgspec.structs.replace(ran("ScatterNd", ms / 2, "backward"), of="sort/TopKV2")
@@ -144,7 +132,7 @@ def told(evidence: Any) -> list[Finding]:
     return [finding for rule in RULES for finding in rule(evidence)]
 
 
-@pytest.mark.parametrize("kind", [*FIGURES, *CAUSES])
+@pytest.mark.parametrize("kind", [*CAUSES])
 def test_each_kind_has_its_code_place_and_words(kind: str) -> None:
     (finding,) = told(step(waste(kind)))
     assert (finding.code, finding.where[0]) == (CODES.get(kind, kind), HERE)
@@ -249,8 +237,8 @@ def test_operations_of_the_same_name_in_another_function_do_not_count() -> None:
     evidence = step(waste())
     data = evidence.offer(ComputedStep)
     rows = tuple(msgspec.structs.replace(row, file="train.py", line=40) if row.of else row for row in data.operations)
-    marks, graphs_ = found_in("__inference_step_1", [waste()])
-    function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=marks)
+    graphs_ = offer_causes("__inference_step_1", waste())
+    function = brief(graph="__inference_step_1", first_execution_ms=5.0)
     more = (FunctionCalls(per_step={"__inference_step_1": 1.0}), OpsData(functions=[], all=(function,)), graphs_)
     assert told(compiled(data.operations, more=more))
     assert not told(compiled(rows, more=more))
@@ -343,8 +331,8 @@ AVERAGES = AveragedWeights(where=HERE, operations=["sort/TopKV2"], left=0.1, var
 def test_a_step_that_no_trace_timed_is_priced_by_its_graph(kind: str, told_of: int) -> None:
     """Where the run ended before its trace did: not by how many small operations there are."""
     mine = waste(kind) if kind == "GRF027" else AVERAGES
-    marks, graphs_ = found_in(brief().graph, [msgspec.structs.replace(mine, takes_flops=3e8, whole_flops=9e8)])
-    given = {"callers": [SourceSpan(FILE, 5)], "marks": marks, "first_execution_ms": 5.0}
+    graphs_ = offer_causes(brief().graph, msgspec.structs.replace(mine, takes_flops=3e8, whole_flops=9e8))
+    given = {"callers": [SourceSpan(FILE, 5)], "first_execution_ms": 5.0}
     function = msgspec.structs.replace(brief(), gradient_operations=50, **given)
     evidence = make_evidence(
         parts_ms={"graph": 99.0, "dispatch": 1.0},
@@ -396,8 +384,8 @@ def test_a_dense_layer_that_is_quick_or_a_small_part_of_the_weights_is_left_in_p
 
 def beside(width: float, alone_ms: float | None) -> Finding:
     """Waste that shares half of its time with one thread of what else runs, which is ``width`` threads elsewhere."""
-    marks, graphs_ = found_in("__inference_step_1", [waste("GRF010", left=0.0)])
-    function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=marks)
+    graphs_ = offer_causes("__inference_step_1", waste("GRF010", left=0.0))
+    function = brief(graph="__inference_step_1", first_execution_ms=5.0)
     sort = msgspec.structs.replace(ran("TopKV2", 6.0), of="sort/TopKV2", busy_ms=9.0, alone_ms=alone_ms)
     other = msgspec.structs.replace(ran("MatMul", 6.0), busy_ms=6.0 + 3.0 * width, alone_ms=3.0 if width == 1 else 0.0)
     more = (FunctionCalls(per_step={"__inference_step_1": 1.0}), OpsData(functions=[], all=(function,)), graphs_)
@@ -422,7 +410,7 @@ def test_operations_beyond_the_caches_slow_the_rest() -> None:
 
 
 def _of_bytes(moved: float) -> Any:
-    marks, graphs_ = found_in("__inference_step_1", [waste("GRF010", left=0.0)])
-    function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=marks)
+    graphs_ = offer_causes("__inference_step_1", waste("GRF010", left=0.0))
+    function = brief(graph="__inference_step_1", first_execution_ms=5.0)
     row = msgspec.structs.replace(ran("TopKV2", 4.0), of="sort/TopKV2", bytes=moved)
     return row, (FunctionCalls(per_step={"__inference_step_1": 1.0}), OpsData(functions=[], all=(function,)), graphs_)

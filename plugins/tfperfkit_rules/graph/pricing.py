@@ -6,20 +6,22 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple
 
-from tfperfkit_probes.ops.model import Brief, Wasted
+from tfperfkit_probes.ops.model import Brief
 
+from tfperfkit import calibration
+from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
 from tfperfkit.gain import severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep, FunctionCalls
 from tfperfkit.remedy import Remedy, ReplaceOps
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import graph as calibrated
-from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.cause import C, Cause
 from tfperfkit_rules.graph.functions import definition, largest_first, places
 from tfperfkit_rules.graph.untraced import untraced_runs
 from tfperfkit_rules.measures import graph_time, shared
+from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.ran_functions import ran
 from tfperfkit_rules.measures.room import range_or_least
 
@@ -29,35 +31,77 @@ _FEWER = ReplaceOps("fewer")
 #: The window of figures that are from a graph.
 _GRAPH = "run"
 
-
-_Waste = TypeVar("_Waste", bound="Wasted | Cause")
+MIN_WASTE = Threshold(
+    2 * calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "of the step in such work",
+    Derived("twice XProf's moderate share of one part of a step: not all of it goes"),
+)
+WASTE_MIN_SAVED = Threshold(
+    calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "of the step that goes with it at least: less is no fault",
+    Derived("XProf's moderate share of one part of a step"),
+)
+WASTE_SAVED_MIN = Threshold(
+    0.85,
+    "share",
+    "of what should go with such work, what goes at least: operations ran beside others",
+    Measured(
+        "in 12 of 13 pairs of runs 0.83 to 1.36 of the operations' share of the step went, in one 1.8: on a busy "
+        "machine mostly more than the share, for the rest of the step waits less",
+        TWO_BUSY_CORES,
+        13,
+    ),
+)
+BEYOND_CACHE = Threshold(
+    32e6,
+    "bytes",
+    "that an operation reads and writes in a run, from which it leaves nothing of the others' in the caches",
+    Chosen("last levels of desktop and server processors hold 8 to 64 MB, shared by all cores"),
+)
+REST_LEFT_MIN = Threshold(
+    0.5,
+    "share",
+    "minimum share of the rest of a step that remains when such operations go, and their memory with them",
+    Measured(
+        "0.51 to 2.1 (10th to 90th percentile), median 0.80: elementwise work, a dense layer and an update on 1 MB "
+        "each, behind operations that move 128 and 256 MB, at a load of 15",
+        TWO_BUSY_CORES,
+        72,
+        "behind_memory",
+    ),
+)
+WITH_GRADIENT = Threshold(
+    3,
+    "number",
+    "times the forward arithmetic, forward and backward",
+    Derived("a product's gradient is two products of its size, one for each operand"),
+)
+WASTE_LEFT_MIN = Threshold(
+    0.5, "number", "of the part of the work that should be left, what is left at best", Chosen("half")
+)
+WASTE_LEFT_MAX = Threshold(2.0, "number", "the same at worst: smaller operations run at a lower rate", Chosen("twice"))
+USUAL_GFLOPS = Threshold(
+    50.0, "GFLOP/s", "of a float32 product, where the machine was not measured", Chosen("a core of this decade")
+)
 
 
 @dataclass(frozen=True)
-class Part(Generic[_Waste]):
+class Part(Generic[C]):
     """Wasted work in a function, its share of the step (0 to 1), of it the gradient's, and what may go, at least and at
     most. ``window``: where the share comes from."""
 
     function: Brief
-    cause: _Waste
+    cause: C
     share: float
     backward: float
     lower: float
     upper: float
     window: str
 
-    @property
-    def waste(self) -> _Waste:
-        """What rules that are no ``GraphRule`` call the cause."""
-        return self.cause
 
-
-def found(evidence: Evidence, kind: str) -> Iterator[Part[Wasted]]:
-    """``parts_of`` the wasted work of one kind, of rules that are no ``GraphRule``."""
-    yield from parts_of(evidence, candidates(evidence, kind))
-
-
-def parts_of(evidence: Evidence, causes: Iterable[tuple[Brief, _Waste]]) -> Iterator[Part[_Waste]]:
+def parts_of(evidence: Evidence, causes: Iterable[tuple[Brief, C]]) -> Iterator[Part[C]]:
     """Yield the causes that take enough of the step, or of a work's iteration, the costliest first.
 
     What stands in a function and in the one that calls it counts once.
@@ -81,7 +125,7 @@ def finding(
     remedy: Remedy = _FEWER,
 ) -> Finding:
     """The finding for wasted work, with its price."""
-    waste = part.waste
+    waste = part.cause
     unit = evidence.unit
     shares = [Measurement(f"share of {unit.the}", part.share, "share", part.window)]
     if part.backward > 0:
@@ -115,12 +159,6 @@ def often(number: float) -> str:
     return f"{number / 1e6:,.3g} million" if number >= 1e6 else f"{round(number):,}"
 
 
-def candidates(evidence: Evidence, kind: str) -> Iterator[tuple[Brief, Wasted]]:
-    """The wasted work of one kind in the functions that the steps called."""
-    for function in functions_that_ran(evidence):
-        yield from ((function, each) for each in function.marks.wasted if each.kind == kind)
-
-
 def functions_that_ran(evidence: Evidence) -> Iterator[Brief]:
     """Yield the functions that the steps called, the largest first, without those that XLA compiles."""
     calls = evidence.offer(FunctionCalls)
@@ -132,19 +170,19 @@ def functions_that_ran(evidence: Evidence) -> Iterator[Brief]:
             yield function
 
 
-def _part(evidence: Evidence, function: Brief, waste: _Waste) -> Part[_Waste] | None:
+def _part(evidence: Evidence, function: Brief, waste: C) -> Part[C] | None:
     found = _shares(evidence, function, waste)
     share = min(found.forward + found.backward + found.update, 1.0)
-    if share < calibrated.MIN_WASTE.value or not evidence.step_ms:
+    if share < MIN_WASTE.value or not evidence.step_ms:
         return None
     low, high = _left(evidence, waste, share, found.backward > 0)
     whole = min(share + found.gaps, evidence.share("graph"), shared.MAX_STEP_SHARE.value)
     saved = share if found.saved is None else min(found.saved, share)
-    lower = saved * calibrated.WASTE_SAVED_MIN.value * (1 - high)
+    lower = saved * WASTE_SAVED_MIN.value * (1 - high)
     upper = max(lower, max(whole, share) * (1 - low))
     if found.large:  # the rest gets its caches back
-        upper = min(1 - calibrated.REST_LEFT_MIN.value * (1 - upper), shared.MAX_STEP_SHARE.value)
-    if lower < calibrated.WASTE_MIN_SAVED.value:
+        upper = min(1 - REST_LEFT_MIN.value * (1 - upper), shared.MAX_STEP_SHARE.value)
+    if lower < WASTE_MIN_SAVED.value:
         return None
     return Part(function, waste, share, min(found.backward, share), lower, upper, found.window)
 
@@ -163,7 +201,7 @@ class _Shares(NamedTuple):
     large: bool = False
 
 
-def _shares(evidence: Evidence, function: Brief, waste: Wasted | Cause) -> _Shares:
+def _shares(evidence: Evidence, function: Brief, waste: Cause) -> _Shares:
     """By the trace, operation by operation, or by the sizes of what the function computes."""
     names = set(waste.operations)
     step = evidence.offer(ComputedStep)
@@ -195,7 +233,7 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted | Cause) -> _Shar
             starts = max(sum(row.runs for row in (*rows, *updating)), len(names.union(waste.updates)))
             gaps = min(gaps, starts * shared.GRAPH_OP_MAX_MS.value / (evidence.step_ms or math.inf))
             return _Shares(forward, whole - forward, updates + gaps, saved=saved + gaps)
-        large = any((row.bytes or 0.0) >= calibrated.BEYOND_CACHE.value * row.runs > 0 for row in rows)
+        large = any((row.bytes or 0.0) >= BEYOND_CACHE.value * row.runs > 0 for row in rows)
         return _Shares(forward, whole - forward, updates, gaps, saved=saved, large=large)
     # Of a step whose operations no trace timed (few steps, or the run was cut) it is by sizes too, without gradients.
     if evidence.work is None and (step is not None or waste.each_variable or waste.of_result):
@@ -246,7 +284,7 @@ def _idle_ms(evidence: Evidence, step: ComputedStep) -> float:
     return step.idle_ms * runs / (runs + hidden) if hidden else step.idle_ms
 
 
-def _runs(step: ComputedStep, rows: list[ComputedOperation], waste: Wasted | Cause) -> float:
+def _runs(step: ComputedStep, rows: list[ComputedOperation], waste: Cause) -> float:
     """Of the operations that are started in a step, these and those of the update that go with them (0 to 1)."""
     updates = sum(row.runs for row in step.operations if row.stage == "update" and row.of in waste.updates)
     every = sum(row.runs for row in step.operations)
@@ -271,19 +309,19 @@ def _is_inside(name: str, names: set[str]) -> bool:
     return any("/".join(parts[begin:end]) in names for begin in begins for end in range(begin + 1, len(parts) + 1))
 
 
-def _left(evidence: Evidence, waste: Wasted | Cause, share: float, differentiated: bool) -> tuple[float, float]:
+def _left(evidence: Evidence, waste: Cause, share: float, differentiated: bool) -> tuple[float, float]:
     """Of the wasted work's time, what its replacement takes at best and at worst (0 to 1)."""
     if waste.left is not None:
-        return waste.left * calibrated.WASTE_LEFT_MIN.value, min(1.0, waste.left * calibrated.WASTE_LEFT_MAX.value)
+        return waste.left * WASTE_LEFT_MIN.value, min(1.0, waste.left * WASTE_LEFT_MAX.value)
     best, worst = _ms(evidence, waste.flops, waste.bytes)
-    times = calibrated.WITH_GRADIENT.value if differentiated else 1
+    times = WITH_GRADIENT.value if differentiated else 1
     took = share * (evidence.step_ms or 0.0)
     return min(1.0, times * best / took), min(1.0, times * worst / took)
 
 
 def _ms(evidence: Evidence, flops: float, moved: float) -> tuple[float, float]:
     """ms that arithmetic and memory take, at best and at worst."""
-    rate = (evidence.machine_gflops or calibrated.USUAL_GFLOPS.value) * 1e6
+    rate = (evidence.machine_gflops or USUAL_GFLOPS.value) * 1e6
     return (
         flops / (rate * shared.RATE_MAX.value) + moved / shared.MEMORY_MAX_BYTES.value,
         flops / (rate * shared.RATE_MIN.value) + moved / shared.MEMORY_MIN_BYTES.value,

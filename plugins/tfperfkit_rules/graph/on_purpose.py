@@ -6,17 +6,25 @@ from typing import Any
 
 import msgspec
 
+from tfperfkit import calibration
+from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.model import Finding, SourceSpan
-from tfperfkit_rules.calibration import graph as calibrated
-from tfperfkit_rules.graph.waste.pricing import Part
+from tfperfkit_rules.graph.pricing import Part
 from tfperfkit_rules.measures import shared
+
+MUCH_BESIDE = Threshold(
+    calibration.SEVERITY_HIGH.value,
+    "share",
+    "of the step in clipping by a norm or in averages of weights, from which that is a finding and no mere headroom",
+    Derived("both are done on purpose; XProf's high share of one part of a step"),
+)
 
 
 def weighed(made: Finding, part: Part[Any], *places: SourceSpan) -> Finding:
     """The finding with what asks for it first; headroom below the share from which it is a fault, of what may go at
     least and at most the middle: many small operations take as long to start as to run."""
     where = tuple(dict.fromkeys((*places, *made.where)))[: shared.MAX_PLACES.value]
-    much = (part.lower + part.upper) / 2 >= calibrated.MUCH_BESIDE.value
+    much = (part.lower + part.upper) / 2 >= MUCH_BESIDE.value
     return msgspec.structs.replace(
         made,
         where=where,

@@ -1,1 +1,0 @@
-"""Numbers of the rules that do not stand in a rule's own file yet."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,6 +11,7 @@ import msgspec
 
 from tfperfkit.ledger.explained_parts import explained_parts
 from tfperfkit.model import Finding
+from tfperfkit.records import stated_gains
 
 #: Sums may differ by this share: each figure is rounded, sampled, or of a window of its own.
 AGREE = 0.05
@@ -62,7 +64,7 @@ def _findings(report: Mapping[str, Any]) -> Iterator[str]:
     as these: the account may be told by the trace."""
     accounts = dict(_accounts(report))
     for row in report["findings"]:
-        finding = msgspec.convert(row, Finding, strict=False)
+        finding = msgspec.convert(stated_gains.read(copy.deepcopy(row)), Finding, strict=False)
         account, parts = accounts.get(finding.work), explained_parts(finding)
         if account is None or not parts or finding.basis != "step" or finding.headroom:
             continue

@@ -5,8 +5,7 @@ An entry point of the group ``tfperfkit.rules`` names a sequence of rules (``tfp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import EntryPoint
 from typing import Any
 
@@ -32,7 +31,7 @@ def apply(evidence: Evidence, points: Iterable[EntryPoint] | None = None) -> tup
         finding
         for name, rule in _load_rules(points, troubles)
         if not isinstance(rule, LastRule)
-        for finding in _ask_rule(name, partial(rule, evidence), troubles)
+        for finding in _ask_rule(name, rule, troubles, evidence)
     ]
     return found, troubles
 
@@ -46,7 +45,7 @@ def apply_last(
         finding
         for name, rule in _load_rules(points, [])  # sets that can't be loaded were told by ``apply``
         if isinstance(rule, LastRule)
-        for finding in _ask_rule(name, partial(rule, evidence, tuple(findings)), troubles)
+        for finding in _ask_rule(name, rule, troubles, evidence, tuple(findings))
     ]
     return found, troubles
 
@@ -62,9 +61,9 @@ def _load_rules(points: Iterable[EntryPoint] | None, troubles: list[str]) -> Ite
             yield f"{point.name}.{getattr(rule, '__name__', 'rule')}", rule
 
 
-def _ask_rule(name: str, ask: Callable[[], Iterable[Finding]], troubles: list[str]) -> list[Finding]:
+def _ask_rule(name: str, rule: Any, troubles: list[str], *arguments: Any) -> list[Finding]:
     try:
-        raw = msgspec.to_builtins(list(ask()))
+        raw = msgspec.to_builtins(list(rule(*arguments)))
         given = with_whole_numbers(msgspec.convert(raw, list[Finding]), raw)
     except (Exception, SystemExit) as error:
         troubles.append(f"The rule {name} failed: {type(error).__name__}: {error}")

@@ -7,8 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from warm import run_file_warm
+
+from tfperfkit.records.gains import Gain
 
 SCRIPT = Path(__file__).with_name("retrace_causes.py")
 ARGUMENTS, FUNCTIONS = SCRIPT.with_name("retrace_arguments.py"), SCRIPT.with_name("retrace_functions.py")
@@ -146,7 +149,8 @@ def test_new_function_in_a_loop(outcome: Outcome) -> None:
 def test_new_nested_function_in_a_loop(outcome: Outcome) -> None:
     assert outcome.kinds("nested_step") == ["first"] + ["new_function_object"] * 3
     assert outcome.codes == ["RET008"]
-    assert outcome.findings[0]["predicted_speedup"] is None  # no steps are known, so nothing can be promised
+    gain = msgspec.convert(outcome.findings[0]["gain"], Gain)
+    assert gain.likely is None  # no steps are known, so nothing can be promised
 
 
 def test_new_function_healthy(outcome: Outcome) -> None:

@@ -9,13 +9,10 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
-from google.protobuf.message import DecodeError
-
 from tfperfkit.graph import optable
-from tfperfkit.graph.graphdef import DTYPES, SIZES, message_class
+from tfperfkit.graph.dtypes import DTYPES, SIZES
 from tfperfkit.records.graph_contents import GraphContents, Place
 from tfperfkit.records.source_span import SourceSpan
-from tfperfkit.xplane import wire
 
 #: A compressed graph that grows beyond this is damaged or hostile.
 MAX_GRAPH_BYTES = 64 * 1024 * 1024
@@ -234,7 +231,13 @@ class Graph:
 
 
 def read_graph(data: bytes) -> Any:
-    """A compressed GraphDef. Raises ``Damaged``."""
+    """Return a compressed GraphDef. Raises ``Damaged``."""
+    # Protobuf comes with TensorFlow. The report of a run without graphs needs neither of them.
+    from google.protobuf.message import DecodeError
+
+    from tfperfkit.graph.graphdef import message_class
+    from tfperfkit.xplane import wire
+
     try:
         stream = zlib.decompressobj()
         raw = stream.decompress(data, MAX_GRAPH_BYTES)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from tfperfkit.clock import ms
-from tfperfkit.graph.graphdef import SHORT
+from tfperfkit.graph.dtypes import SHORT
 from tfperfkit.graph.model import Damaged, Graph
 from tfperfkit.graph.recorded import RecordedFunction
 from tfperfkit.graph.walk import walk

@@ -191,6 +191,6 @@ def merged(whole: Whole) -> list[str]:
 
 def _gain(found: Finding) -> str:
     if found.gain.bounds is None:
-        return f", up to about {found.gain.high:.2g}x" if found.gain.high else ""
+        return ""
     low, high = found.gain.bounds
     return f", step {low:.2g}x to {high:.2g}x faster"

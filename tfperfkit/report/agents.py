@@ -129,7 +129,7 @@ def _predicted(finding: Finding) -> str:
     if gain.low is not None:
         unit = " the examples a second" if finding.headroom else ""
         return f"predicted at least {gain.low:.2f}x{unit}"
-    return f"not predicted, up to about {gain.high:.2f}x" if gain.high is not None else "not predicted"
+    return "not predicted"
 
 
 def _source(album: Album, file: str, line: int) -> str:

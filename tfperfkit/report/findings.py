@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from tfperfkit.model import Finding, Measured, OnceFixed, Report
-from tfperfkit.records.gains import Gain, finite
+from tfperfkit.records.gains import Gain, UpTo, finite
 from tfperfkit.report import numbers
 from tfperfkit.report.layout import described, heading, joined, labelled, prose
 from tfperfkit.report.patch import patch_lines
@@ -170,7 +170,7 @@ def _gain(finding: Finding, screen: Screen) -> list[Text]:
     if gain.likely is None and gain.low is not None:
         items.append(f"{_faster(finding)} at least {numbers.speedup(gain.low)} faster")
     elif gain.likely is None:
-        items.append(up_to_words(gain) or "gain not predicted")
+        items.append(unknown_words(gain))
     elif gain.likely < 1.005:
         items.append(f"no gain in the time of {'a step' if not finding.work else 'this work'}")
     else:
@@ -202,9 +202,10 @@ def once_words(once: OnceFixed) -> str:
     return f"{numbers.speedup(once.gain.likely)}{range_words(once.gain)} {then}"
 
 
-def up_to_words(gain: Gain) -> str:
-    """``gain not known, up to about 1.3x``; "" if nothing is known."""
-    return f"gain not known, up to about {numbers.speedup(gain.high)}" if gain.high is not None else ""
+def unknown_words(gain: Gain) -> str:
+    """Say that no factor is predicted. The upper end of an ``UpTo`` is left out: it is the finding's share, stated as a
+    promise that nobody can make."""
+    return "gain not known" if isinstance(gain, UpTo) else "gain not predicted"
 
 
 def _faster(finding: Finding) -> str:

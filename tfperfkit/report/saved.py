@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from tfperfkit.gain import UpTo
 from tfperfkit.model import Finding
 
 #: Less than this many seconds is not said.
@@ -14,8 +15,8 @@ _ONE = 1.05
 
 
 def saved_words(finding: Finding) -> str:
-    """ "" where it is not known, or next to nothing."""
-    if finding.saves_s is None:
+    """Return "" if it is not known or negligible, or if nobody can tell whether any of it goes (``UpTo``)."""
+    if finding.saves_s is None or isinstance(finding.gain, UpTo):
         return ""
     low, high = finding.saves_s
     ends = (low,) if high is None else (low, high)

@@ -7,6 +7,7 @@ import math
 import pytest
 from test_report_forms import finding
 
+from tfperfkit.gain import UpTo
 from tfperfkit.report.saved import saved_words
 
 
@@ -27,3 +28,7 @@ from tfperfkit.report.saved import saved_words
 )
 def test_seconds_are_given_as_exactly_as_they_are_known(saves_s: tuple[float, float | None] | None, said: str) -> None:
     assert saved_words(finding(saves_s=saves_s)) == said
+
+
+def test_no_seconds_are_promised_if_nobody_can_tell_what_goes() -> None:
+    assert saved_words(finding(saves_s=(0.0, 3.2), gain=UpTo(9.0))) == ""

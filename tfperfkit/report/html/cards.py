@@ -10,7 +10,7 @@ from typing import Any
 from tfperfkit.model import Finding, Report, SourceSpan
 from tfperfkit.records.gains import finite
 from tfperfkit.report import numbers
-from tfperfkit.report.findings import once_words, proof_words, range_words, up_to_words
+from tfperfkit.report.findings import once_words, proof_words, range_words, unknown_words
 from tfperfkit.report.html.source import Sources
 from tfperfkit.report.html.widths import Rules
 from tfperfkit.report.html.words import figure, name, place, text
@@ -65,7 +65,7 @@ def gain_words(finding: Finding) -> tuple[str, str]:
     if gain.likely is None:
         if gain.low is not None:
             return f"at least {numbers.speedup(gain.low)} faster", what
-        return "", up_to_words(gain) or "gain not predicted"
+        return "", unknown_words(gain)
     if gain.likely < 1.005:
         return "", "no gain in the time of a step"
     words = what if finding.basis != "turn" else "an iteration of the loop"

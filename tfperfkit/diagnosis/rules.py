@@ -12,9 +12,12 @@ from typing import Any
 import msgspec
 
 from tfperfkit.diagnosis.checking import is_proven, with_whole_numbers
-from tfperfkit.model import Finding
+from tfperfkit.model import Finding, RunInfo
+from tfperfkit.records.samples import SampleLog, Samples
+from tfperfkit.records.spans import Spans
+from tfperfkit.records.steps import StepTable
 from tfperfkit.registry import installed
-from tfperfkit.rule import Evidence, LastRule
+from tfperfkit.rule import Evidence, LastRule, Offer, Offers
 
 GROUP = "tfperfkit.rules"
 
@@ -48,6 +51,29 @@ def apply_last(
         for finding in _ask_rule(name, rule, troubles, evidence, tuple(findings))
     ]
     return found, troubles
+
+
+def ask_about(*records: Any) -> tuple[list[Finding], list[str]]:
+    """Return what the ordinary rules find in records that are of no single run: a trace that somebody else recorded,
+    the ranks of a training. And a sentence for each rule that failed. Rules ask for the records by ``Evidence.offer``.
+    """
+    evidence = Evidence(
+        run=RunInfo(argv=(), exit_code=0, status="finished", wall_s=0.0),
+        steps=StepTable(),
+        account=None,
+        warm_up=None,
+        samples=Samples(),
+        log=SampleLog({}, ()),
+        settings={},
+        machine_gflops=None,
+        tracing=Spans(()),
+        collections=Spans(()),
+        data={},
+        sources={},
+        records=lambda stream: (),
+        offers=Offers(Offer("", type(record), msgspec.to_builtins(record)) for record in records),
+    )
+    return apply(evidence)
 
 
 def _load_rules(points: Iterable[EntryPoint] | None, troubles: list[str]) -> Iterator[tuple[str, Any]]:

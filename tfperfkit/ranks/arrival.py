@@ -13,11 +13,12 @@ from collections.abc import Sequence
 
 import msgspec
 
+from tfperfkit.offers.late_rank import TENS, Late
 from tfperfkit.ranks import numbers
 from tfperfkit.ranks.over_time import over_time
 from tfperfkit.ranks.part import Part
 
-_TENS, _TRACED, _STRETCHES = "tens of steps", "traced steps", "stretches of the run"
+_TRACED, _STRETCHES = "traced steps", "stretches of the run"
 
 
 class Traced(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,18 +31,6 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True):
     transfer_ms: float
     wait_ms: dict[str, float]
     last: dict[str, int]
-
-
-class Late(msgspec.Struct, frozen=True, kw_only=True):
-    """``wait_ms``: of a step, of the middle one of the others. ``rare``: it comes from single long steps, in ``times``
-    of ``of`` steps; else the rank was the last in ``times`` of ``of`` of the ``unit`` (0 of 0: not known)."""
-
-    rank: str
-    wait_ms: float
-    rare: bool = False
-    times: int = 0
-    of: int = 0
-    unit: str = _TENS
 
 
 def own_ms(part: Part, *, computing: bool) -> float | None:
@@ -110,7 +99,7 @@ def _often(parts: Sequence[Part], last: Part, seen: Traced | None) -> tuple[int,
         return sum(each.last == last.label for each in stretches), len(stretches), _STRETCHES
     if common or seen is None:
         late = sum(all(last.own_ms[ten] >= part.own_ms[ten] for part in parts) for ten in common)
-        return late, len(common), _TENS
+        return late, len(common), TENS
     return seen.last.get(last.label, 0), seen.steps, _TRACED
 
 

@@ -6,41 +6,23 @@ import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
-
 from tfperfkit.ledger.explained_parts import explained_parts
 from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.offers.late_rank import EVALUATION, INPUT, Cause, Late
 from tfperfkit.ranks import numbers
-from tfperfkit.ranks.arrival import Late
 from tfperfkit.ranks.part import INSIDE, Part
-from tfperfkit.records.parts import PartName
 
-INPUT: PartName = "input"
 #: What a rank may be busy with until it comes, and the parts of the breakdown that say so.
 _KINDS: dict[str, tuple[str, ...]] = {
     INPUT: (INPUT,),
     "tracing": ("tracing",),
     "garbage collection": ("gc",),
     "saving": ("saving",),
-    "evaluation": ("evaluate",),
+    EVALUATION: ("evaluate",),
     "Python": ("python", "dispatch", "eager_ops", "host_sync", "copies", "other"),
     "computing": INSIDE,
 }
 _ALONE = "it alone is at this line for {:.1f} ms of a step"
-
-
-class Cause(msgspec.Struct, frozen=True, kw_only=True):
-    """``kind``: "input", "tracing", "garbage collection", "saving", "evaluation", "Python", "alone" (a line that the
-    others don't come to, whatever it does), "more work", "slower processor", "computing" (for the same work, and
-    nothing says why). ``ms``: of a step, more than the others take.
-    ``code`` and ``title``: of the finding that tells it, "" where none does."""
-
-    kind: str
-    ms: float
-    words: str
-    code: str = ""
-    title: str = ""
-    where: SourceSpan | None = None
 
 
 def cause(late: Late, parts: Sequence[Part]) -> Cause | None:
@@ -79,7 +61,7 @@ _WORDS = {
     "tracing": "it traces functions again",
     "garbage collection": "it collects garbage",
     "saving": "it saves",
-    "evaluation": "it evaluates",
+    EVALUATION: "it evaluates",
     "Python": "its Python takes longer",
 }
 

@@ -75,9 +75,3 @@ IN_BACKGROUND = Threshold(
     "the background",
     Chosen("one that works only on request has 1; two readings of the same differ by a third"),
 )
-LIKELY_SAVED = Threshold(
-    0.5,
-    "share",
-    "share of the wait that counts as saved in the severity, if no cause is known",
-    Chosen("the middle between nothing and all of it"),
-)

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tfperfkit.offers.late_rank import INPUT, Cause, Late
 from tfperfkit.ranks import numbers
-from tfperfkit.ranks.arrival import Late
-from tfperfkit.ranks.cause import INPUT, Cause
 from tfperfkit.ranks.part import Part
 
 

@@ -11,12 +11,13 @@ from pathlib import Path
 import msgspec
 
 from tfperfkit.clock import NS_PER_S
+from tfperfkit.diagnosis.rules import ask_about
 from tfperfkit.errors import UsageError
 from tfperfkit.model import Finding
+from tfperfkit.offers.late_rank import Cause, Late, LateRank
 from tfperfkit.ranks import arrival, clocks, kept, numbers
 from tfperfkit.ranks.alone import Alone, alone
-from tfperfkit.ranks.cause import Cause, cause, sentence
-from tfperfkit.ranks.found import findings
+from tfperfkit.ranks.cause import cause, sentence
 from tfperfkit.ranks.over_time import Stretch, over_time
 from tfperfkit.ranks.pace import as_slow
 from tfperfkit.ranks.part import Part, Traced
@@ -49,7 +50,7 @@ class Whole(msgspec.Struct, frozen=True, kw_only=True):
     late: str | None = None
     wait_ms: float = 0.0
     why: str = ""
-    lateness: arrival.Late | None = None
+    lateness: Late | None = None
     cause: Cause | None = None
     transfer_ms: float | None = None
     waits_ms: dict[str, float] = {}
@@ -103,6 +104,9 @@ def whole(folder: Path, parts: tuple[Part, ...]) -> Whole:
             "kept no report of their own, times were read and what they traced. "
             f"tfperf report {folder}/{left[0].name} looks into one."
         )
+    turn_ms = max((part.turn_ms or 0.0 for part in workers), default=0.0)
+    told, troubles = ask_about(LateRank(late=found, cause=why, turn_ms=turn_ms)) if found is not None else ([], [])
+    notes += troubles
     died = [part for part in parts if part.problem or part.status not in ("finished", "running")]
     return Whole(
         schema=1,
@@ -123,7 +127,7 @@ def whole(folder: Path, parts: tuple[Part, ...]) -> Whole:
         transfer_ms=seen.transfer_ms if seen is not None else None,
         waits_ms=waited,
         traced=seen,
-        findings=findings(found, why, max((part.turn_ms or 0.0 for part in workers), default=0.0)),
+        findings=tuple(told),
         differing=tuple(differing(workers)),
         over_time=over_time(workers),
         notes=tuple(notes),

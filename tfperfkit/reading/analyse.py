@@ -8,13 +8,24 @@ from pathlib import Path
 
 import msgspec
 
-from tfperfkit.reading import findings, host, idle, rows, steps
+from tfperfkit.diagnosis.rules import ask_about
+from tfperfkit.offers.recorded_trace import (
+    SCHEMA,
+    UNKNOWN,
+    DeviceRow,
+    Doing,
+    HostRow,
+    OperationRow,
+    StepFacts,
+    TraceReport,
+)
+from tfperfkit.reading import host, idle, rows, steps
 from tfperfkit.reading import hosts as of_hosts
 from tfperfkit.reading.activity import Activity
 from tfperfkit.reading.collectives import collective_rows
-from tfperfkit.reading.host import Doing, HostActivity
+from tfperfkit.reading.headline import headline
+from tfperfkit.reading.host import HostActivity
 from tfperfkit.reading.machine import machine_of
-from tfperfkit.reading.model import SCHEMA, DeviceRow, HostRow, OperationRow, StepFacts, TraceReport
 from tfperfkit.reading.numbers import LAUNCH_PS, USED_DEVICE
 from tfperfkit.reading.planes import Progress
 from tfperfkit.reading.recorded import Recorded, open_file
@@ -54,10 +65,13 @@ def read(source: Source, path: str, progress: Callable[[Path], Progress]) -> Tra
         notes=(*notes, *report.notes),
         left_out=recorded.left_out,
     )
-    report = msgspec.structs.replace(report, findings=findings.find(report))
-    return msgspec.structs.replace(
-        report, headline=findings.headline(report), collectives=report.collectives[:_COLLECTIVES]
+    told, troubles = ask_about(report)
+    report = msgspec.structs.replace(
+        report,
+        findings=tuple(sorted(told, key=lambda finding: -finding.share_of_step)),
+        notes=(*report.notes, *troubles),
     )
+    return msgspec.structs.replace(report, headline=headline(report), collectives=report.collectives[:_COLLECTIVES])
 
 
 def _with_devices(source: Source, found: steps.Steps, recorded: Recorded) -> TraceReport:
@@ -168,7 +182,7 @@ def _host_only(found: steps.Steps, hosts: Sequence[HostActivity]) -> TraceReport
     each_host = [of_hosts.doing(each, found) for each in hosts if each.events]
     share = {
         name: statistics.fmean(shares.get(name, 0.0) for shares in each_host)
-        for name in (*(doing.value for doing in Doing), idle.UNKNOWN)
+        for name in (*(doing.value for doing in Doing), UNKNOWN)
         if any(name in shares for shares in each_host)
     }
     notes = ("no accelerator is in the trace: the times are those of operations on the host's processors",)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from tfperfkit.offers.recorded_trace import CollectiveRow
 from tfperfkit.reading.activity import Activity, Label
-from tfperfkit.reading.model import CollectiveRow
 from tfperfkit.reading.rows import PS_PER_MS, REPLICA
 from tfperfkit.reading.steps import Steps
 from tfperfkit.xplane.intervals import covered

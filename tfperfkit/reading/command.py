@@ -6,9 +6,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from tfperfkit.offers.recorded_trace import TraceReport
 from tfperfkit.reading import horovod, sources
 from tfperfkit.reading.analyse import read as read_trace
-from tfperfkit.reading.model import TraceReport
 from tfperfkit.report.text import one_line
 from tfperfkit.storage.addresses import is_address
 

@@ -9,8 +9,8 @@ from typing import TextIO
 from rich.text import Text
 
 from tfperfkit.model import Column, Table, Unit
+from tfperfkit.offers.recorded_trace import CollectiveRow, DeviceRow, TimeRow, TraceReport
 from tfperfkit.reading.idle import CAUSES
-from tfperfkit.reading.model import CollectiveRow, DeviceRow, TimeRow, TraceReport
 from tfperfkit.report import numbers
 from tfperfkit.report.console import print_lines
 from tfperfkit.report.findings import reported_findings

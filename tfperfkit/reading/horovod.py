@@ -12,12 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
+from tfperfkit.diagnosis.rules import ask_about
 from tfperfkit.errors import UsageError
-from tfperfkit.model import Finding, Measurement
+from tfperfkit.model import Finding
+from tfperfkit.offers.recorded_trace import SCHEMA, CollectiveRow, LastToBeReady, StepFacts, TraceReport
 from tfperfkit.reading.chrome import events_of
-from tfperfkit.reading.findings import finding
-from tfperfkit.reading.model import SCHEMA, CollectiveRow, StepFacts, TraceReport
-from tfperfkit.reading.numbers import REPORTED_SHARE
 from tfperfkit.reading.tracks import Event
 from tfperfkit.xplane.intervals import Spans, union
 
@@ -64,13 +63,15 @@ def read(file: Path, path: str, progress: Callable[[int], None]) -> TraceReport:
     headline = f"Some tensor waits for the last rank in {100 * waiting:.1f} % of the recorded time"
     headline += f", and is exchanged in {100 * exchanging:.1f} %"
     notes = ["rank 0 writes a timeline: what the ranks do between the exchanges is not in it"]
-    found = []
+    found: list[Finding] = []
     if last and len(ranks) > 1:
         rank, times_last = last.most_common(1)[0]
         words = f"rank {rank} was the last to be ready {times_last} of {sum(last.values())} times"
         headline = f"{headline}: {words}"
-        if 2 * times_last > sum(last.values()) and waiting >= REPORTED_SHARE.value:
-            found.append(_late(f"rank {rank}", waiting, exchanging, times_last / sum(last.values())))
+        times_share = times_last / sum(last.values())
+        late = LastToBeReady(rank=f"rank {rank}", times=times_share, waiting=waiting, exchanging=exchanging)
+        found, troubles = ask_about(late)
+        notes += troubles
     return TraceReport(
         schema=SCHEMA,
         kind="horovod",
@@ -92,23 +93,6 @@ def _share_of_time(spans: list[tuple[float, float]], whole: float) -> float:
         return 0.0
     ps = np.rint(np.array(spans) * 1e6).astype(np.int64)
     return min(union([Spans(ps[:, 0], ps[:, 1])]).total / (whole * 1e6), 1.0)
-
-
-def _late(rank: str, waiting: float, exchanging: float, times: float) -> Finding:
-    return finding(
-        "TRC005",
-        "distribution",
-        f"Collectives wait for {rank}",
-        waiting,
-        [
-            Measurement("a tensor waits for the last rank", waiting, "share", "trace"),
-            Measurement("a tensor is exchanged", exchanging, "share", "trace"),
-            Measurement(f"{rank} is the last", times, "share", "trace"),
-        ],
-        f"Look at what {rank} does before it arrives: its input, its share of the work, its host. tfperf run on the "
-        "ranks names the line.",
-        basis="run",
-    )
 
 
 def _add(tensor: _Tensor, event: Event) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import functools
 import re
 from dataclasses import dataclass, field
@@ -10,22 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from tfperfkit.offers.recorded_trace import Doing
 from tfperfkit.reading.tracks import HostTrace, Track
 from tfperfkit.xplane.columns import Ints
 from tfperfkit.xplane.intervals import Spans, in_order, own_times, union
-
-
-class Doing(enum.Enum):
-    """What the host was at. The order is that of explanations: the first that covers a moment explains it."""
-
-    INPUT = "input"
-    COMPILE = "compiling"
-    COLLECTIVE = "collective"
-    COPY = "copy"
-    LAUNCH = "launch"
-    RUNTIME = "host runtime"
-    PYTHON = "Python"
-
 
 #: Matched in this order against an event's name.
 _PATTERNS = (

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tfperfkit.reading.host import Doing, HostActivity
-from tfperfkit.reading.idle import UNKNOWN
-from tfperfkit.reading.model import DeviceRow, HostFacts
+from tfperfkit.offers.recorded_trace import UNKNOWN, DeviceRow, Doing, HostFacts
+from tfperfkit.reading.host import HostActivity
 from tfperfkit.reading.steps import Steps
 from tfperfkit.xplane.intervals import Spans, covered, union
 

@@ -13,18 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tfperfkit.offers.recorded_trace import BETWEEN, QUEUED, UNKNOWN, Doing, HostRow
 from tfperfkit.reading.activity import Activity
-from tfperfkit.reading.host import Doing, HostActivity, is_waiting, keep
-from tfperfkit.reading.model import HostRow
+from tfperfkit.reading.host import HostActivity, is_waiting, keep
 from tfperfkit.reading.numbers import LAUNCH_PS
 from tfperfkit.reading.steps import Step
 from tfperfkit.reading.tracks import HostTrace
 from tfperfkit.xplane.columns import Ints
 from tfperfkit.xplane.intervals import NONE, Spans, covered, gaps, in_order, union, within
 
-BETWEEN = "between kernels"
-QUEUED = "another stream"
-UNKNOWN = "not recorded"
 CAUSES = (*(doing.value for doing in Doing), BETWEEN, QUEUED, UNKNOWN)
 
 

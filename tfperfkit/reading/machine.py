@@ -10,8 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
+from tfperfkit.offers.recorded_trace import Machine
 from tfperfkit.reading.activity import Label
 from tfperfkit.reading.numbers import LAUNCH_PS, ROOF_SHARE
 
@@ -31,23 +30,7 @@ _TENSOR_KERNEL = re.compile(
     r"[hi]mma|wgmma|_s?884|h884|s884|1688|16816|_MI\d+x\d+|tensorop|nvjet|xmma_(?:gemm|fprop|dgrad|wgrad)_(?!f32f32_f32)",
     re.IGNORECASE,
 )
-_MATRIX_KERNEL = re.compile(
-    r"gemm|sgemm|cijk|cutlass|conv(?:olve|2d|_?fprop|_?dgrad|_?wgrad)|winograd|matmul", re.IGNORECASE
-)
 _GATHER = re.compile(r"gather|scatter|\bsort|unique|embedding_?lookup|UnsortedSegment|SparseSegment", re.IGNORECASE)
-
-
-class Machine(msgspec.Struct, frozen=True, kw_only=True):
-    """None where the trace does not tell."""
-
-    vendor: str = ""
-    multiprocessors: int | None = None
-    clock_mhz: float | None = None
-    memory_bytes: int | None = None
-    memory_bytes_per_s: float | None = None
-    capability: tuple[int, int] | None = None
-    flops_per_s: float | None = None  # in 32 bits
-    tensor_flops_per_s: float | None = None  # dense, in 16 bits
 
 
 def machine_of(stats: Mapping[str, Any]) -> Machine:
@@ -78,11 +61,6 @@ def machine_of(stats: Mapping[str, Any]) -> Machine:
 def uses_tensor_cores(label: Label) -> bool:
     """By the kernel's name, as XProf tells it."""
     return _TENSOR_KERNEL.search(label.kernel) is not None
-
-
-def is_matrix_product(label: Label) -> bool:
-    """A product or convolution of a library: what tensor cores are for."""
-    return not label.is_copy and _MATRIX_KERNEL.search(label.kernel) is not None
 
 
 def bound_by(label: Label, mean_ps: float, machine: Machine) -> str:

@@ -10,12 +10,6 @@ LAUNCH_PS = Threshold(
     "maximum gap before a kernel that is the launch's own, and maximum length of a kernel that is launch-bound",
     Cited("launching a CUDA kernel from the host takes 5 to 10 µs; Nsight Systems' expert rules draw the same line"),
 )
-REPORTED_SHARE = Threshold(
-    0.02,
-    "share",
-    "minimum share of a step that is lost",
-    Chosen("as SEVERITY_LOW: less is within the noise of a trace"),
-)
 HOST_SHARE = Threshold(
     0.1,
     "share",
@@ -28,27 +22,9 @@ ROOF_SHARE = Threshold(
     "minimum share of the machine's peak for a kernel that is bound by it",
     Cited("XProf's rules ComputeBound and MemoryBound part at 50 % of the peaks (openxla/xprof, constants.h)"),
 )
-MATRIX_SHARE = Threshold(
-    0.2,
-    "share",
-    "minimum share of the kernels' time in matmuls without tensor cores",
-    Chosen("below it, half precision cannot gain a tenth of the step"),
-)
 USED_DEVICE = Threshold(
     0.01,
     "share",
     "share of the busiest device's time below which a device counts as unused",
     Chosen("copies that initialise it take less"),
-)
-MANY_COLLECTIVES = Threshold(
-    8,
-    "number",
-    "minimum number of small collectives of a step on a device",
-    Chosen("as MANY_EXCHANGES of the rules: a loss and metrics are a handful"),
-)
-SMALL_COLLECTIVE_MS = Threshold(
-    0.05,
-    "ms",
-    "maximum transfer time of a small collective: starting it takes most of that",
-    Cited("NCCL's own tests (nccl-tests): 10 to 30 µs for an all-reduce of some bytes within a machine, more between"),
 )

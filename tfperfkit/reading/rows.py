@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from tfperfkit.offers.recorded_trace import CopyRow, KernelRow, Machine, TimeRow
 from tfperfkit.reading.activity import Activity, Label
-from tfperfkit.reading.machine import Machine, bound_by, occupancy, uses_tensor_cores
-from tfperfkit.reading.model import CopyRow, KernelRow, TimeRow
+from tfperfkit.reading.machine import bound_by, occupancy, uses_tensor_cores
 
 PS_PER_MS = 1_000_000_000
 #: Rows that are kept of each kind; scopes are unfolded until there are so many.

@@ -51,6 +51,9 @@ DERIVED_LINES = frozenset(
         "Counters",
     }
 )
+_MATMUL_KERNEL = re.compile(
+    r"gemm|sgemm|cijk|cutlass|conv(?:olve|2d|_?fprop|_?dgrad|_?wgrad)|winograd|matmul", re.IGNORECASE
+)
 #: Prefix of the names of compiled functions: ``__inference_step_60``, ``__forward_...``, ``__backward_...``.
 FUNCTION_PREFIX = "__"
 STEP_MARKER = "train"
@@ -121,3 +124,8 @@ def is_input(operation_type: str) -> bool:
 def is_fetch(operation_type: str) -> bool:
     """Whether an operation asks the input pipeline for its next element."""
     return "IteratorGetNext" in operation_type
+
+
+def names_matmul(kernel: str) -> bool:
+    """Return whether a kernel is a library's matmul or convolution: what tensor cores are for."""
+    return _MATMUL_KERNEL.search(kernel) is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfperfkit.rule import Rule
 from tfperfkit_rules.distribution.divided import divided_batch
+from tfperfkit_rules.distribution.late_rank import late_rank
 from tfperfkit_rules.distribution.one_device import one_device
 from tfperfkit_rules.distribution.servers import uneven_servers
 from tfperfkit_rules.distribution.sharding import undivided_data
@@ -18,4 +19,5 @@ RULES: tuple[Rule, ...] = (
     divided_batch,
     uneven_servers,
     undivided_data,
+    late_rank,
 )

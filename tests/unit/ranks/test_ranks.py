@@ -12,7 +12,7 @@ import pytest
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import Exchange
-from tfperfkit.ranks.cause import Cause
+from tfperfkit.offers.late_rank import Cause
 from tfperfkit.ranks.command import lines
 from tfperfkit.ranks.page import page
 from tfperfkit.ranks.part import LineTime, Part, Traced

@@ -8,8 +8,8 @@ import pytest
 from gpu_builder import GEMM, REDUCE, gpu_trace
 from xspace_builder import SpaceBuilder
 
+from tfperfkit.offers.recorded_trace import TraceReport
 from tfperfkit.reading import analyse, sources
-from tfperfkit.reading.model import TraceReport
 
 US = 1000
 

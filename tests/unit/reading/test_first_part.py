@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from gpu_builder import gpu_trace
 
+from tfperfkit.offers.recorded_trace import TraceReport
 from tfperfkit.reading import analyse, planes, sources
-from tfperfkit.reading.model import TraceReport
 from tfperfkit.xplane import columns, open_space
 
 

@@ -12,10 +12,10 @@ from gpu_builder import GEMM, REDUCE, RELU, gpu_trace
 from xspace_builder import SpaceBuilder
 
 from tfperfkit.errors import TfperfError
+from tfperfkit.offers.recorded_trace import TraceReport
 from tfperfkit.reading import analyse, horovod, sources
 from tfperfkit.reading.console import short_kernel
 from tfperfkit.reading.machine import machine_of
-from tfperfkit.reading.model import TraceReport
 
 
 def read(path: Path) -> TraceReport:

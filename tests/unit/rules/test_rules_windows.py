@@ -60,6 +60,8 @@ def test_the_documented_words() -> None:
         "lines",
         "tfprof",
         "devices",
+        "trace",
+        "accelerators",
     } == words()
 
 

@@ -1,14 +1,47 @@
-"""What ``tfperf read`` found: the records of its JSON. Times are in ms unless the name says otherwise."""
+"""What a trace that somebody else recorded holds: the records of the JSON of ``tfperf read``, which rules ask for too.
+
+Times are in ms unless the name says otherwise.
+"""
 
 from __future__ import annotations
+
+import enum
 
 import msgspec
 
 from tfperfkit.model import Finding
-from tfperfkit.reading.machine import Machine
 
 #: Version of the JSON. Raised when a name that others rely on changes its meaning.
 SCHEMA = 1
+
+
+class Doing(enum.Enum):
+    """What the host was doing. The order is that of explanations: the first that covers a moment explains it."""
+
+    INPUT = "input"
+    COMPILE = "compiling"
+    COLLECTIVE = "collective"
+    COPY = "copy"
+    LAUNCH = "launch"
+    RUNTIME = "host runtime"
+    PYTHON = "Python"
+
+
+#: The other reasons for which an accelerator waits: its next kernel starts, it works on another stream, and unknown.
+BETWEEN, QUEUED, UNKNOWN = "between kernels", "another stream", "not recorded"
+
+
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
+    """None where the trace does not tell."""
+
+    vendor: str = ""
+    multiprocessors: int | None = None
+    clock_mhz: float | None = None
+    memory_bytes: int | None = None
+    memory_bytes_per_s: float | None = None
+    capability: tuple[int, int] | None = None
+    flops_per_s: float | None = None  # in 32 bits
+    tensor_flops_per_s: float | None = None  # dense, in 16 bits
 
 
 class StepFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -157,3 +190,16 @@ class TraceReport(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()  # files that can't be read, and why
+
+
+class LastToBeReady(msgspec.Struct, frozen=True, kw_only=True):
+    """The rank that the others of a Horovod timeline wait for: last in ``times`` (0 to 1) of all exchanges.
+
+    ``waiting`` and ``exchanging``: shares of the recorded time in which some tensor waits for the last rank, and is
+    exchanged.
+    """
+
+    rank: str
+    times: float
+    waiting: float
+    exchanging: float

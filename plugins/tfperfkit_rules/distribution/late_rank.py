@@ -1,0 +1,70 @@
+"""DST008, DST009: a rank comes late to the exchange, or evaluates while the others wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit.calibration import Chosen, Threshold
+from tfperfkit.gain import Gain, from_shares, severity, up_to
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.offers.late_rank import EVALUATION, LateRank
+from tfperfkit.remedy import Remove
+from tfperfkit.rule import Evidence
+
+CAUSE_SAVED_MIN = Threshold(
+    0.5,
+    "share",
+    "minimum share of the wait that a cause explains, that goes with the cause",
+    Chosen("the rank may still be the last, by less"),
+)
+LIKELY_SAVED = Threshold(
+    0.5,
+    "share",
+    "share of the wait that counts as saved in the severity, if no cause is known",
+    Chosen("the middle between nothing and all of it"),
+)
+_ADVICE = {
+    "input": "Make its input as quick as the others': the same files and disks, the same share of the data.",
+    "tracing": "Give its compiled function values of the same kind as on the others, so that it is traced once.",
+    "garbage collection": "Take the collections by hand out of {unit.the}, on all ranks alike.",
+    "saving": "Save seldom, or in the background (tf.train.CheckpointOptions(enable_async=True)).",
+    EVALUATION: "Evaluate on all ranks, each a part of the data; seldom, or in a process of its own (an evaluator).",
+    "Python": "Take what it alone does out of {unit.the}: into a thread, or to where the training ends.",
+    "alone": "Take what it alone does there out of {unit.the}, divide it among the ranks, or do it seldom.",
+    "more work": "Give all ranks batches of the same size; one with a quicker processor alone may have more.",
+    "slower processor": "Give it the processors that the others have, or less of the work.",
+}
+_ELSE = "Look at its own report beside that of another rank."
+
+
+def late_rank(evidence: Evidence) -> Iterator[Finding]:
+    """DST008, DST009: all that the others wait goes if the rank comes with them."""
+    found = evidence.offer(LateRank)
+    if found is None or found.turn_ms <= 0:
+        return
+    late, why = found.late, found.cause
+    share = min(late.wait_ms / found.turn_ms, 1.0)
+    caused = min(why.ms / found.turn_ms, share) if why is not None else 0.0
+    gained: Gain = from_shares(CAUSE_SAVED_MIN.value * caused, share) if why is not None else up_to(share)
+    evaluates = why is not None and why.kind == EVALUATION
+    figures = [Measurement("the others wait for it", late.wait_ms, "ms", "breakdown")]
+    if why is not None:
+        figures.append(Measurement(f"{why.kind}: more than on the others", why.ms, "ms", "breakdown"))
+    if late.of and not late.rare:
+        figures.append(Measurement(f"of the {late.unit} it is the last", late.times / late.of, "share", "breakdown"))
+    what = "evaluates while the others wait" if evaluates else "comes late to the exchange"
+    yield Finding(
+        code="DST009" if evaluates else "DST008",
+        family="distribution",
+        remedy=Remove(),
+        title=f"{late.rank[:1].upper()}{late.rank[1:]} {what}",
+        severity=severity(gained.surely if why is not None else LIKELY_SAVED.value * share),
+        basis="turn",
+        share_of_step=share,
+        gain=gained,
+        where=(why.where,) if why is not None and why.where is not None else (),
+        evidence=tuple(figures),
+        advice=(_ADVICE.get(why.kind, _ELSE) if why is not None else _ELSE).format(unit=evidence.unit),
+        detail=why.words if why is not None else "",
+        parts=("collectives",),
+    )

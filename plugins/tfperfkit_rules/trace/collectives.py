@@ -1,0 +1,128 @@
+"""TRC005, TRC008: collectives take a good part of the time, or devices exchange many small values one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit.calibration import Chosen, Cited, Threshold
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.offers.recorded_trace import CollectiveRow, LastToBeReady, TraceReport
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.trace.finding import REPORTED_SHARE, get_basis, make_finding
+
+MANY_COLLECTIVES = Threshold(
+    8,
+    "number",
+    "minimum number of small collectives of a step on a device",
+    Chosen("as MANY_EXCHANGES of the rules: a loss and metrics are a handful"),
+)
+SMALL_COLLECTIVE_MS = Threshold(
+    0.05,
+    "ms",
+    "maximum transfer time of a small collective: starting it takes most of that",
+    Cited("NCCL's own tests (nccl-tests): 10 to 30 µs for an all-reduce of some bytes within a machine, more between"),
+)
+
+
+def late_rank_of_timeline(evidence: Evidence) -> Iterator[Finding]:
+    """TRC005: in a Horovod timeline one rank is mostly the last to be ready."""
+    found = evidence.offer(LastToBeReady)
+    if found is None or 2 * found.times <= 1 or found.waiting < REPORTED_SHARE.value:
+        return
+    yield make_finding(
+        "TRC005",
+        "distribution",
+        f"Collectives wait for {found.rank}",
+        found.waiting,
+        [
+            Measurement("a tensor waits for the last rank", found.waiting, "share", "trace"),
+            Measurement("a tensor is exchanged", found.exchanging, "share", "trace"),
+            Measurement(f"{found.rank} is the last", found.times, "share", "trace"),
+        ],
+        f"Look at what {found.rank} does before it arrives: its input, its share of the work, its host. tfperf run on "
+        "the ranks names the line.",
+        basis="run",
+    )
+
+
+def collectives(evidence: Evidence) -> Iterator[Finding]:
+    """TRC005: accelerators exchange and don't compute. TRC008: they exchange many small values."""
+    trace = evidence.offer(TraceReport)
+    used = [row for row in trace.devices if row.used and row.window_ms > 0] if trace is not None else []
+    whole = sum(row.window_ms for row in used)
+    if trace is None or not whole or not trace.collectives:
+        return
+    total = sum(row.total_ms for row in trace.collectives)
+    hidden = sum(row.hidden_ms or 0.0 for row in trace.collectives)
+    # Of several at the same time on a device each moment counts once.
+    share = min(sum(row.only_collectives_ms for row in used) / whole, 1.0)
+    if share < REPORTED_SHARE.value:
+        return
+    wait = sum(row.wait_ms or 0.0 for row in trace.collectives)
+    figures = [
+        Measurement("collectives and nothing else", share, "share", "accelerators"),
+        Measurement("of them while a kernel computes", hidden / total, "share", "trace"),
+    ]
+    if any(row.compared for row in trace.collectives):
+        transfer = sum(row.transfer_ms or 0.0 for row in trace.collectives)
+        figures += [
+            Measurement("waiting for the last device", wait, "ms", "trace"),
+            Measurement("transfer", transfer, "ms", "trace"),
+        ]
+    if small := _list_small(trace, total - hidden):
+        yield _report_small(evidence, trace, small, share, figures)
+        return
+    late: dict[str, float] = {}
+    for row in trace.collectives:
+        late[row.last] = late.get(row.last, 0.0) + (row.wait_ms or 0.0)
+    last = max(late, key=lambda name: late[name])
+    waits = last and wait > total / 2
+    yield make_finding(
+        "TRC005",
+        "distribution",
+        f"Collectives wait for {last}" if waits else f"Collectives take a good part of {evidence.unit.the}",
+        share,
+        figures,
+        f"Look at what {last} does before it arrives: its input, its share of the work, its host."
+        if waits
+        else "Fewer bytes and larger messages: gradients in 16 bits, packed together, and more work "
+        f"{evidence.unit.per}.",
+        basis=get_basis(trace),
+    )
+
+
+def _list_small(trace: TraceReport, exposed_ms: float) -> list[CollectiveRow]:
+    """Return the small ones, if a step has many and they take the larger half of what no kernel hides."""
+    small = [
+        row
+        for row in trace.collectives
+        if row.compared and (row.transfer_ms or 0.0) <= SMALL_COLLECTIVE_MS.value * row.compared
+    ]
+    in_step = sum(row.runs / row.devices for row in small) / max(trace.steps.count, 1)
+    took = sum(row.total_ms - (row.hidden_ms or 0.0) for row in small)
+    return small if in_step >= MANY_COLLECTIVES.value and trace.steps.count and 2 * took > exposed_ms else []
+
+
+def _report_small(
+    evidence: Evidence, trace: TraceReport, small: list[CollectiveRow], share: float, figures: list[Measurement]
+) -> Finding:
+    """Report many small collectives: starting them takes most of their time."""
+    unit = evidence.unit
+    runs = sum(row.runs / row.devices for row in small) / trace.steps.count
+    each = sum(row.transfer_ms or 0.0 for row in small) / sum(row.compared for row in small)
+    size = sum(row.bytes for row in small) / sum(row.runs for row in small)
+    return make_finding(
+        "TRC008",
+        "distribution",
+        f"Devices exchange {runs:,.0f} small values one by one in {unit.a}",
+        share,
+        [
+            Measurement(f"small collectives in {unit.a}", runs, "count", "trace"),
+            Measurement("transfer of one of them", each, "ms", "trace"),
+            *([Measurement("bytes in one of them", size, "bytes", "trace")] if size else []),
+            *figures,
+        ],
+        "Pack them: all gradients to the optimizer at once, bytes_per_pack=0 (or some MB) in "
+        "tf.distribute.CommunicationOptions; under XLA and JAX sum a tree of values in one call.",
+        basis=get_basis(trace),
+    )

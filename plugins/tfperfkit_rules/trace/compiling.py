@@ -1,0 +1,32 @@
+"""TRC007: the accelerators wait for tracing or compilation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.offers.recorded_trace import Doing, TraceReport
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.trace.finding import REPORTED_SHARE, find_worst_host, get_basis, make_finding, measure_idle
+
+
+def wait_for_compilation(evidence: Evidence) -> Iterator[Finding]:
+    """TRC007: threads of the host trace or compile while the accelerators are idle."""
+    trace = evidence.offer(TraceReport)
+    share = trace.waits_share.get(Doing.COMPILE.value, 0.0) if trace is not None else 0.0
+    if trace is None or share < REPORTED_SHARE.value:
+        return
+    yield make_finding(
+        "TRC007",
+        "compile",
+        "The accelerators wait for tracing or compilation",
+        share,
+        [
+            measure_idle(trace),
+            Measurement("waiting for compilation", share, "share", "accelerators"),
+            *find_worst_host(trace, Doing.COMPILE.value),
+        ],
+        "Record after the warm-up; if it goes on, shapes or Python values change from step to step: tfperf run on "
+        "the script names the argument.",
+        basis=get_basis(trace),
+    )

@@ -1,0 +1,32 @@
+"""TRC001: the accelerators wait for input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.offers.recorded_trace import Doing, TraceReport
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.trace.finding import REPORTED_SHARE, find_worst_host, get_basis, make_finding, measure_idle
+
+
+def wait_for_input(evidence: Evidence) -> Iterator[Finding]:
+    """TRC001: threads of the host fetch a batch while the accelerators are idle."""
+    trace = evidence.offer(TraceReport)
+    share = trace.waits_share.get(Doing.INPUT.value, 0.0) if trace is not None else 0.0
+    if trace is None or share < REPORTED_SHARE.value:
+        return
+    yield make_finding(
+        "TRC001",
+        "input",
+        "The accelerators wait for input",
+        share,
+        [
+            measure_idle(trace),
+            Measurement("waiting for input", share, "share", "accelerators"),
+            *find_worst_host(trace, Doing.INPUT.value),
+        ],
+        "Prefetch to the device, read and map in parallel (num_parallel_calls=tf.data.AUTOTUNE), cache what is "
+        "read again. tfperf run on the script names the stage.",
+        basis=get_basis(trace),
+    )

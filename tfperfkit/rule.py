@@ -16,6 +16,8 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from tfperfkit.graph.recorded import RecordedGraphs
+from tfperfkit.ledger.call_tree import Ledger
+from tfperfkit.ledger.step_ledger import make_step_ledger
 from tfperfkit.model import Finding, History, RunAccount, RunInfo, SourceSpan, StepAccount, WarmUp, Work
 from tfperfkit.offers import ComputedStep, ComputedStretch
 from tfperfkit.records.convert import each
@@ -170,6 +172,7 @@ class Evidence:
         run_account: RunAccount | None = None,
         waited_share: float | None = None,
         history: History | None = None,
+        run_ledger: Ledger | None = None,
     ) -> None:
         self.run = run
         self.steps = steps
@@ -178,6 +181,9 @@ class Evidence:
         self.warm_up = warm_up
         #: Where the whole run's time went; its ``total_s`` is what shares of the run refer to.
         self.run_account = run_account
+        #: The same by call site, in seconds; empty if the account is not known.
+        self.run_ledger = run_ledger or Ledger()
+        self._ledger: Ledger | None = None
         #: Stack samples of the steady steps (of all of the run without such).
         self.samples = samples
         #: All samples with their times.
@@ -219,11 +225,21 @@ class Evidence:
         made = copy.copy(self)
         made.work, made.steps, made.account, made.samples, made.log = work, steps, account, samples, log
         made.warm_up = made.history = None
+        made._ledger = None
         mine = []
         if traced is not None and traced.wall_ms > 0 and account is not None:
             mine.append(Offer(traced.window, ComputedStep, traced.of(account.mean_ms)))
         made._offers = self._offers.instead(ComputedStep, *mine)
         return made
+
+    @property
+    def ledger(self) -> Ledger:
+        """The mean step, or the iteration of the work, by call site, in ms. Empty if samples are too few."""
+        if self._ledger is None:
+            clean = [(step.begin_ns, step.end_ns) for step in self.steps.clean]
+            timed: dict[PartName, Spans] = {"gc": self.collections, "tracing": self.tracing}
+            self._ledger = make_step_ledger(self.account, self.samples, self.log, clean, timed)
+        return self._ledger
 
     def offer(self, kind: type[T]) -> T | None:
         """What a probe offers of this kind (see ``tfperfkit.offers``), whichever probe it is: of several the first. A

@@ -7,22 +7,21 @@ function, so that both stand on one axis.
 
 from __future__ import annotations
 
-import bisect
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from tfperfkit.ledger.call_tree import Entry, Ledger
+from tfperfkit.ledger.part_lines import find_innermost_lines
 from tfperfkit.offers import CompiledFunction, CompiledFunctions
-from tfperfkit.records.parts import PARTS, PartName, part_of
+from tfperfkit.records.parts import PARTS, part_of, words_of
 from tfperfkit.records.pictures import MAX_NODES, LineHeat, Node, Tree
-from tfperfkit.records.samples import MIN, Frame, Stack
+from tfperfkit.records.samples import Frame
 from tfperfkit.records.source_span import SourceSpan
 from tfperfkit.rule import Evidence
 
 #: Boxes under this share of the step are left out: on a wide screen they are no pixel wide.
 _MIN_SHARE = 0.0008
-#: A sample this soon behind a garbage collection tells what it interrupted: twice the pause between two samples.
-_BEHIND_NS = 20_000_000
 _MAX_DEPTH = 60
 _MAX_HEAT = 3_000
 _MAX_LINES = 6
@@ -50,25 +49,18 @@ class _Box:
 
 
 def flame(evidence: Evidence) -> Tree | None:
-    """None with too few samples to tell shares."""
-    samples = evidence.samples
-    if samples.count < MIN:
+    """Return the picture of the mean step, or of the sampled part of the run; None with too few samples."""
+    ledger, samples = evidence.ledger, evidence.samples
+    if not ledger.total:
         return None
     mean = evidence.step_ms
-    weights = _weights(evidence)
     whole = mean if mean else samples.span_s * 1e3
     compiled = evidence.offer(CompiledFunctions)
     root = _Box()
-    for stack, count in samples.stacks.items():
-        _add(root, stack, count * weights[_part_of_stack(stack)])
-    collected = _collected(evidence)
-    for stack, ms in collected:
-        _add(root, stack._replace(library=PARTS["gc"].label, activity="python"), ms)
-    unsampled = _not_sampled(evidence)
-    if collected:
-        unsampled["gc"] -= sum(ms for _, ms in collected)
-    for part, ms in unsampled.items():
-        root.below[_Key(f"{PARTS[part].label} (not in samples)", _LIBRARY)].value += ms
+    for entry in ledger.entries:
+        _add(root, entry)
+    for part, ms in ledger.unplaced.items():
+        root.below[_Key(f"{(words_of(part) or PARTS['other']).label} (not in samples)", _LIBRARY)].value += ms
     if compiled is not None:
         _open(root, {(item.file, item.line): item for item in compiled.functions})
     nodes: list[Node] = [Node(-1, "the mean step" if mean else "the sampled part of the run", round(whole, 4), _ROOT)]
@@ -88,17 +80,11 @@ def flame(evidence: Evidence) -> Tree | None:
 
 
 def heat(evidence: Evidence) -> list[LineHeat]:
-    """The lines of the user's with what they take of the mean step, the costliest first."""
-    samples = evidence.samples
+    """Return the lines of the user's code with what they take of the mean step, the costliest first."""
     python: Counter[tuple[str, int]] = Counter()
-    if samples.count >= MIN:
-        weights = _weights(evidence)
-        for stack, count in samples.stacks.items():
-            for place in dict.fromkeys((frame.file, frame.line) for frame in stack.frames):
-                python[place] += count * weights[_part_of_stack(stack)]  # type: ignore[assignment]
-        for stack, ms in _collected(evidence):
-            for place in dict.fromkeys((frame.file, frame.line) for frame in stack.frames):
-                python[place] += ms  # type: ignore[assignment]
+    for entry in evidence.ledger.entries:
+        for place in dict.fromkeys((frame.file, frame.line) for frame in entry.stack.frames):
+            python[place] += entry.value  # type: ignore[assignment]
     compiled = evidence.offer(CompiledFunctions)
     inside = {(row.file, row.line): row for row in compiled.own} if compiled is not None else {}
     rows = []
@@ -110,78 +96,21 @@ def heat(evidence: Evidence) -> list[LineHeat]:
 
 
 def part_lines(evidence: Evidence) -> dict[str, tuple[tuple[SourceSpan, float], ...]]:
-    """For which lines the parts of the mean step ran, in the proportions of the samples; the costliest of each."""
-    account, samples = evidence.account, evidence.samples
-    if account is None or samples.count < MIN:
-        return {}
-    seen: defaultdict[PartName, Counter[tuple[str, int, str]]] = defaultdict(Counter)
-    for place in samples.leaves():
-        names = samples.innermost(place).most_common(1)
-        for activity, count in samples.doing_innermost(place).items():
-            where = (*place, names[0][0].name if names else "")
-            seen[part_of(activity) or "other"][where] += count
-    return {
-        part: tuple(
-            (SourceSpan(*where), round(account.parts_ms[part] * count / lines.total(), 4))
-            for where, count in lines.most_common(_MAX_LINES)
-        )
-        for part, lines in seen.items()
-        if account.parts_ms.get(part, 0.0) > 0
-    }
+    """Return the lines for which the parts of the mean step ran, with ms of the step; the costliest of each part."""
+    ledger = evidence.ledger if evidence.account is not None else Ledger()
+    found = {part: find_innermost_lines(ledger, part, _MAX_LINES) for part in ledger.sum_parts()}
+    return {part: tuple((where, round(ms, 4)) for where, ms in lines) for part, lines in found.items() if lines}
 
 
-def _part_of_stack(stack: Stack) -> PartName:
-    """Return the part of the account that a stack counts for."""
-    return "evaluate" if stack.context == "evaluate" else part_of(stack.activity) or "other"
-
-
-def _weights(evidence: Evidence) -> defaultdict[PartName, float]:
-    """ms of the mean step that a sample of each part stands for: as many as the account has of it, so that the picture
-    and the account agree. Without an account all samples are alike."""
-    samples, account = evidence.samples, evidence.account
-    if account is None or not account.parts_ms:
-        unit = (evidence.step_ms or samples.span_s * 1e3) / max(samples.count, 1)
-        return defaultdict(lambda: unit)
-    seen: Counter[PartName] = Counter()
-    for stack, count in samples.stacks.items():
-        seen[_part_of_stack(stack)] += count
-    return defaultdict(float, {part: account.parts_ms.get(part, 0.0) / count for part, count in seen.items()})
-
-
-def _not_sampled(evidence: Evidence) -> dict[PartName, float]:
-    """Parts of the account on which no sample fell."""
-    if evidence.account is None:
-        return {}
-    seen = {_part_of_stack(stack) for stack in evidence.samples.stacks}
-    return {part: ms for part, ms in evidence.account.parts_ms.items() if ms > 0 and part not in seen}
-
-
-def _collected(evidence: Evidence) -> list[tuple[Stack, float]]:
-    """Garbage collections by what ran: a collection holds the interpreter's lock, so no sample falls into it, and the
-    first one behind it is of the line that asked for it, or in which Python began it by itself."""
-    ms = evidence.account.parts_ms.get("gc", 0.0) if evidence.account is not None else 0.0
-    clean = [(step.begin_ns, step.end_ns) for step in evidence.steps.clean]
-    samples, index, begun = evidence.log.inside(clean), 0, [first for first, _ in clean]
-    found, whole = list[tuple[Stack, int]](), 0
-    for begin, end in evidence.collections[:] if ms and samples else ():
-        step = bisect.bisect_right(begun, begin) - 1
-        if step < 0 or begin >= clean[step][1]:
-            continue
-        whole += end - begin
-        while index < len(samples) and samples[index][0] < begin:
-            index += 1
-        if index < len(samples) and samples[index][0] <= end + _BEHIND_NS:
-            found.append((samples[index][1], end - begin))
-    return [(stack, ms * took / whole) for stack, took in found]
-
-
-def _add(root: _Box, stack: Stack, value: float) -> None:
-    box = root
+def _add(root: _Box, entry: Entry) -> None:
+    box, stack, value = root, entry.stack, entry.value
     box.value += value
     for frame in stack.frames[:_MAX_DEPTH]:
         box = box.below[_key(frame)]
         box.value += value
-    if stack.library or not stack.frames:
+    if entry.part == "gc":
+        box.below[_Key(PARTS["gc"].label, _LIBRARY)].value += value
+    elif stack.library or not stack.frames:
         part = part_of(stack.activity)
         doing = PARTS[part].label if part is not None and part != "python" else ""
         note = stack.activity if part in ("graph", "eager_ops", "host_sync", "dispatch", "tracing") else ""

@@ -8,7 +8,7 @@ since a call that holds the interpreter is sampled when it ends.
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,7 +16,9 @@ from tfperfkit import calibration
 from tfperfkit.analysis.moments import ALWAYS, Moment, Moments
 from tfperfkit.analysis.stored_run import Beginning, beginning
 from tfperfkit.clock import NS_PER_S
-from tfperfkit.model import BEFORE_TENSORFLOW, LineTime, RunAccount, SourceSpan, WarmUp
+from tfperfkit.ledger.call_tree import Entry, Ledger
+from tfperfkit.ledger.part_lines import name_part_lines
+from tfperfkit.model import BEFORE_TENSORFLOW, RunAccount, WarmUp
 from tfperfkit.records.events import Event, of_kind
 from tfperfkit.records.parts import RUN_PARTS, RunPart
 from tfperfkit.records.samples import SampleLog, Stack
@@ -53,7 +55,8 @@ class RunParts:
         self._start = self._at = start
         self._ns: Counter[RunPart] = Counter()
         self._imports: Counter[str] = Counter()
-        self._lines = PartLines()
+        self._stack_ns: Counter[tuple[RunPart, int]] = Counter()
+        self._stacks: dict[int, Stack] = {}  # by ``id``, since hashing is slow: the log keeps them
         self._first_seen: list[tuple[Stack, int]] = []  # in the steps of the warm-up
         self._before = _UNKNOWN  # what was seen outside of the steps, if that was last
         self._moments = Moments(facts.sources)
@@ -117,23 +120,35 @@ class RunParts:
         self._ns["tracing"] += moved
         seen = sum(ns for _, ns in self._first_seen)
         for stack, ns in self._first_seen if seen else ():
-            self._lines.add("training", stack, -(ns * min(moved, seen) // seen))
-            self._lines.add("tracing", stack, ns * min(moved, seen) // seen)
+            self._add_stack("training", stack, -(ns * min(moved, seen) // seen))
+            self._add_stack("tracing", stack, ns * min(moved, seen) // seen)
 
-    def result(self) -> RunAccount:
+    def result(self) -> tuple[RunAccount, Ledger]:
         parts = {part: self._ns[part] / NS_PER_S for part in RUN_PARTS if self._ns[part] > 0}
-        # Where the first runs were not sampled, their lines have kept what the part has given away.
-        lines = {
-            part: tuple(LineTime(line.where, min(line.seconds, parts[part])) for line in found)
-            for part, found in self._lines.lines().items()
-            if part in parts
-        }
-        return RunAccount(
+        ledger = self._make_ledger(parts)
+        lines = name_part_lines(ledger)
+        account = RunAccount(
             total_s=(self._end - self._start) / NS_PER_S,
             parts_s=parts,
-            lines={part: lines[part] for part in parts if part in lines},
+            lines={part: lines[part] for part in parts if lines.get(part)},
             imports_s={name: ns / NS_PER_S for name, ns in self._imports.most_common() if ns > 0},
         )
+        return account, ledger
+
+    def _make_ledger(self, parts: Mapping[RunPart, float]) -> Ledger:
+        """Divide the parts over the stacks that were sampled in them."""
+        placed: Counter[RunPart] = Counter()
+        for (part, _), ns in self._stack_ns.items():
+            placed[part] += max(ns, 0)
+        # If the first runs were not sampled, their lines have kept what the part has given away.
+        scales = {part: min(parts.get(part, 0.0) / ns, 1 / NS_PER_S) for part, ns in placed.items() if ns > 0}
+        entries = [
+            Entry(self._stacks[stack], part, ns * scales[part])
+            for (part, stack), ns in self._stack_ns.items()
+            if ns > 0
+        ]
+        unplaced = {part: seconds - placed[part] * scales.get(part, 0.0) for part, seconds in parts.items()}
+        return Ledger(entries, unplaced)
 
     def _take(self, part: RunPart, until: int) -> int:
         """All the time up to ``until`` is of one part; returns how much that was."""
@@ -179,9 +194,14 @@ class RunParts:
         for part, value in divided:
             self._ns[part] += value
             if stack is not None:
-                self._lines.add(part, stack, value)
+                self._add_stack(part, stack, value)
         if moment.part == "imports":
             self._imports[moment.package] += ns
+
+    def _add_stack(self, part: RunPart, stack: Stack, ns: int) -> None:
+        if stack.frames:
+            self._stack_ns[part, id(stack)] += ns
+            self._stacks[id(stack)] = stack
 
     def _find_loops(self, samples: Sequence[tuple[int, Stack]]) -> None:
         """The loops that training goes on in: around the step's own, and those seen in a step."""
@@ -208,8 +228,11 @@ class RunParts:
 _OFFER = "They are not recorded: tfperf run --children does that."
 
 
-def run_account(facts: RunFacts) -> RunAccount | None:
-    """Make the account; None if the recording lacks the import of TensorFlow, or records were dropped."""
+def run_account(facts: RunFacts) -> tuple[RunAccount, Ledger] | None:
+    """Make the account, and the same by call site.
+
+    None if the recording lacks the import of TensorFlow, or records were dropped.
+    """
     begun = beginning(facts.agent, facts.started_ns)
     if begun is None or facts.steps.gaps:
         return None
@@ -242,46 +265,3 @@ def children_note(account: RunAccount | None, machine: Mapping[str, Any]) -> str
         return ""
     share = f"{100 * took / account.total_s:.0f} % of the run's length"
     return f"Processes that the script started took {took:.1f} s of processor time ({share}). {_OFFER}"
-
-
-_Line = tuple[str, int, str]  # file, line, function
-_MAX = 3
-
-
-class PartLines:
-    """The user lines for which the parts of the run ran. Stacks are known by ``id``, since hashing is slow: the log
-    keeps them."""
-
-    def __init__(self) -> None:
-        self._ns: Counter[tuple[RunPart, int]] = Counter()
-        self._stacks: dict[int, Stack] = {}
-
-    def add(self, part: RunPart, stack: Stack, ns: int) -> None:
-        self._ns[part, id(stack)] += ns
-        self._stacks[id(stack)] = stack
-
-    def lines(self) -> dict[RunPart, tuple[LineTime, ...]]:
-        """List at most three lines for each part, see ``model.RunAccount``."""
-        stacks: defaultdict[RunPart, dict[int, int]] = defaultdict(dict)
-        for (part, stack), ns in self._ns.items():
-            if ns > 0 and self._stacks[stack].frames:
-                stacks[part][stack] = ns
-        return {part: self._costliest_lines(found) for part, found in stacks.items()}
-
-    def _costliest_lines(self, stacks: Mapping[int, int]) -> tuple[LineTime, ...]:
-        """Return the lines on which most of these stacks' time was spent."""
-        below: Counter[_Line] = Counter()
-        innermost: Counter[_Line] = Counter()
-        depths: dict[_Line, int] = {}
-        for stack, ns in stacks.items():
-            frames = [(frame.file, frame.line, frame.name) for frame in self._stacks[stack].frames]
-            innermost[frames[-1]] += ns
-            for depth, line in enumerate(frames):
-                depths[line] = max(depths.get(line, 0), depth)
-            for line in dict.fromkeys(frames):
-                below[line] += ns
-        whole = sum(stacks.values())
-        half = [line for line in below if 2 * below[line] >= whole]
-        chosen = sorted(half, key=lambda line: (-depths[line], -below[line]))[:1]
-        chosen += [line for line, _ in innermost.most_common(_MAX) if line not in chosen]
-        return tuple(LineTime(SourceSpan(*line), below[line] / NS_PER_S) for line in chosen[:_MAX])

@@ -71,7 +71,7 @@ def find_single_line(evidence: Evidence) -> SourceSpan | None:
 
 def _find_dominant_part(evidence: Evidence, step: ComputedStep) -> ComputedLine | None:
     """Return the line of the user's code, or the layer, that dominates the step without an obvious justification."""
-    for part in computed_parts(evidence):
+    for part in computed_parts(step, evidence.account):
         if sum(row.ms for row in part.operations) < MOST * step.ms:
             continue
         own = not part.layer and part.direct >= MOST

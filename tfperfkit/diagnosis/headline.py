@@ -14,7 +14,7 @@ from tfperfkit.ledger.compute import has_long_operations, is_compute
 from tfperfkit.ledger.computed_lines import ComputedLine, computed_lines, computed_parts
 from tfperfkit.ledger.part_lines import find_part_lines
 from tfperfkit.model import MIN_BETWEEN, Finding, RunAccount, SourceSpan, StepAccount
-from tfperfkit.offers import FunctionCalls, FunctionCosts, LayerWork, StepBreakdown
+from tfperfkit.offers import ComputedStep, FunctionCalls, FunctionCosts, LayerWork, StepBreakdown
 from tfperfkit.records.parts import PARTS, PLACED, RUN_PARTS, PartName, RunPart, words_of
 from tfperfkit.rule import Evidence
 
@@ -131,7 +131,7 @@ def _no_cause(evidence: Evidence) -> str:
     found = NO_CAUSE
     if sound and not open_question:
         found = "Nothing to fix" if near else f"{NO_FAULT} in the step itself" if between else NO_FAULT
-    lines = [] if name in _WORK else find_part_lines(evidence, name)
+    lines = [] if name in _WORK else find_part_lines(evidence.ledger, name)
     at = f" ({_name_place(lines[0])})" if lines else _computed_at(evidence) if name in _WORK else ""
     rate = bound(evidence) if name in _WORK and not _saw_another(evidence) else ""
     little = _waits(evidence) if found.startswith(NO_FAULT) else ""
@@ -172,7 +172,8 @@ def _is_sound(evidence: Evidence) -> bool:
         return False
     name = max(account.parts_ms, key=lambda part: account.parts_ms[part])
     if name == "evaluate":
-        return evidence.work is not None and is_compute(evidence, name) and evidence.share(name, *_WORK) >= _SOUND
+        predicts = evidence.work is not None and is_compute(name, evidence.samples, trains=False)
+        return predicts and evidence.share(name, *_WORK) >= _SOUND
     return name in _WORK and evidence.share(*_WORK) >= _SOUND * (1 - _waited(evidence))
 
 
@@ -201,8 +202,8 @@ def _computed_at(evidence: Evidence) -> str:
     most steps are."""
     if _saw_another(evidence):
         return ", and the windows saw another training than most of these steps are of"
-    layer = next((part for part in computed_parts(evidence) if part.layer), None)
-    line = next(iter(computed_lines(evidence)), None)
+    layer = next((part for part in computed_parts(evidence.offer(ComputedStep), evidence.account) if part.layer), None)
+    line = next(iter(computed_lines(evidence.offer(ComputedStep), evidence.account)), None)
     if layer is not None and layer.share >= LOUD and find_single_line(evidence) is None:
         name = layer.layer.rpartition("/")[2]
         return f", {100 * layer.share:.0f} % in the layer {name} ({_computes_what(layer)})"

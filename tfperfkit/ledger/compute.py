@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from tfperfkit import calibration
 from tfperfkit.records.parts import PartName
-from tfperfkit.rule import Evidence
+from tfperfkit.records.samples import Samples
 
 _COMPUTE_PARTS: tuple[PartName, ...] = ("graph", "collectives")
 
 
-def is_compute(evidence: Evidence, part: PartName) -> bool:
+def is_compute(part: PartName, samples: Samples, *, trains: bool) -> bool:
     """Return whether a part of the account is computing.
 
     Compiled functions compute. So does ``predict`` outside of training steps if it is mostly in its compiled function.
-    Within training steps ``predict`` is not training, so a finding has to explain it.
+    Within training steps (``trains``) ``predict`` is not training, so a finding has to explain it.
     """
-    samples = evidence.samples
-    predicts = (
-        part == "evaluate"
-        and evidence.work is not None
-        and 2 * samples.evaluating["graph"] >= samples.contexts["evaluate"]
-    )
+    predicts = part == "evaluate" and not trains and 2 * samples.evaluating["graph"] >= samples.contexts["evaluate"]
     return part in _COMPUTE_PARTS or predicts
 
 

@@ -9,9 +9,8 @@ from typing import NamedTuple
 from tfperfkit import calibration
 from tfperfkit.graph.bounds import BY_THE_MACHINE
 from tfperfkit.graph.optable import plain
-from tfperfkit.model import SourceSpan
+from tfperfkit.model import SourceSpan, StepAccount
 from tfperfkit.offers import ComputedOperation, ComputedStep
-from tfperfkit.rule import Evidence
 
 EXPLAINS = calibration.EXPLAINS.value
 _MAX_TYPES = 3
@@ -51,27 +50,28 @@ class ComputedLine(NamedTuple):
         return f"{', '.join(first)} and {last}" if first else last
 
 
-def computed_lines(evidence: Evidence) -> list[ComputedLine]:
+def computed_lines(step: ComputedStep | None, account: StepAccount | None) -> list[ComputedLine]:
     """Return the lines on which the step computes, forward and backward, the costliest first.
 
     An operation counts for the innermost line of the user's code on the way to it. Updates of variables are the
     optimizer's and are left out. The list is empty without a trace.
     """
-    return _group_operations(evidence, lambda row: "")
+    return _group_operations(step, account, lambda row: "")
 
 
-def computed_parts(evidence: Evidence) -> list[ComputedLine]:
+def computed_parts(step: ComputedStep | None, account: StepAccount | None) -> list[ComputedLine]:
     """Return the same as ``computed_lines``, with each of Keras' own layers that a line calls on its own."""
-    return _group_operations(evidence, lambda row: "" if row.direct else row.layer)
+    return _group_operations(step, account, lambda row: "" if row.direct else row.layer)
 
 
-def _group_operations(evidence: Evidence, layer_of: Callable[[ComputedOperation], str]) -> list[ComputedLine]:
-    data, account = evidence.offer(ComputedStep), evidence.account
-    if data is None or account is None or data.ms <= 0 or not account.mean_ms:
+def _group_operations(
+    step: ComputedStep | None, account: StepAccount | None, layer_of: Callable[[ComputedOperation], str]
+) -> list[ComputedLine]:
+    if step is None or account is None or step.ms <= 0 or not account.mean_ms:
         return []
-    scale = min(1.0, evidence.part("graph") / data.ms) / account.mean_ms
+    scale = min(1.0, account.parts_ms.get("graph", 0.0) / step.ms) / account.mean_ms
     rows: dict[tuple[str, int, str], list[ComputedOperation]] = defaultdict(list)
-    for row in data.operations:
+    for row in step.operations:
         if row.file and row.stage != "update":
             rows[row.file, row.line, layer_of(row)].append(row)
     found = [_make_line(place, mine, scale) for place, mine in rows.items()]

@@ -237,7 +237,7 @@ def _account_fields(account: StepAccount, evidence: Evidence) -> dict[str, objec
         "rare_ms": rare,
         "long_steps": long_steps,
         "unknown_ms": min(unknown, outside.get("other", 0.0)),
-        "at": {name: tuple(find_part_lines(evidence, name)) for name in account.parts_ms if outside.get(name)},
+        "at": {name: tuple(find_part_lines(evidence.ledger, name)) for name in account.parts_ms if outside.get(name)},
     }
 
 

@@ -54,7 +54,7 @@ def unexplained_lines(evidence: Evidence, findings: Sequence[Finding]) -> Iterat
     if any(item.family in _COMPILED_FAMILIES for item in loud):
         return
     reported = {(span.file, span.line) for item in mine if not item.work for span in item.where}
-    for line in computed_parts(evidence):
+    for line in computed_parts(evidence.offer(ComputedStep), evidence.account):
         if line.share < LOUD:
             return
         slow = line.share * _slow_share(line) >= LOUD

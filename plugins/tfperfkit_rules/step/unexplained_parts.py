@@ -10,7 +10,7 @@ from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.clock import ms
 from tfperfkit.gain import Unknown, severity, up_to
 from tfperfkit.ledger.compute import has_long_operations, is_compute
-from tfperfkit.ledger.part_lines import MAX_LINES, counts_for_part, find_part_lines
+from tfperfkit.ledger.part_lines import MAX_LINES, find_part_lines
 from tfperfkit.model import Finding, Measurement, StepAccount
 from tfperfkit.offers import AvoidableTracing
 from tfperfkit.records.parts import PARTS, PartName
@@ -41,7 +41,11 @@ def unexplained_parts(evidence: Evidence, findings: Sequence[Finding]) -> Iterat
     mine = findings_of_work(evidence, findings)
     for part, share in sorted(_part_shares(account).items(), key=lambda item: -item[1]):
         least = OWNED_WASTE.value if part in _WASTE else OWNED
-        if is_compute(evidence, part) or share < least or has_owner(part, share, mine):
+        if (
+            is_compute(part, evidence.samples, trains=evidence.work is None)
+            or share < least
+            or has_owner(part, share, mine)
+        ):
             continue
         if work is not None and part == "other" and _is_wait_of_run(work.share_of_run * share, findings):
             continue
@@ -86,7 +90,7 @@ def _report_part(evidence: Evidence, part: PartName, share: float) -> Finding:
         severity=severity(share) if loud else "info",
         share_of_step=share,
         gain=Unknown() if package else up_to(share),  # what another package computes may be needed
-        where=tuple(find_part_lines(evidence, part)),
+        where=tuple(find_part_lines(evidence.ledger, part)),
         evidence=(
             Measurement("share", share, "share", "breakdown"),
             Measurement("time", took, "ms", "breakdown"),
@@ -160,22 +164,23 @@ def _find_package(evidence: Evidence, part: PartName) -> str:
     if part != "python":
         return ""
     packages: Counter[str] = Counter()
-    for stack, count in evidence.samples.stacks.items():
-        if stack.frames and counts_for_part(part, stack):
-            calls = stack.frames[-1].calls
-            packages[calls[0].partition(":")[0].partition(".")[0] if calls else ""] += count
-    package, count = packages.most_common(1)[0] if packages else ("", 0)
-    return package if 2 * count > packages.total() else ""
+    for calls, took in _list_calls(evidence, part):
+        packages[calls[0].partition(":")[0].partition(".")[0] if calls else ""] += took  # type: ignore[assignment]
+    package, most = packages.most_common(1)[0] if packages else ("", 0)
+    return package if 2 * most > packages.total() else ""
+
+
+def _list_calls(evidence: Evidence, part: PartName) -> Iterator[tuple[tuple[str, ...], float]]:
+    """Yield the library functions that the user's innermost lines call in a part, with ms of the step."""
+    for entry in evidence.ledger.entries:
+        if entry.part == part and entry.stack.frames:
+            yield entry.stack.frames[-1].calls or (), entry.value
 
 
 def _calls_mostly(evidence: Evidence, part: PartName, wanted: Callable[[str], bool]) -> bool:
     """Return whether the larger half of a part is in library functions of this kind, called by the user's lines."""
-    within = every = 0
-    for stack, count in evidence.samples.stacks.items():
-        if stack.frames and counts_for_part(part, stack):
-            every += count
-            within += count * any(map(wanted, (stack.frames[-1].calls or ())[:1]))
-    return 2 * within > every
+    found = [(any(map(wanted, calls[:1])), took) for calls, took in _list_calls(evidence, part)]
+    return 2 * sum(took for is_wanted, took in found if is_wanted) > sum(took for _, took in found)
 
 
 def _is_keras_adapt(function: str) -> bool:
@@ -186,8 +191,8 @@ def _is_keras_adapt(function: str) -> bool:
 def _name_called_functions(evidence: Evidence, part: PartName) -> str:
     """Return a sentence that names the library functions that these lines call."""
     called: Counter[str] = Counter()
-    for stack, count in evidence.samples.stacks.items():
-        if stack.frames and stack.frames[-1].calls and counts_for_part(part, stack):
-            called[stack.frames[-1].calls[0].replace(":", ".")] += count
+    for calls, took in _list_calls(evidence, part):
+        if calls:
+            called[calls[0].replace(":", ".")] += took  # type: ignore[assignment]
     names = [name for name, _ in called.most_common(MAX_LINES)]
     return f"They call {', '.join(names)}." if names else ""

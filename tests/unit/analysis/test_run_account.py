@@ -25,8 +25,19 @@ FIT = stack("graph", f"{KERAS}:fit", f"{KERAS}:function", line=6)
 FIT_PYTHON = stack("dispatch", f"{KERAS}:fit", line=6)
 
 
+def account_of(facts: Any) -> RunAccount | None:
+    """The account, whose ledger has the same parts and total."""
+    found = run_account(facts)
+    if found is None:
+        return None
+    account, ledger = found
+    assert ledger.total == pytest.approx(account.total_s, abs=1e-6)
+    assert dict(ledger.sum_parts()) == pytest.approx(account.parts_s, abs=1e-6)
+    return account
+
+
 def parts(facts: Any) -> dict[str, float]:
-    account = run_account(facts)
+    account = account_of(facts)
     assert account is not None
     assert sum(account.parts_s.values()) == pytest.approx(account.total_s)
     return {part: round(seconds, 2) for part, seconds in account.parts_s.items()}
@@ -45,14 +56,14 @@ def test_every_stretch_has_its_part() -> None:
 
 
 def test_imports_before_and_after_tensorflow_are_told_apart() -> None:
-    account = run_account(make_run([(3.0, 5.0, stack("python", "pandas:<module>")), (5.0, 9.0, DATA)]))
+    account = account_of(make_run([(3.0, 5.0, stack("python", "pandas:<module>")), (5.0, 9.0, DATA)]))
     assert account is not None
     assert account.imports_s == pytest.approx({"before TensorFlow": 1.0, "tensorflow": 2.0, "pandas": 2.0})
 
 
 def test_a_sample_that_comes_late_was_held_up_by_what_it_sees() -> None:
     log = SampleLog({1: DATA, 2: stack(line=5)}, [(4 * S, 1), (9 * S, 2)], [(3 * S, S // 100)])
-    account = run_account(make_run(log=log, events=[{"kind": "end", "ns": 9 * S}]))
+    account = account_of(make_run(log=log, events=[{"kind": "end", "ns": 9 * S}]))
     assert account is not None
     assert account.lines["data"] == (
         LineTime(SourceSpan(FILE, 5, "<module>"), 5.0),
@@ -92,7 +103,7 @@ def test_tracing_within_steps_and_their_first_runs_are_no_training() -> None:
         warm_up=WarmUp(total_s=7.0, parts_s={"compile and first runs": 1.0}),
     )
     assert parts(facts) == {"imports": 3.0, "data": 2.0, "tracing": 1.5, "training": 2.5, "ending": 1.0}
-    account = run_account(facts)
+    account = account_of(facts)
     assert account is not None
     assert [line.where.line for line in account.lines["tracing"]] == [6]
     assert account.lines["training"][0].seconds == pytest.approx(2.5, abs=0.05)
@@ -191,7 +202,7 @@ def test_what_frees_iterators_is_a_part_with_the_seconds_of_its_finding() -> Non
         [(3.0, 4.0, loop), (4.0, 8.0, waits), (8.0, 8.05, waits._replace(frames=DATA.frames)), (8.05, 9.0, DATA)]
     )
     (wait,) = freed(log)
-    account = run_account(make_run(log=log, freed=Spans([wait[:2]])))
+    account = account_of(make_run(log=log, freed=Spans([wait[:2]])))
     assert account is not None
     assert account.parts_s["freeing"] == pytest.approx(wait.ns / S)
     assert [line.where.line for line in account.lines["freeing"]] == [3]
@@ -209,14 +220,14 @@ def test_what_is_freed_between_two_steps_is_not_between_them() -> None:
 
 def test_a_line_that_many_others_are_called_from_comes_first() -> None:
     seen = [(3.0 + n, 4.0 + n, stack(line=20 + n, name="clean", above=5)) for n in range(6)]
-    account = run_account(make_run(seen))
+    account = account_of(make_run(seen))
     assert account is not None
     lines = account.lines["data"]
     assert (lines[0].where.line, round(lines[0].seconds, 2), len(lines)) == (5, 6.0, 3)
 
 
 def test_there_is_none_where_tensorflow_was_not_imported() -> None:
-    assert run_account(make_run([(3.0, 9.0, DATA)], agent={})) is None
+    assert account_of(make_run([(3.0, 9.0, DATA)], agent={})) is None
 
 
 @pytest.mark.parametrize(("waited", "told"), [(0.9, False), (1.0, True)])
@@ -280,7 +291,7 @@ def test_the_parts_of_any_record_add_up(
         ended=ended / S,
         warm_up=WarmUp(total_s=1.0, parts_s={"compile and first runs": 1.0}),
     )
-    account = run_account(facts)
+    account = account_of(facts)
     assert account is not None
     assert account.total_s >= 0
     assert sum(account.parts_s.values()) == pytest.approx(account.total_s, abs=1e-9)

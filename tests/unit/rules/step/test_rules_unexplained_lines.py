@@ -91,8 +91,8 @@ def test_a_line_with_a_finding_and_time_with_an_owner_are_not_told_again() -> No
 
 def test_the_first_line_of_a_report_says_where_it_computes() -> None:
     evidence = of(operation("_MklMatMul", 8.0, 22), operation("Relu", 1.0, 23))
-    assert [item.where.line for item in computed_lines(evidence)] == [22, 23]
-    assert computed_lines(evidence)[0].join_types() == "MatMul"
+    assert [item.where.line for item in computed_lines(evidence.offer(ComputedStep), evidence.account)] == [22, 23]
+    assert computed_lines(evidence.offer(ComputedStep), evidence.account)[0].join_types() == "MatMul"
     said = headline([], evidence)
     assert said.startswith("No cause found: 95 % of a step is computing in compiled functions, 76 % on one line (")
     assert ":22: MatMul). Whether a step needs all of that, no rule can tell" in said
@@ -144,7 +144,7 @@ def test_products_that_are_fused_or_another_library_s_are_products() -> None:
 
 
 def test_without_a_trace_nothing_is_said() -> None:
-    assert computed_lines(make_evidence(account=make_account({"graph": 10.0}))) == []
+    assert computed_lines(None, make_account({"graph": 10.0})) == []
 
 
 def slow(kind: str, ms: float, line: int, **fields: Any) -> ComputedOperation:
@@ -208,7 +208,8 @@ def test_of_work_without_steps_the_trace_that_lay_in_it_tells_the_lines() -> Non
     assert seen is not None
     work = Work(kind="loop", where=SourceSpan(FILE, 40), seconds=8.0, share_of_run=0.8, iterations=800)
     view = {"work": work, "steps": run.steps, "account": run.account, "samples": run.samples, "log": run.log}
-    assert computed_lines(run.narrowed(**view)) == []  # what is known is of the steps
+    narrowed = run.narrowed(**view)
+    assert computed_lines(narrowed.offer(ComputedStep), narrowed.account) == []  # what is known is of the steps
     stretch = ComputedStretch(wall_ms=2000.0, window="tfprof", computed=_times(seen, 200))
     (found,) = unexplained(run.narrowed(**view, traced=stretch), [])
     assert (found.code, found.where) == ("STP003", (SourceSpan(FILE, 36, ""),))

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from tfperfkit.graph.recorded import RecordedGraphs
+from tfperfkit.graph.sessions import SessionRuns
 from tfperfkit.ledger.call_tree import Ledger
 from tfperfkit.ledger.step_ledger import make_step_ledger
 from tfperfkit.model import Finding, History, RunAccount, RunInfo, SourceSpan, StepAccount, WarmUp, Work
@@ -31,7 +32,7 @@ from tfperfkit.syntax.module import Syntax, parse
 RULES_API = 1
 T = TypeVar("T")
 #: Types of offers that hold more than a record: they are not copied.
-LIVE = (RecordedGraphs,)
+LIVE = (RecordedGraphs, SessionRuns)
 _MAX_OF_LINE = 500  # characters
 _WORD = re.compile(r"\w+")
 

@@ -24,7 +24,7 @@ STEPS = {
     "the ends of Model.fit's epochs": (f"{KERAS}callbacks.callback_list", "CallbackList.on_epoch_end"),
     "updates by Keras' optimizers": (f"{KERAS}optimizers.base_optimizer", "BaseOptimizer.apply"),
     "calls of train_on_batch": (f"{KERAS}backend.tensorflow.trainer", "TensorFlowTrainer.train_on_batch"),
-    "runs of sessions": ("tensorflow.python.client.session", "BaseSession.run"),
+    "runs of sessions": ("tensorflow.python.client.session", "BaseSession._run"),
     "calls of predict": (f"{KERAS}backend.tensorflow.trainer", "TensorFlowTrainer.predict"),
     "calls of evaluate": (f"{KERAS}backend.tensorflow.trainer", "TensorFlowTrainer.evaluate"),
 }
@@ -42,6 +42,15 @@ SEAMS = (
         )
         for how in ("inherited", "compiled")
         for what, (module, path) in STEPS.items()
+    ),
+    Seam(
+        "steps compiled",
+        "graphs.session_runs",
+        "tensorflow.python.client.session",
+        "BaseSession._do_run",
+        "compiled",
+        "ops",
+        "what sessions fetch can't be seen",
     ),
     Seam(
         "eager",

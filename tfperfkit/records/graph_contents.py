@@ -48,6 +48,22 @@ class CallsRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     zeros: dict[int, float] = {}
 
 
+class SessionRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One ``session.run`` of TensorFlow 1, among the first ones of its place: by the user's line ``file``:``line``.
+
+    ``graph`` names the contents of the session's graph. ``fetched`` are the operations that it asks for. ``feeds``: by
+    operation, what tells the values that were fed from others; "" if they are not in the host's memory.
+    """
+
+    graph: str
+    file: str
+    line: int
+    thread: int
+    begin_ns: int
+    fetched: list[str]
+    feeds: dict[str, str] = {}
+
+
 class AutographCode(msgspec.Struct, frozen=True, kw_only=True):
     """The code that AutoGraph made. ``lines``: (line of the source or None, line of the made code)."""
 

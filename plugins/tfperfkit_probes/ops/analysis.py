@@ -12,12 +12,13 @@ from tfperfkit.clock import ms
 from tfperfkit.graph.dtypes import SHORT
 from tfperfkit.graph.model import Damaged, Graph
 from tfperfkit.graph.recorded import RecordedFunction
+from tfperfkit.graph.sessions import SessionRuns
 from tfperfkit.graph.walk import walk
 from tfperfkit.model import SourceSpan
 from tfperfkit.offers import FixedWork
 from tfperfkit.probe import Capture
 from tfperfkit.records.convert import read
-from tfperfkit.records.graph_contents import CallsRecord, GraphContents
+from tfperfkit.records.graph_contents import CallsRecord, GraphContents, SessionRun
 from tfperfkit_probes.ops import optimized
 from tfperfkit_probes.ops.control import control_and_effects
 from tfperfkit_probes.ops.copied_layers import copied_layers
@@ -52,6 +53,7 @@ class Records:
         self.calls = {record.graph: record for record in read(capture, "calls", CallsRecord)}
         self.xla = {record.graph: record for record in read(capture, "xla", XlaRecord)}
         self.autograph = read(capture, "autograph", AutographRecord)
+        self.sessions = SessionRuns(read(capture, "sessions", SessionRun), self.graph)
         #: The functions that were looked at, by the names of their graphs.
         self.compiled: dict[str, RecordedFunction] = {}
         self._graphs: dict[str, Graph | None] = {}

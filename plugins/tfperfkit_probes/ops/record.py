@@ -9,10 +9,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tfperfkit.errors import Unavailable
-from tfperfkit.instruments.graphs import autograph_xla, first_run, same_arguments, snapshot, tracing
+from tfperfkit.instruments.graphs import (
+    autograph_xla,
+    first_run,
+    same_arguments,
+    session_runs,
+    snapshot,
+    tracing,
+)
 from tfperfkit.instruments.graphs.tracing import Traced
 from tfperfkit.probe import Recording
-from tfperfkit.records.graph_contents import CallsRecord
+from tfperfkit.records.graph_contents import CallsRecord, SessionRun
 from tfperfkit_probes.ops.stored import (
     MAX_FUNCTIONS,
     MAX_OPERATIONS,
@@ -26,9 +33,11 @@ from tfperfkit_probes.tensor_types import Names, leaves
 from tfperfkit_probes.traced_function import Definition, definition
 
 GRAPHS, FUNCTIONS, FIRST_RUNS, AUTOGRAPH, XLA = "graphs", "functions", "first_runs", "autograph", "xla"
-CALLS = "calls"
+CALLS, SESSIONS = "calls", "sessions"
 _KEPT_ARGUMENTS = 60
 _KEPT_VARIABLES = 2000
+#: The graph of a session is read when a place runs it so often: before that a script may still add to it.
+_SETTLED_RUNS = 8
 
 
 class Recorder:
@@ -59,6 +68,23 @@ class Recorder:
         except Exception as error:
             self._say(f"a function could not be described ({type(error).__name__}: {error})")
 
+    def ran(self, run: session_runs.Run) -> None:
+        """A session is about to run."""
+        name = f"session {run.number}"
+        made = SessionRun(
+            graph=name,
+            file=run.file,
+            line=run.line,
+            thread=run.thread,
+            begin_ns=run.begin_ns,
+            fetched=run.fetched,
+            feeds=run.feeds,
+        )
+        self._recording.append(SESSIONS, made)
+        if run.calls == _SETTLED_RUNS and self._operations + run.graph.num_operations() < MAX_OPERATIONS:
+            with self._lock:
+                self._contents(run.graph, name)
+
     def close(self) -> None:
         """Take what waits for executions off the functions."""
         for listener in self._listeners:
@@ -85,18 +111,11 @@ class Recorder:
         graph, name = traced.func_graph, traced.concrete.name
         name = name.decode() if isinstance(name, bytes) else str(name)
         every_line = bool(self._dump) and self._dump in (found.function, found.qualname)
-        files = {found.file}
         with self._lock:
             self._functions += 1
-            for contents in snapshot.contents_of(
-                graph, name, self._known.__contains__, self._recording.is_user_code, every_line=every_line
-            ):
-                self._known.add(contents.name)
-                files.update(place[0] for places in contents.places for place in places)
-                self._operations += contents.operations
-                self._recording.append(GRAPHS, contents)
+            files = self._contents(graph, name, every_line=every_line)
         self._recording.append(FUNCTIONS, self._function(traced, found, name))
-        self._keep(files)
+        self._keep({found.file, *files})
         self._convert(found, python_function)
         jit = first_run.jit_compiled(traced)
         self._await_first_run(
@@ -106,6 +125,18 @@ class Recorder:
             # A function of one's own, or a model of Keras' that was handed to tf.function: no part of another one.
             (found.owner == "user" or not traced.outer_id) and not jit,
         )
+
+    def _contents(self, graph: Any, name: str, *, every_line: bool = False) -> set[str]:
+        """Record a graph and the bodies that it calls; return the files whose lines made their operations."""
+        files: set[str] = set()
+        for contents in snapshot.contents_of(
+            graph, name, self._known.__contains__, self._recording.is_user_code, every_line=every_line
+        ):
+            self._known.add(contents.name)
+            files.update(place[0] for places in contents.places for place in places)
+            self._operations += contents.operations
+            self._recording.append(GRAPHS, contents)
+        return files
 
     def _function(self, traced: Traced, found: Definition, name: str) -> FunctionRecord:
         graph, concrete = traced.func_graph, traced.concrete
@@ -255,12 +286,14 @@ def _bytes(tensor: Any) -> int | None:
 
 @contextlib.contextmanager
 def recorded(recording: Recording) -> Iterator[None]:
-    """Read each graph when it has been traced and when it is first executed. Raises ``Unavailable`` without a known
-    seam."""
+    """Read each graph when it has been traced and when it is first executed, and what sessions run. Raises
+    ``Unavailable`` without a known seam."""
     recorder = Recorder(recording)
-    unsubscribe = tracing.subscribe(recorder)
-    try:
+    with contextlib.ExitStack() as seams:
+        seams.callback(recorder.close)
+        seams.callback(tracing.subscribe(recorder))
+        try:
+            seams.callback(session_runs.subscribe(recorder.ran, recording.is_user_code))
+        except Unavailable as error:
+            recording.note(f"what sessions fetch can't be seen ({error})")
         yield
-    finally:
-        unsubscribe()
-        recorder.close()

@@ -40,7 +40,12 @@ def result(capture: Capture) -> ProbeResult:
         tables=(*tables.tables(shown, capture.source), *extra),
         summary=_summary(every, shown),
         notes=tuple(dict.fromkeys(notes)),
-        offers=(FunctionCosts(functions=data.all), fixed_in(records), RecordedGraphs(records.compiled)),
+        offers=(
+            FunctionCosts(functions=data.all),
+            fixed_in(records),
+            RecordedGraphs(records.compiled),
+            records.sessions,
+        ),
     )
 
 

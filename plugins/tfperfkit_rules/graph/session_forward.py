@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import statistics
-from collections import defaultdict
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfperfkit.clock import ms
 from tfperfkit.gain import MEDIUM, from_shares, severity
+from tfperfkit.graph.sessions import Fetch, SessionRuns
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import ReplaceOps
@@ -18,52 +19,70 @@ from tfperfkit_rules.graph.repeated_forward import REPEATED_SAVED_MIN
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import calls
 from tfperfkit_rules.measures.session_calls import MIN_SESSION_RUNS, SESSION, growing
-from tfperfkit_rules.measures.session_fetches import Fetches, fetches_at
-from tfperfkit_rules.measures.source_text import enclosing, loops
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.step_shares import span
 
 
 class _Run(NamedTuple):
-    place: Place
-    fetches: Fetches
-    times: int
-    each_ms: float
+    """``shared``: the share of its work that the longest one of the runs does too; 1 for that one itself."""
+
+    fetch: Fetch
+    times: tuple[float, ...]
+    shared: float
+
+    @property
+    def place(self) -> Place:
+        return self.fetch.asked.file, self.fetch.asked.line
 
 
 def session_forward(evidence: Evidence) -> Iterator[Finding]:
-    """Runs in one body, of which each could be part of the longest."""
-    if evidence.work is None or evidence.samples.count < MIN or growing(evidence):
+    """Runs with the same values one after the other, of which each could be part of the longest."""
+    sessions = evidence.offer(SessionRuns)
+    if sessions is None or evidence.work is None or evidence.samples.count < MIN or growing(evidence):
         return
-    bodies: defaultdict[tuple[str, int], list[_Run]] = defaultdict(list)
-    for run in _runs(evidence):
-        file, line = run.place
-        around, function = loops(evidence, file, line), enclosing(evidence, file, line)
-        bodies[file, around[-1].line if around else -function.line if function is not None else 0].append(run)
-    for runs in bodies.values():
-        longest = max(runs, key=lambda run: run.each_ms)
+    clock = _Clock(evidence)
+    for together in sessions.together:
+        timed = [(fetch, clock.times(fetch.begins)) for fetch in together.fetches]
+        timed = [(fetch, times) for fetch, times in timed if times]
+        if not timed:
+            continue
+        longest = max(timed, key=lambda item: sum(item[1]) / len(item[1]))[0]
+        runs = [
+            _Run(fetch, times, 1.0 if fetch is longest else together.share(fetch, longest)) for fetch, times in timed
+        ]
+        runs = [run for run in runs if run.shared > 0]
         # A run that updates weights comes once for all: what others fetch may be from before that, or behind it.
-        together = [run for run in runs if run is longest or run.fetches.shares(longest.fetches)]
-        if len(together) > 1 and sum(run.fetches.trains for run in together) <= 1:
-            yield from _finding(evidence, together, longest)
+        trained = sum(bool(run.fetch.writes) for run in runs)
+        if len(runs) > 1 and trained <= 1 and sum(len(run.times) for run in runs) >= MIN_SESSION_RUNS.value:
+            yield from _finding(evidence, runs, next(run for run in runs if run.fetch is longest), clock)
 
 
-def _runs(evidence: Evidence) -> Iterator[_Run]:
-    here: defaultdict[Place, set[int]] = defaultdict(set)
-    for site in sites(evidence):
-        if site.kind == "session":
-            here[site.file, site.line].add(site.id)
-    took: defaultdict[int, list[float]] = defaultdict(list)
-    for item in evidence.markers():
-        took[item.site].append(ms(item.end_ns - item.begin_ns))
-    for place, ids in here.items():
-        found = [each for site in ids for each in took[site]]
-        fetches = fetches_at(evidence, place) if len(found) >= MIN_SESSION_RUNS.value else None
-        if fetches is not None:
-            yield _Run(place, fetches, len(found), statistics.median(found))
+class _Clock:
+    """How long runs of sessions took, by the moment at which they asked TensorFlow."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        places = {site.id: (site.file, site.line) for site in sites(evidence) if site.kind == "session"}
+        markers = [marker for marker in evidence.markers() if marker.site in places]
+        self._spans = sorted((marker.begin_ns, marker.end_ns, places[marker.site]) for marker in markers)
+        self._begins = [begin for begin, _, _ in self._spans]
+
+    def times(self, moments: tuple[int, ...]) -> tuple[float, ...]:
+        """Milliseconds of each call in which one of these moments is; a moment in no call is left out."""
+        found = []
+        for moment in moments:
+            at = bisect_right(self._begins, moment) - 1
+            if at >= 0 and moment <= self._spans[at][1]:
+                found.append(ms(self._spans[at][1] - self._spans[at][0]))
+        return tuple(found)
+
+    def total(self, places: set[Place], first: int, last: int) -> float:
+        """Milliseconds of all calls at these places, from one moment to another."""
+        return sum(
+            ms(end - begin) for begin, end, place in self._spans if place in places and first <= end and begin <= last
+        )
 
 
-def _finding(evidence: Evidence, runs: list[_Run], longest: _Run) -> Iterator[Finding]:
+def _finding(evidence: Evidence, runs: list[_Run], longest: _Run, clock: _Clock) -> Iterator[Finding]:
     places = {run.place for run in runs}
     seen = sum(
         count
@@ -73,13 +92,13 @@ def _finding(evidence: Evidence, runs: list[_Run], longest: _Run) -> Iterator[Fi
         and calls(evidence, stack.frames[-1], SESSION)
     )
     share = seen / evidence.samples.count
-    whole = sum(run.times * run.each_ms for run in runs)
-    saved = share * (1 - longest.times * longest.each_ms / whole) if whole > 0 else 0.0
+    whole = clock.total(places, min(run.fetch.begins[0] for run in runs), max(run.fetch.begins[-1] for run in runs))
+    again = sum(run.shared * sum(run.times) for run in runs if run is not longest)
+    saved = share * again / whole if whole > 0 else 0.0
     if REPEATED_SAVED_MIN.value * saved < MEDIUM:
         return
     gained = from_shares(REPEATED_SAVED_MIN.value * saved, min(saved, shared.MAX_STEP_SHARE.value))
-    ordered = sorted(runs, key=lambda run: run.place)
-    trains = any(run.fetches.trains for run in runs)
+    trains = any(run.fetch.writes for run in runs)
     yield Finding(
         code=codes.REPEATED_FORWARD,
         family="graph",
@@ -88,11 +107,11 @@ def _finding(evidence: Evidence, runs: list[_Run], longest: _Run) -> Iterator[Fi
         severity=severity(gained.surely),
         share_of_step=saved,
         gain=gained,
-        where=tuple(span(evidence, *run.place) for run in ordered),
+        where=tuple(span(evidence, *place) for place in sorted(places)),
         evidence=(
             Measurement("time in these calls", share, "share", "samples"),
-            Measurement("the longest of them", longest.each_ms, "ms", "run"),
-            Measurement("one of each", sum(run.each_ms for run in runs), "ms", "run"),
+            Measurement("the longest of them", statistics.median(longest.times), "ms", "run"),
+            Measurement("one of each", sum(statistics.median(run.times) for run in runs), "ms", "run"),
         ),
         advice="Fetch all of it in one call, which runs the network once: a, b = session.run([a_tensor, b_tensor], "
         "feed_dict={...})."

@@ -179,11 +179,13 @@ def _contents(tensor: Any) -> tuple[Any, tuple[Any, ...] | None]:
     if read is None or not _has_values(tensor) or not str(getattr(tensor, "device", "")).endswith("CPU:0"):
         return None, None
     array = read()
-    if array.nbytes <= _KEPT_BYTES:
-        array = array.copy()
-        return array, (array.dtype.str, array.shape, zlib.crc32(array.tobytes()))
-    sample = array.reshape(-1)[:: max(1, array.size // _SAMPLES) | 1]
-    return None, (array.dtype.str, array.shape, zlib.crc32(sample.tobytes()))
+    return (array.copy() if array.nbytes <= _KEPT_BYTES else None), mark_of(array)
+
+
+def mark_of(array: Any) -> tuple[Any, ...]:
+    """Return what tells the values of an array from other values: of a large one by a sample of them."""
+    sample = array if array.nbytes <= _KEPT_BYTES else array.reshape(-1)[:: max(1, array.size // _SAMPLES) | 1]
+    return array.dtype.str, array.shape, zlib.crc32(sample.tobytes())
 
 
 def _goes_on(new: Any, old: Any) -> bool:

@@ -1,0 +1,123 @@
+"""What runs of TensorFlow 1 sessions compute, and which of them compute the same part of a graph of the same values.
+
+A run computes all operations that lead to its fetches, up to what it is fed. So if two runs are fed the same values and
+both lead through the same layers, one run that fetches both computes these layers once.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from tfperfkit.graph import optable
+from tfperfkit.graph.costs import cost
+from tfperfkit.graph.model import Graph
+from tfperfkit.graph.walk import varies
+from tfperfkit.records.graph_contents import SessionRun
+
+#: Stands for open sizes of the batch: only shares of FLOPs are asked for.
+_OPEN_SIZE = 32
+#: So often runs must follow each other with the same values: once may be a test before the loop.
+_MIN_TURNS = 3
+#: What gives something else each time, but may as well be asked once for several fetches.
+_MAY_BE_SHARED = frozenset({*optable.DRAWING, "variable"})
+
+
+class Asked(NamedTuple):
+    """What is fetched at a line of the user's: the names of operations."""
+
+    file: str
+    line: int
+    fetched: tuple[str, ...]
+
+
+class Fetch(NamedTuple):
+    """A run that comes again and again. ``begins``: when it began next to others, in ns; ``needed``: the operations
+    that it computes; ``writes``: those of them that write variables."""
+
+    asked: Asked
+    begins: tuple[int, ...]
+    needed: frozenset[str]
+    writes: frozenset[str]
+
+
+class Together(NamedTuple):
+    """Runs that follow each other again and again, with the same values."""
+
+    graph: Graph
+    fetches: tuple[Fetch, ...]
+
+    def share(self, one: Fetch, other: Fetch) -> float:
+        """The share of the FLOPs of one run that another one computes too, 0 to 1. 0 if that part reads data or changes
+        anything, so that it must run for each."""
+        common = one.needed & other.needed
+        for name in common:
+            node = self.graph.nodes[name]
+            if varies(self.graph, node) and optable.row(node.type).kind not in _MAY_BE_SHARED:
+                return 0.0
+        whole = self._count_flops(one.needed)
+        return self._count_flops(common - one.writes) / whole if whole > 0 else 0.0
+
+    def _count_flops(self, names: Iterable[str]) -> float:
+        return sum(cost(self.graph, self.graph.nodes[name], _OPEN_SIZE) or 0.0 for name in names)
+
+
+class SessionRuns:
+    """The first runs of each place, with the graphs of their sessions. A probe offers them."""
+
+    def __init__(self, runs: Iterable[SessionRun], graph: Callable[[str], Graph | None]) -> None:
+        self.runs = sorted(runs, key=lambda run: run.begin_ns)
+        self._graph = graph
+
+    @cached_property
+    def together(self) -> list[Together]:
+        """The runs that follow each other with the same values, several times in the run."""
+        turns: defaultdict[tuple[str, frozenset[Asked]], list[dict[Asked, int]]] = defaultdict(list)
+        for name, turn in self._turns():
+            turns[name, frozenset(turn)].append(turn)
+        found = []
+        for (name, members), alike in turns.items():
+            graph = self._graph(name) if len(members) > 1 and len(alike) >= _MIN_TURNS else None
+            if graph is not None and all(each in graph.nodes for asked in members for each in asked.fetched):
+                fed = self._fed(name)
+                fetches = (_describe(graph, asked, fed, [turn[asked] for turn in alike]) for asked in sorted(members))
+                found.append(Together(graph, tuple(fetches)))
+        return found
+
+    def _turns(self) -> Iterator[tuple[str, dict[Asked, int]]]:
+        """Yield the longest rows of runs that are fed the same values, each of which fetches something else: by what is
+        fetched, when it began."""
+        open_turns: dict[tuple[str, int], tuple[dict[Asked, int], dict[str, str]]] = {}
+        for run in self.runs:
+            asked = Asked(run.file, run.line, tuple(sorted(run.fetched)))
+            turn, feeds = open_turns.get((run.graph, run.thread), ({}, {}))
+            if asked in turn or not _agree(feeds, run.feeds):
+                if turn:
+                    yield run.graph, turn
+                turn, feeds = {}, {}
+            open_turns[run.graph, run.thread] = {**turn, asked: run.begin_ns}, {**feeds, **run.feeds}
+        for (name, _), (turn, _) in open_turns.items():
+            yield name, turn
+
+    def _fed(self, name: str) -> frozenset[str]:
+        return frozenset(each for run in self.runs if run.graph == name for each in run.feeds)
+
+
+def _agree(one: dict[str, str], other: dict[str, str]) -> bool:
+    """Whether feeds have something in common, and all of that is the same."""
+    common = one.keys() & other.keys()
+    return bool(common) and all(one[key] == other[key] != "" for key in common)
+
+
+def _describe(graph: Graph, asked: Asked, fed: frozenset[str], begins: Iterable[int]) -> Fetch:
+    needed: set[str] = set()
+    pending = [*asked.fetched]
+    while pending:
+        node = graph.nodes.get(pending.pop())
+        if node is not None and node.name not in needed and node.name not in fed:
+            needed.add(node.name)
+            pending += [*(owner for owner, _ in node.inputs), *node.control_inputs]
+    writes = frozenset(name for name in needed if optable.row(graph.nodes[name].type).kind == "write")
+    return Fetch(asked, tuple(begins), frozenset(needed), writes)

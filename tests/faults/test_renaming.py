@@ -26,6 +26,7 @@ LONG = (
     "threshold_sweep",
     "plumes_located",
     "sensor_feed",
+    "candidates_in_new_pools",
     "sensor_extremes",
     "tokenise_in_the_loop",
     "loss_per_example",

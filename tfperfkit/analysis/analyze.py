@@ -143,6 +143,9 @@ def _study(
         )
         findings += result.findings
         offers += result.offers
+    family = children(run, manifest, facts.steps, info.status not in ("running", "unknown"), analyze)
+    if family is not None:
+        offers.append(Offer("children", Children, family))
     evidence = gather(
         run,
         info,
@@ -174,7 +177,6 @@ def _study(
     cost = overhead(run.records("session/cost.jsonl"), facts.steps, facts.windows, agent.get("by_python", ""))
     if not agent:
         steps = msgspec.structs.replace(steps, note="")  # without TensorFlow there is nothing to name a step of
-    family = children(run, manifest, facts.steps, info.status not in ("running", "unknown"), analyze)
     report = Report(
         schema=REPORT_SCHEMA,
         run=info,

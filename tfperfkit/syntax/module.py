@@ -11,7 +11,17 @@ from tfperfkit.syntax.function import Function, make_function
 from tfperfkit.syntax.loop import LOOP_NODES, Loop, make_loop
 from tfperfkit.syntax.loops import Span
 from tfperfkit.syntax.names import Names
-from tfperfkit.syntax.nodes import FUNCTIONS, LOOPS, Node, find_nodes, get_last_name, get_lines, is_constant
+from tfperfkit.syntax.nodes import (
+    FUNCTIONS,
+    LOOPS,
+    SCOPES,
+    Node,
+    find_nodes,
+    get_last_name,
+    get_lines,
+    is_constant,
+    list_names,
+)
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -69,6 +79,21 @@ class Syntax(Names):
     @cached_property
     def _calls_by_name(self) -> dict[str, list[ast.Call]]:
         return _group_by((get_last_name(call.func), call) for call in self.calls)
+
+    @cached_property
+    def run_on_import(self) -> list[ast.stmt]:
+        """The statements that run when the file is imported, definitions of functions and classes left out.
+
+        What stands under ``if __name__ == "__main__"`` runs only in the script's own process. A process that is
+        started by spawning imports the script, so it runs these statements too.
+        """
+        found: list[ast.stmt] = []
+        for node in self.tree.body:
+            if isinstance(node, ast.If) and "__name__" in list_names(node.test):
+                found += node.orelse
+            elif not isinstance(node, SCOPES):
+                found.append(node)
+        return found
 
     def find_nodes(self, *kinds: type[Node]) -> list[Node]:
         """Find the nodes of these kinds in the file; outer ones come before inner ones."""

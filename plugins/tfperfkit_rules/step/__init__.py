@@ -19,6 +19,7 @@ from tfperfkit_rules.step.seeds import seeded_each_step
 from tfperfkit_rules.step.short_epochs import short_epochs
 from tfperfkit_rules.step.side_work import hot_path
 from tfperfkit_rules.step.slowing import grows_slower
+from tfperfkit_rules.step.spawned_imports import imported_again
 from tfperfkit_rules.step.spinning import spins
 from tfperfkit_rules.step.unexplained_lines import unexplained_lines
 from tfperfkit_rules.step.unexplained_parts import unexplained_parts
@@ -43,6 +44,7 @@ RULES: tuple[Rule | LastRule, ...] = (
     seeded_each_step,
     copied_to_grow,
     spins,
+    imported_again,
     unexplained_parts,
     unexplained_lines,
 )

@@ -16,6 +16,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit.syntax.nodes import get_argument, is_constant
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.beside import Beside, beside
+from tfperfkit_rules.measures.child_starts import children_mostly_import
 from tfperfkit_rules.measures.kinds import KINDS, PYTHON, Kind, api, kind_of
 from tfperfkit_rules.measures.step_shares import callers, span
 from tfperfkit_rules.measures.turns import basis
@@ -94,7 +95,9 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
             Measurement("samples in it", float(found.samples), "count", "baseline"),
             Measurement("samples", float(len(found.turns.found)), "count", "baseline"),
         ),
-        advice=f"{kind.advice if other is None else other.kind.advice}." if limited is None else _TAKE_WHAT_IS_THERE,
+        advice=f"{_advise(evidence, kind) if other is None else other.kind.advice}."
+        if limited is None
+        else _TAKE_WHAT_IS_THERE,
         detail=("Meanwhile the training thread does nothing." if limited is None else _NOBODY_WORKS)
         + (_IN_TURNS if other is not None and other.kind.role != "wait" else ""),
         absorbs_here=("LIN001", "SYN001", "STP008"),
@@ -102,6 +105,14 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
     )
 
 
+def _advise(evidence: Evidence, kind: Kind) -> str:
+    return _START_ONCE if kind.word == "threads" and children_mostly_import(evidence) else kind.advice
+
+
+_START_ONCE = (
+    "Each process that is started imports the script and TensorFlow before it takes its first task, and more of them "
+    "import it more often: start them once, before the loop, or let them import less"
+)
 #: Of a thread that works in Python.
 _IN_TURNS = (
     " Threads take turns at Python: more of them prepare no more, processes of their own (multiprocessing) do, as far "

@@ -1,0 +1,292 @@
+"""Where the script starts processes that import it again, and what each of them repeats.
+
+A process that ``multiprocessing`` spawns imports the script as a module, with all that this imports and makes at its
+top. A process that is forked has it already.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tfperfkit.model import BEFORE_TENSORFLOW, SourceSpan
+from tfperfkit.records.children import Children
+from tfperfkit.records.samples import Frame
+from tfperfkit.rule import Evidence
+from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.names import UNKNOWN
+from tfperfkit.syntax.nodes import find_nodes, get_argument, get_lines, is_constant
+from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.moments import moments
+from tfperfkit_rules.measures.source_calls import files
+
+_POOLS = ("Pool", "ProcessPoolExecutor")
+_STARTS = (*_POOLS, "Process")
+_CONTEXT = "multiprocessing.get_context"
+#: Methods of pools and executors whose first argument runs in a child.
+_HANDS_OUT = (
+    "map",
+    "imap",
+    "imap_unordered",
+    "starmap",
+    "map_async",
+    "starmap_async",
+    "apply",
+    "apply_async",
+    "submit",
+)
+_TENSORFLOW = ("tensorflow", "keras", "tf_keras", "tensorflow_probability", "tensorflow_hub", "tensorflow_datasets")
+
+
+class ChildStart(NamedTuple):
+    """A call that makes a pool, an executor or a process, whose children are spawned."""
+
+    file: str
+    call: ast.Call
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Its file and line."""
+        return self.file, self.call.lineno
+
+
+class Repeated(NamedTuple):
+    """What a spawned child does before its work, because it imports the script. ``lines``: where TensorFlow is
+    imported, and what is made at the top of the script; ``seconds``: how long the script's own process took for it."""
+
+    lines: tuple[SourceSpan, ...]
+    seconds: float
+
+
+def find_spawning_starts(evidence: Evidence) -> list[ChildStart]:
+    """Find the calls in the source whose children are spawned; none where the start method isn't certain."""
+    default = _find_default_method(evidence)
+    return [
+        ChildStart(file, call)
+        for file, syntax in files(evidence)
+        for call in syntax.calls
+        if _starts_processes(syntax.name(call.func)) and _find_method(syntax, call, default) == "spawn"
+    ]
+
+
+def find_repeated(evidence: Evidence) -> Repeated | None:
+    """Find what each spawned child repeats; None if importing the script imports no TensorFlow."""
+    script = _find_script(evidence)
+    syntax = evidence.syntax(script) if script else None
+    if syntax is None:
+        return None
+    imports = _find_imports_of_tensorflow(evidence, script, 0)
+    if not imports:
+        return None
+    made: Counter[int] = Counter()
+    tops = {line for node in syntax.run_on_import for line in get_lines(node)}
+    for _, stack, ns in moments(evidence):
+        outermost = stack.frames[0] if stack.frames else None
+        at_top = outermost is not None and (outermost.file, outermost.name) == (script, "<module>")
+        if outermost is not None and at_top and outermost.line in tops and not any(map(_imports, stack.frames)):
+            made[outermost.line] += ns
+    account = evidence.run_account
+    seconds = account.seconds_of("imports") - account.imports_s.get(BEFORE_TENSORFLOW, 0.0) if account else 0.0
+    models = [SourceSpan(script, line) for line, _ in made.most_common(2)]
+    return Repeated((*imports, *models), seconds + made.total() / 1e9)
+
+
+def measure_repeated_share(evidence: Evidence) -> float | None:
+    """The share of the children's time that went into statements which run because a file is imported.
+
+    None if no spawned children were recorded (``tfperf run --children``). Of each group the costliest lines are known,
+    so it may be more.
+    """
+    recorded = evidence.offer(Children)
+    groups = [group for group in recorded.groups if group.method in ("spawn", "forkserver")] if recorded else []
+    busy = sum(group.busy_s for group in groups)
+    lines = [line for group in groups for line in group.lines if line.where.function == "<module>"]
+    return sum(line.seconds for line in lines if _runs_on_import(evidence, line.where)) / busy if busy > 0 else None
+
+
+def children_mostly_import(evidence: Evidence) -> bool:
+    """Whether imports take most of the children's time, as far as that was recorded; else whether each child imports
+    TensorFlow, by the source. More of them only import it more often."""
+    share = measure_repeated_share(evidence)
+    if share is not None:
+        return share >= shared.MOSTLY.value
+    return bool(find_spawning_starts(evidence)) and find_repeated(evidence) is not None
+
+
+def is_started_in_loop(evidence: Evidence, start: ChildStart) -> bool:
+    """Whether a loop makes it in each iteration, by the source: around the call, or around a call of its function."""
+    syntax = evidence.syntax(start.file)
+    nodes: list[ast.Call] = [start.call]
+    for _ in range(shared.FUNCTIONS_DEEP.value):
+        if syntax is None or not nodes:
+            return False
+        if any(syntax.is_in_loop(node) for node in nodes):
+            return True
+        around = {function.name: function for node in nodes if (function := syntax.find_function(node.lineno))}
+        nodes = [call for name in around if syntax.find_only_function(name) for call in syntax.find_calls(name)]
+    return False
+
+
+def count_starts(evidence: Evidence, start: ChildStart, waits: set[tuple[str, int]]) -> int:
+    """How often children were started there, at least: visits to the call, by the samples.
+
+    Visits to the line that waits for them count too, if both are evaluated equally often: they stand in one function
+    and the same loops. ``waits``: the lines that wait.
+    """
+    syntax = evidence.syntax(start.file)
+    places = [{start.place}]
+    if syntax is not None:
+        loops, function = syntax.find_loops(start.call.lineno), syntax.find_function(start.call.lineno)
+        beside = {
+            (file, line)
+            for file, line in waits - {start.place}
+            if file == start.file and syntax.find_loops(line) == loops and syntax.find_function(line) == function
+        }
+        places += [beside] * bool(beside)
+    return max(sum(1 for _ in _visits(evidence, lines)) for lines in places)
+
+
+def needs_tensorflow(evidence: Evidence, start: ChildStart) -> bool:
+    """Whether what the children run may use TensorFlow; True where it isn't known."""
+    syntax = evidence.syntax(start.file)
+    functions = [_find_work(call, syntax) for call in syntax.calls] if syntax is not None else []
+    names = {name for name in functions if name}
+    return not names or any(syntax is None or _uses_tensorflow(evidence, syntax, name, 0) for name in names)
+
+
+def _find_work(call: ast.Call, syntax: Syntax) -> str:
+    """The name of the function that a call hands to children; "" for another call."""
+    _, _, method = syntax.name(call.func).rpartition(".")
+    if method == "Process":
+        node = get_argument(call, "target", 1)
+    elif isinstance(call.func, ast.Attribute) and method in _HANDS_OUT and call.args:
+        node = call.args[0]
+    else:
+        return ""
+    return ast.unparse(node) if node is not None else ""
+
+
+def _uses_tensorflow(evidence: Evidence, syntax: Syntax, name: str, depth: int) -> bool:
+    """Whether a function of the file uses TensorFlow, or calls what may; a function that isn't in the file may."""
+    function = syntax.find_only_function(name)
+    if function is None or depth >= shared.FUNCTIONS_DEEP.value:
+        return True
+    read: list[ast.expr] = [*find_nodes(function.node, ast.Name), *find_nodes(function.node, ast.Attribute)]
+    if any(syntax.name(node).partition(".")[0] in _TENSORFLOW for node in read):
+        return True
+    if any(_is_own_name(evidence, name) for node in read if (name := syntax.name(node)) and name[0] != UNKNOWN):
+        return True
+    inner = [node.func.id for node in find_nodes(function.node, ast.Call) if isinstance(node.func, ast.Name)]
+    own = {item for item in inner if item != name and syntax.find_only_function(item) is not None}
+    inside = set(find_nodes(function.node, ast.Call))
+    bound = {item for node in read if isinstance(node, ast.Name) for item in syntax.bound_to(node)}
+    made = [item for item in bound if isinstance(item, ast.Call) and item not in inside]
+    return any(_uses_tensorflow(evidence, syntax, item, depth + 1) for item in own) or any(
+        _is_own_name(evidence, syntax.name(call.func)) for call in made
+    )
+
+
+def _is_own_name(evidence: Evidence, name: str) -> bool:
+    """Whether a name isn't a library's: it is of this file, or of another one of the user's."""
+    top = name.partition(".")[0]
+    return not top or any(_is_file_of(file, top) for file in evidence.files())
+
+
+def _visits(evidence: Evidence, places: set[tuple[str, int]]) -> Iterator[int]:
+    """When samples came to one of these lines from elsewhere; leaving a ``with`` is no visit."""
+    inside = False
+    for when, stack, _ in moments(evidence):
+        here = any((frame.file, frame.line) in places and not _ends(frame) for frame in stack.frames)
+        if here and not inside:
+            yield when
+        inside = here if stack.frames else inside
+
+
+def _starts_processes(name: str) -> bool:
+    module, _, what = name.rpartition(".")
+    return what in _STARTS and module.startswith(("multiprocessing", "concurrent.futures")) and ".dummy" not in module
+
+
+def _find_method(syntax: Syntax, call: ast.Call, default: str) -> str:
+    """How a call starts its children; "" if it isn't certain."""
+    context = get_argument(call, "mp_context" if "Executor" in syntax.name(call.func) else "context")
+    if isinstance(call.func, ast.Attribute) and _CONTEXT in syntax.name(call.func):
+        context = call.func.value
+    if context is None:
+        return default
+    made = syntax.bound_to(context)
+    methods = {_get_method_of_context(syntax, item) for item in made if isinstance(item, ast.Call)}
+    return methods.pop() if len(methods) == 1 else ""
+
+
+def _get_method_of_context(syntax: Syntax, node: ast.expr) -> str:
+    if not isinstance(node, ast.Call) or syntax.name(node.func) != _CONTEXT:
+        return ""
+    given = get_argument(node, "method", 0)
+    return str(given.value) if isinstance(given, ast.Constant) else ""
+
+
+def _find_default_method(evidence: Evidence) -> str:
+    """The start method of children whose call names none; "" if it isn't certain."""
+    chosen = [
+        get_argument(call, "method", 0)
+        for _, syntax in files(evidence)
+        for call in syntax.named("multiprocessing.set_start_method")
+    ]
+    if chosen:
+        return "spawn" if all(is_constant(method, "spawn") for method in chosen) else ""
+    platform = str(evidence.run.machine.get("platform", ""))
+    return "spawn" if platform.startswith(("macOS", "Darwin", "Windows")) else ""
+
+
+def _find_script(evidence: Evidence) -> str:
+    """The file that the script's process runs; "" if samples don't tell."""
+    tops = Counter(
+        stack.frames[0].file
+        for _, stack, _ in moments(evidence)
+        if stack.frames and stack.frames[0].name == "<module>" and evidence.is_user(stack.frames[0].file)
+    )
+    return tops.most_common(1)[0][0] if tops else ""
+
+
+def _find_imports_of_tensorflow(evidence: Evidence, file: str, depth: int) -> tuple[SourceSpan, ...]:
+    """Find the lines by which importing a file imports TensorFlow, in other files of the user's too."""
+    syntax = evidence.syntax(file)
+    if syntax is None or depth >= shared.FUNCTIONS_DEEP.value:
+        return ()
+    found: list[SourceSpan] = []
+    imports: list[ast.Import | ast.ImportFrom] = []
+    for node in syntax.run_on_import:
+        imports += [*find_nodes(node, ast.Import), *find_nodes(node, ast.ImportFrom)]
+    for item in imports:
+        modules = [item.module or ""] if isinstance(item, ast.ImportFrom) else [name.name for name in item.names]
+        if any(module.partition(".")[0] in _TENSORFLOW for module in modules):
+            found.append(SourceSpan(file, item.lineno))
+            continue
+        for own in evidence.files():
+            if own != file and any(_is_file_of(own, module) for module in modules if module):
+                below = _find_imports_of_tensorflow(evidence, own, depth + 1)
+                found += [SourceSpan(file, item.lineno)] * bool(below) + list(below)
+    return tuple(dict.fromkeys(found))
+
+
+def _is_file_of(file: str, module: str) -> bool:
+    path = module.replace(".", "/")
+    return f"/{file}".replace("\\", "/").endswith((f"/{path}.py", f"/{path}/__init__.py"))
+
+
+def _runs_on_import(evidence: Evidence, where: SourceSpan) -> bool:
+    syntax = evidence.syntax(where.file)
+    return syntax is not None and any(where.line in get_lines(node) for node in syntax.run_on_import)
+
+
+def _ends(frame: Frame) -> bool:
+    """Whether a frame ends a pool or an executor."""
+    return any(call.endswith((":__exit__", ":terminate", ":shutdown", ":join", ":close")) for call in frame.calls or ())
+
+
+def _imports(frame: Frame) -> bool:
+    """Whether a frame is in an import."""
+    return any(call.endswith(":<module>") or "importlib" in call for call in frame.calls or ())

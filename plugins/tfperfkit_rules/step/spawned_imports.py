@@ -1,0 +1,96 @@
+"""STP016: each process that is spawned imports the script, and TensorFlow with it, before it does its work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tfperfkit.calibration import MIN_WORK, Chosen, Threshold
+from tfperfkit.gain import AtLeast, at_least, severity, speedup
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.child_starts import (
+    ChildStart,
+    Repeated,
+    count_starts,
+    find_repeated,
+    find_spawning_starts,
+    is_started_in_loop,
+    measure_repeated_share,
+    needs_tensorflow,
+)
+from tfperfkit_rules.measures.step_shares import span
+
+SPAWN_LEFT = Threshold(
+    0.1,
+    "share",
+    "share of what spawned children import that remains: a Python starts, and imports NumPy and the function",
+    Chosen("an empty Python with NumPy starts in 0.2 s, and TensorFlow takes 3 s to import"),
+)
+
+
+def imported_again(evidence: Evidence) -> Iterable[Finding]:
+    """The finding, for the run: the start that children were waited for most."""
+    account = evidence.run_account
+    waited = account.seconds_of("children") if account is not None else 0.0
+    if evidence.work is not None or account is None or waited < MIN_WORK.value * account.total_s:
+        return
+    starts = find_spawning_starts(evidence)
+    repeated = find_repeated(evidence) if starts else None
+    if repeated is None:
+        return
+    waits = {(line.where.file, line.where.line) for line in account.lines.get("children", ())}
+    counted = {start: count_starts(evidence, start, waits) for start in starts}
+    start = max(counted, key=lambda item: counted[item])
+    in_loop, needed = is_started_in_loop(evidence, start), needs_tensorflow(evidence, start)
+    # If the children need TensorFlow, each process that is kept imports it once.
+    spared = counted[start] - needed if in_loop else int(not needed)
+    of_children = measure_repeated_share(evidence)
+    lost = min(spared * repeated.seconds, waited)
+    if of_children is not None and counted[start]:
+        lost = of_children * waited * spared / counted[start]
+    lost *= 1 - SPAWN_LEFT.value
+    if lost < MIN_WORK.value * account.total_s:
+        return
+    share = lost / account.total_s
+    gained = at_least(share) if of_children is None else AtLeast(speedup(share), speedup(waited / account.total_s))
+    lines = [SourceSpan(*start.place), *repeated.lines] if in_loop else [*repeated.lines, SourceSpan(*start.place)]
+    yield Finding(
+        code="STP016",
+        family="step",
+        title="Each new process imports the script and TensorFlow again",
+        severity=severity(share),
+        basis="run",
+        share_of_step=min(waited / account.total_s if of_children is None else share, 1.0),
+        gain=gained,
+        where=tuple(dict.fromkeys(span(evidence, line.file, line.line) for line in (*lines, *_order(waits)))),
+        evidence=(
+            Measurement("waiting for child processes", waited, "s", "run"),
+            Measurement("importing and setting up, in the script's own process", repeated.seconds, "s", "run"),
+            Measurement("starts that were seen", float(counted[start]), "count", "samples"),
+            *([Measurement("of the children's time in imports", of_children, "share", "run")] if of_children else []),
+        ),
+        advice=_advise(start, repeated, in_loop=in_loop, needed=needed),
+        detail=(
+            "A spawned process begins with an empty interpreter: it imports the script as a module and runs all that "
+            "stands at its top, before it takes its first task. More workers only import it more often."
+        ),
+        absorbs_here=("STP004", "STP003", "LIN001"),
+    )
+
+
+def _advise(start: ChildStart, repeated: Repeated, *, in_loop: bool, needed: bool) -> str:
+    line = start.call.lineno
+    once = f"Start the processes once, before the loop, and give them their work in it (line {line})."
+    if needed:
+        return once
+    lines = ", ".join(str(where.line) for where in repeated.lines if where.file == repeated.lines[0].file)
+    apart = (
+        "Put the function that the children run into a module that imports no TensorFlow, and move what only the "
+        f"script itself needs ({'lines' if ',' in lines else 'line'} {lines}) under if __name__ == '__main__'."
+    )
+    return f"{once} {apart}" if in_loop else apart
+
+
+def _order(places: Iterable[tuple[str, int]]) -> list[SourceSpan]:
+    return [SourceSpan(*place) for place in sorted(places)][: shared.MAX_PLACES.value]

@@ -109,7 +109,8 @@ def _split(clean: Sequence[Step]) -> tuple[list[Step], list[Step]]:
         median + OUTLIER_Z * spread / calibration.OUTLIER_SCALE.value, median * (1 + OUTLIER_SHARE), median + OUTLIER_NS
     )
     outliers = [step for step in clean if step.duration_ns > limit]
-    if len(clean) < calibration.OUTLIER_STEPS.value or 2 * len(outliers) >= len(clean):
+    one = sum(step.count for step in clean) == 1  # stretches of one step can't be compared
+    if one or len(clean) < calibration.OUTLIER_STEPS.value or 2 * len(outliers) >= len(clean):
         return [], list(clean)
     far = set(map(id, outliers))
     return outliers, [step for step in clean if id(step) not in far]

@@ -35,7 +35,7 @@ def of_work(evidence: Evidence) -> Work:
 
 
 def _explains(work: Work, steps: StepSummary) -> bool:
-    """Whether the parts of the iterations, or of the longest stretch, say where the time of the work went."""
+    """Whether the parts of the iterations say where the time of the work went."""
     parts = steps.breakdown_ms or {}
     told_s = (work.iterations or 1) * (steps.mean_ms or 0.0) / MS_PER_S
     unknown = parts.get("other", 0.0) > calibration.TOLD_OTHER.value * sum(parts.values())
@@ -52,7 +52,9 @@ def summarize(table: StepTable, evidence: Evidence) -> StepSummary:
         note = note or one_call_note(table.steps, table.count)
     elif table.count and not table.clean:
         note = note or _NOT_CLEAN
-    durations = Weighted((step.duration_ns, step.count) for step in clean)
+    whole = sum(step.end_ns - step.begin_ns for step in clean)
+    one = sum(step.count for step in clean) == 1  # in one stretch or several
+    durations = Weighted([(whole, 1)] if one else ((step.duration_ns, step.count) for step in clean))
     if not durations.count:
         note = " ".join(filter(None, (note, step_hint(evidence)))) if evidence.work is None else note
         return StepSummary(count=table.count, source=table.source, definition=table.definition, note=note)

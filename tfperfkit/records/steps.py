@@ -82,7 +82,10 @@ class Marker(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Step(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A step (or ``count`` steps that can't be told apart) and the window in which it ran."""
+    """A step (or ``count`` steps that can't be told apart) and the window in which it ran.
+
+    Work that has no iterations is one step in several stretches: the ``count`` of all but its first stretch is 0.
+    """
 
     number: int  # of its first step, from 1
     begin_ns: int
@@ -93,8 +96,8 @@ class Step(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def duration_ns(self) -> float:
-        """Of one step, in nanoseconds."""
-        return (self.end_ns - self.begin_ns) / self.count
+        """Of one step, in nanoseconds; of a stretch with the count 0, its length."""
+        return (self.end_ns - self.begin_ns) / max(self.count, 1)
 
 
 class StepTable(msgspec.Struct, frozen=True, kw_only=True, dict=True):

@@ -140,15 +140,30 @@ def _innermost(moments: list[_Moment]) -> tuple[Loop, ...]:
 
 
 def _calls(moments: list[_Moment], lower: float, sources: Mapping[str, tuple[str, ...]]) -> Iterator[_Claim]:
-    """The lines below which the rest was spent, each as deep as one line holds nearly all of its time."""
-    for group in _group_by_line(moments, 0).values():
+    """Yield the lines below which the rest was spent, each as deep as one line holds nearly all of its time.
+
+    A line that mostly calls other lines of the user's, none of which holds nearly all of its time, is no work itself:
+    ``main()`` is the whole script. Those lines are looked at one by one.
+    """
+    yield from _find_calls(moments, 0, lower, sources)
+
+
+def _find_calls(
+    moments: Sequence[_Moment], depth: int, lower: float, sources: Mapping[str, tuple[str, ...]]
+) -> Iterator[_Claim]:
+    for group in _group_by_line(moments, depth).values():
+        whole = _sum(group)
+        if whole < lower:
+            continue
+        inside = _group_by_line(group, depth + 1).values()
+        below = sum(map(_sum, inside))
+        if 2 * below > whole:
+            largest = max(inside, key=_sum)
+            is_nearly_all = _sum(largest) >= NEARLY_ALL * whole
+            yield from _find_calls(largest if is_nearly_all else group, depth + 1, lower, sources)
+            group = [moment for moment in group if len(moment.stack.frames) == depth + 1]
         if _sum(group) < lower:
             continue
-        depth, whole = 0, _sum(group)
-        while inner := max(_group_by_line(group, depth + 1).values(), key=_sum, default=None):
-            if _sum(inner) < NEARLY_ALL * whole:
-                break
-            group, depth = inner, depth + 1
         frame = group[0].stack.frames[depth]
         if not _imports(frame, sources):
             name = "" if frame.name.startswith("<") else frame.name

@@ -19,20 +19,21 @@ _REST = 0.1
 def iterations(
     work: Busy, sites: Sequence[Site], markers: Sequence[Marker], windows: Sequence[tuple[int, int, str]]
 ) -> StepTable:
-    """The work as a table of steps: a step is an iteration that began with a call at one line, or the longest stretch
-    of the work in which no window was open. Where a library repeats the work (an optimizer of SciPy's calls a function
-    of the user's), the iteration is from one such call to the next."""
+    """Return the work as a table of steps: a step is an iteration that began with a call at one line.
+
+    If a library repeats the work (an optimizer of SciPy's calls a function of the user's), the iteration is from one
+    such call to the next. Without such calls all of the work is one step, in as many stretches as it has: its first
+    stretch counts as one step, the others as none.
+    """
     where = f"{work.where.file.replace(chr(92), '/').rpartition('/')[2]}:{work.where.line}"
     loop = work.loops[-1] if work.loops else None
     steps = label(_counted(work, sites, markers), windows)
     if sum(step.window == "clean" for step in steps) >= _FEW:
         of = f"the {work.kind} at {where}"
         return StepTable(steps=steps, source="work", definition=f"one iteration of {of}", loop=loop)
-    whole = _longest(work.spans, Spans((begin, end) for begin, end, _ in windows))
-    if loop is None and whole is not None and 2 * (whole[1] - whole[0]) < work.ns:
-        whole = _all_of(work.spans) or whole  # it repeats nothing, so that its lesser part tells nothing of the rest
+    stretches = _list_stretches(work.spans, Spans((begin, end) for begin, end, _ in windows))
     what = f"the loop at {where}, all of it" if loop is not None else f"the call at {where}"
-    steps = (Step(1, *whole, window="clean"),) if whole is not None else ()
+    steps = tuple(Step(n + 1, *span, count=int(n == 0), window="clean") for n, span in enumerate(stretches))
     return StepTable(steps=steps, source="work", definition=what, loop=loop)
 
 
@@ -86,14 +87,8 @@ def _covers_stretch(spans: Spans, begin: int, end: int) -> bool:
     return spans.overlap(begin, end) >= NEARLY_ALL * (end - begin)
 
 
-def _all_of(spans: Spans) -> Span | None:
-    """From its begin to its end; None where much of that is something else."""
-    begin, end = min(begin for begin, _ in spans), max(end for _, end in spans)
-    return (begin, end) if _covers_stretch(spans, begin, end) else None
-
-
-def _longest(spans: Spans, windows: Spans) -> Span | None:
-    """The longest stretch of the work outside of windows; of all of it where nothing is left outside."""
+def _list_stretches(spans: Spans, windows: Spans) -> list[Span]:
+    """Return the stretches of the work outside of windows; all of it if that is less than half of the work."""
     free: list[Span] = []
     for begin, end in spans:
         at = begin
@@ -104,4 +99,5 @@ def _longest(spans: Spans, windows: Spans) -> Span | None:
                 at = closed
         if at < end:
             free.append((at, end))
-    return max(free or list(spans), key=lambda span: span[1] - span[0], default=None)
+    whole = sum(end - begin for begin, end in spans)
+    return free if 2 * sum(end - begin for begin, end in free) >= whole else list(spans)

@@ -44,7 +44,9 @@ def stack(*lines: int) -> Stack:
         6: ("score", 3),
         1: ("<module>", 1),
     }
-    return Stack(tuple(Frame("a.py", names[line][1], names[line][0], line) for line in lines), "", "python", "")
+    return Stack(
+        tuple(Frame("a.py", *reversed(names.get(line, ("main", 9))), line) for line in lines), "", "python", ""
+    )
 
 
 def log(*parts: tuple[Stack, int]) -> SampleLog:
@@ -147,7 +149,8 @@ def test_a_loop_that_also_trains_has_no_iterations_of_its_own() -> None:
     markers = [Marker(1, epoch * each + 800 * MS, epoch * each + 900 * MS) for epoch in range(6)]
     table = iterations(work, [site], markers, [])
     assert table.definition == "the loop at a.py:13, all of it"
-    assert [(step.begin_ns, step.end_ns) for step in table.steps] == [(800 * MS, 1000 * MS)]
+    assert [(step.begin_ns, step.end_ns) for step in table.steps] == list(spans)
+    assert table.count == 1
 
 
 def test_what_a_library_repeats_has_iterations_from_call_to_call() -> None:
@@ -169,10 +172,11 @@ def test_work_is_not_joined_over_training() -> None:
     assert len(list(joined.spans)) == 1 and len(list(apart.spans)) == 2
 
 
-def test_without_such_calls_the_longest_stretch_outside_of_windows_is_one_step() -> None:
+def test_without_such_calls_all_that_is_outside_of_windows_is_one_step() -> None:
     (work,) = found(log((stack(16, 13, 6), 100)))
     table = iterations(work, [], [], [(200 * MS, 400 * MS, "lines")])
-    assert [(step.begin_ns, step.end_ns, step.window) for step in table.steps] == [(400 * MS, 1000 * MS, "clean")]
+    assert [(step.begin_ns, step.end_ns) for step in table.clean] == [(0, 200 * MS), (400 * MS, 1000 * MS)]
+    assert table.count == 1
     assert table.definition == "the loop at a.py:5, all of it"
     table = iterations(work, [], [], [(0, 2000 * MS, "lines")])
     assert [(step.begin_ns, step.end_ns) for step in table.steps] == [(0, 1000 * MS)]
@@ -189,4 +193,10 @@ def test_of_a_call_that_repeats_nothing_a_lesser_part_tells_nothing() -> None:
     assert [(step.begin_ns, step.end_ns) for step in table.steps] == [(0, 600 * MS)]
     (apart,) = found(taken, Spans([(300 * MS, 700 * MS)]))
     table = iterations(apart, [], [], [(100 * MS, 2000 * MS, "tfprof")])
-    assert [(step.begin_ns, step.end_ns) for step in table.steps] == [(0, 100 * MS)]
+    assert [(step.begin_ns, step.end_ns) for step in table.steps] == [(0, 300 * MS), (700 * MS, 1000 * MS)]
+
+
+def test_a_line_that_starts_the_script_is_no_work() -> None:
+    """``main()`` at line 16 calls two lines that take half each, and one line that is short."""
+    taken = log((stack(16, 10), 45), (stack(16, 9), 50), (stack(16, 14), 5))
+    assert [(work.kind, work.where.line) for work in found(taken)] == [("call", 9), ("call", 10)]

@@ -70,8 +70,10 @@ def table(module: ModuleType) -> Iterator[tuple[str, Threshold[int] | Threshold[
 
 _XPROF = Cited("XProf's overview page: an input share of 5 % is moderate, of 20 % high (openxla/xprof)")
 
-SEVERITY_HIGH = Threshold(0.20, "share", "share of a step that a fix saves, for severity high", _XPROF)
-SEVERITY_MEDIUM = Threshold(0.05, "share", "share of a step that a fix saves, for severity medium", _XPROF)
+SEVERITY_HIGH = Threshold(
+    0.20, "share", "share of the run, without imports and its end, that a fix saves, for severity high", _XPROF
+)
+SEVERITY_MEDIUM = Threshold(0.05, "share", "the same, for severity medium", _XPROF)
 SEVERITY_LOW = Threshold(
     0.02,
     "share",

@@ -14,7 +14,8 @@ from tfperfkit.diagnosis.freeing import saved_wait, waits_for_iterators
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.rules import apply, apply_last
-from tfperfkit.model import Basis, Elsewhere, Family, Finding
+from tfperfkit.model import Basis, Elsewhere, Family, Finding, RunStatus
+from tfperfkit.records.parts import RunPart
 from tfperfkit.rule import Evidence
 
 _PARTS_OF_THE_RUN: tuple[Basis, ...] = ("step", "turn")
@@ -57,7 +58,23 @@ def findings(
         less = once if of_steps and item.family not in _OF_TRACING else 0.0
         told.append(_price_for_run(item, shares, wall_s, {} if item.work else waited_s, less))
     told = [saved_elsewhere(item, _find_elsewhere(item, found, shares, wall_s, inside)) for item in told]
-    return rank(told, shares), troubles
+    if run.run.status in _CUT:  # a whole training has more steps
+        shares[_STEP] = shares[_TURN] = 1.0
+    return rank(told, shares, _repeated_share(run)), troubles
+
+
+#: How runs ended that were cut short.
+_CUT: tuple[RunStatus, ...] = ("interrupted", "killed", "running")
+_STEP: tuple[str, Basis] = ("", "step")
+_TURN: tuple[str, Basis] = ("", "turn")
+#: Parts of a run that take no longer if the run is longer.
+_ONCE: tuple[RunPart, ...] = ("imports", "ending", "tfperf")
+
+
+def _repeated_share(run: Evidence) -> float:
+    """Return the share of the run that is not paid once, however long it is; 0 if that is not known."""
+    account = run.run_account
+    return 1 - account.seconds_of(*_ONCE) / account.total_s if account is not None and account.total_s > 0 else 0.0
 
 
 def _training_shares(run: Evidence, wall_s: float) -> dict[tuple[str, Basis], float]:

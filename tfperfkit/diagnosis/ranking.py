@@ -16,15 +16,22 @@ _SEVERITY = {"high": 0, "medium": 1, "low": 2, "info": 3}
 _OF_STEPS = ("step", "turn")
 
 
-def rank(findings: Iterable[Finding], shares: Mapping[tuple[str, Basis], float] | None = None) -> tuple[Finding, ...]:
-    """Costliest first. A mere "info" stands after everything that asks for a change; ties keep their order.
+def rank(
+    findings: Iterable[Finding],
+    shares: Mapping[tuple[str, Basis], float] | None = None,
+    repeated: float = 0.0,
+) -> tuple[Finding, ...]:
+    """Return the findings, costliest first.
 
-    What concerns the whole run or a risk stands between them, by its own severity. ``shares``: of the run, by
-    ``Finding.work`` and basis: what a finding gains counts by the time that its work takes beside the longest one's.
+    A mere "info" stands after everything that asks for a change; ties keep their order. What concerns the whole run or
+    a risk stands between them, by its own severity. ``shares``: of the run, by ``Finding.work`` and basis: what a
+    finding gains counts by the time that its work takes next to the longest one's. ``repeated``: the share of the run
+    without what is paid once (imports, ending); 0 if that is not known. Severities go by what a fix saves of it.
     """
     longest = max((shares or {}).values(), default=0.0)
     weights = {key: share / longest for key, share in (shares or {}).items()} if longest > 0 else {}
-    voiced = [_voiced(finding) for finding in findings]
+    of_repeated = {key: min(share / repeated, 1.0) for key, share in (shares or {}).items()} if repeated > 0 else {}
+    voiced = [_set_severity(item, of_repeated.get((item.work, item.basis), 1.0)) for item in findings]
     return tuple(sorted(voiced, key=lambda finding: _key(finding, weights.get((finding.work, finding.basis), 1.0))))
 
 
@@ -45,8 +52,13 @@ def _of_run(finding: Finding) -> float:
     return finding.share_of_step if finding.gain.saved else min(finding.share_of_step, most)
 
 
-def _voiced(finding: Finding) -> Finding:
-    """Nothing under 2 % of the step is shouted, and nothing that no measurement prices."""
+def _set_severity(finding: Finding, weight: float) -> Finding:
+    """Return the finding with the severity of what its fix saves of the run; ``weight``: its work's share of the run.
+
+    A fix that saves less than 2 % of its own work is a remark. One that saves more stays a finding, however little of
+    this run its work is: in a longer run the work may be more.
+    """
     if finding.basis not in _OF_STEPS or finding.severity == "info" or isinstance(finding.gain, UpTo):
         return finding
-    return msgspec.structs.replace(finding, severity=severity(finding.gain.saved))
+    saved = finding.gain.saved
+    return msgspec.structs.replace(finding, severity=severity(max(saved * weight, min(saved, LOW))))

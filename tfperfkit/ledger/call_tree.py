@@ -10,7 +10,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from tfperfkit.records.samples import Place, Stack
+from tfperfkit.records.samples import Frame, Place, Stack
+from tfperfkit.records.source_span import SourceSpan
+
+#: A line that is on this share of all stacks starts the script, or the loop that repeats a step.
+NEARLY_EVERY = 0.95
 
 
 class Entry(NamedTuple):
@@ -22,22 +26,25 @@ class Entry(NamedTuple):
 
 
 class CallSite(NamedTuple):
-    """A line of the user's code and what it calls. ``api``: the library's function as "module:function", "" for the
-    user's own Python. ``value``: inclusive time in the unit of the ledger. ``parts``: the same by part, the largest
-    first. ``callers``: the user's lines on the way to it, outermost first, as (file, line, function)."""
+    """A line of the user's code and what it calls. ``frame``: the costliest of the line. ``value``: inclusive time in
+    the unit of the ledger. ``parts``: the same by part, the largest first. ``callers``: the user's frames on the way to
+    the line, outermost first."""
 
-    file: str
-    line: int
-    function: str
-    api: str
+    frame: Frame
     value: float
     parts: Mapping[str, float]
-    callers: tuple[tuple[str, int, str], ...]
+    callers: tuple[Frame, ...]
 
     @property
     def place(self) -> Place:
         """The file and the line."""
-        return self.file, self.line
+        return self.frame.file, self.frame.line
+
+    @property
+    def where(self) -> SourceSpan:
+        """The place with its function; "" for a module or a comprehension."""
+        name = "" if self.frame.name.startswith("<") else self.frame.name
+        return SourceSpan(self.frame.file, self.frame.line, name)
 
 
 class Ledger:
@@ -83,18 +90,19 @@ class Ledger:
         """Return the ledger without these entries."""
         return Ledger(entry for number, entry in enumerate(self.entries) if number not in numbers)
 
-    def find_call_sites(self, lower: float, is_entry: Callable[[Place], bool] = lambda place: False) -> list[CallSite]:
+    def find_call_sites(self, lower: float) -> list[CallSite]:
         """Return the call sites that took ``lower`` or more, the costliest first; no moment counts for two of them.
 
-        From the outermost line the way leads inwards. It ends at a line that holds its time itself, or below which the
-        time divides into lines that are each too small. ``is_entry`` says that a line only starts the whole script:
-        such a line is no call site.
+        From the outermost line the way leads inwards. It ends at a line that takes its time itself, or below which the
+        time divides into lines that are each too small. A line that is on nearly every stack, such as ``main()``, is no
+        call site unless it takes its time itself.
         """
-        found = self._descend(range(len(self.entries)), 0, lower, is_entry)
+        placed = sum(entry.value for entry in self.entries if entry.stack.frames)
+        found = self._descend(range(len(self.entries)), 0, lower, NEARLY_EVERY * placed)
         return sorted((site for site, _ in found), key=lambda site: -site.value)
 
     def _descend(
-        self, numbers: Iterable[int], depth: int, lower: float, is_entry: Callable[[Place], bool]
+        self, numbers: Iterable[int], depth: int, lower: float, upper: float
     ) -> list[tuple[CallSite, list[int]]]:
         groups: defaultdict[Place, list[int]] = defaultdict(list)
         for number in numbers:
@@ -102,41 +110,22 @@ class Ledger:
             if len(frames) > depth:
                 groups[frames[depth].file, frames[depth].line].append(number)
         found: list[tuple[CallSite, list[int]]] = []
-        for place, group in groups.items():
-            if self.add_up(group) < lower:
+        for group in groups.values():
+            whole = self.add_up(group)
+            if whole < lower:
                 continue
-            inside = self._descend(group, depth + 1, lower, is_entry)
+            inside = self._descend(group, depth + 1, lower, upper)
             found += inside
             taken = {number for _, own in inside for number in own}
             rest = [number for number in group if number not in taken]
-            if self.add_up(rest) >= lower and not is_entry(place):
+            own = [number for number in rest if len(self.entries[number].stack.frames) == depth + 1]
+            if self.add_up(rest) >= lower and (whole < upper or self.add_up(own) >= lower):
                 found.append((self._describe(rest, depth), rest))
         return found
 
     def _describe(self, numbers: list[int], depth: int) -> CallSite:
-        first = max(numbers, key=lambda number: self.entries[number].value)
-        frames = self.entries[first].stack.frames
+        frames = self.entries[max(numbers, key=lambda number: self.entries[number].value)].stack.frames
         parts: Counter[str] = Counter()
-        apis: Counter[str] = Counter()
         for number in numbers:
-            entry = self.entries[number]
-            parts[entry.part] += entry.value  # type: ignore[assignment]
-            apis[_name_call(entry.stack, depth)] += entry.value  # type: ignore[assignment]
-        return CallSite(
-            *_name_frame(frames[depth]),
-            api=apis.most_common(1)[0][0],
-            value=self.add_up(numbers),
-            parts=dict(parts.most_common()),
-            callers=tuple(_name_frame(frame) for frame in frames[:depth]),
-        )
-
-
-def _name_frame(frame: tuple[object, ...]) -> tuple[str, int, str]:
-    file, _, name, line = frame[:4]
-    return str(file), int(str(line)), str(name)
-
-
-def _name_call(stack: Stack, depth: int) -> str:
-    """Return the outermost library function that a frame calls; "" if it is the user's own code."""
-    calls = stack.frames[depth].calls
-    return calls[0] if calls else ""
+            parts[self.entries[number].part] += self.entries[number].value  # type: ignore[assignment]
+        return CallSite(frames[depth], self.add_up(numbers), dict(parts.most_common()), frames[:depth])

@@ -17,7 +17,7 @@ from tfperfkit.diagnosis.headline import headline, of_the_run, within
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.rules import apply, apply_last, available
-from tfperfkit.model import Finding, LineTime, RunAccount, SourceSpan, Work
+from tfperfkit.model import Basis, Finding, LineTime, RunAccount, SourceSpan, Work
 from tfperfkit.offers import ComputedStretch, FunctionCalls, FunctionCosts, LayerWork
 from tfperfkit.records.samples import Frame, Samples, Stack
 from tfperfkit.rule import LastRule
@@ -32,6 +32,16 @@ def test_the_order_is_by_gain_not_by_severity() -> None:
 def test_under_two_per_cent_nothing_is_shouted() -> None:
     assert rank([finding("A", 0.019)])[0].severity == "info"
     assert rank([finding("A", None)])[0].severity == "info"
+
+
+def test_severity_goes_by_what_a_fix_saves_of_the_run() -> None:
+    """30 % of a loop that is a tenth of the run is 3 % of it; of a run that mostly starts and ends it is more."""
+    item = msgspec.structs.replace(finding("A", 0.3), work="a.py:3")
+    shares: dict[tuple[str, Basis], float] = {("a.py:3", "step"): 0.1, ("", "step"): 0.5}
+    assert [rank([item], shares, repeated)[0].severity for repeated in (1.0, 0.25, 0.1)] == ["low", "medium", "high"]
+    assert rank([item], shares)[0].severity == "high", "if it is not known what is paid once, the loop counts"
+    tiny: dict[tuple[str, Basis], float] = {("a.py:3", "step"): 0.001}
+    assert rank([item], tiny, 1.0)[0].severity == "low", "a finding does not become a remark"
 
 
 def test_a_risk_and_a_cost_of_the_run_keep_their_voice() -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tfperfkit.ledger.call_tree import Entry, Ledger
 from tfperfkit.records.samples import Frame, Stack
+from tfperfkit.records.source_span import SourceSpan
 
 FILE = "train.py"
 
@@ -20,6 +21,11 @@ def entry(value: float, *lines: int, part: str = "data", api: str = "") -> Entry
         for depth, line in enumerate(lines)
     )
     return Entry(Stack(frames, "", "python"), part, value)
+
+
+def lines_of(ledger: Ledger) -> list[int]:
+    """The lines of the call sites that take 2 or more."""
+    return [site.where.line for site in ledger.find_call_sites(2.0)]
 
 
 def test_the_inclusive_time_of_a_line_is_all_that_ran_below_it() -> None:
@@ -39,21 +45,22 @@ def test_the_call_site_is_the_innermost_line_that_takes_enough() -> None:
         [entry(5, 10, 20, api=export, part="tracing"), entry(2, 10, 20, api=export, part="saving"), entry(1, 10, 21)]
     )
     (site,) = ledger.find_call_sites(2.0)
-    assert (site.line, site.function, site.api, site.value) == (20, "f1", export, 7)
-    assert site.parts == {"tracing": 5, "saving": 2} and site.callers == ((FILE, 10, "<module>"),)
+    assert (site.where, site.frame.calls, site.value) == (SourceSpan(FILE, 20, "f1"), (export,), 7)
+    assert site.parts == {"tracing": 5, "saving": 2} and [frame.line for frame in site.callers] == [10]
 
 
 def test_many_small_lines_are_reported_where_they_are_called_unless_that_starts_the_script() -> None:
-    ledger = Ledger([entry(1, 10, 20, line) for line in range(30, 40)])
-    assert [site.line for site in ledger.find_call_sites(2.0)] == [20]
-    assert ledger.find_call_sites(2.0, lambda place: place[1] in (10, 20)) == []
+    rows = [entry(1, 10, 20, line) for line in range(30, 40)]
+    assert Ledger(rows).find_call_sites(2.0) == []
+    assert lines_of(Ledger([*rows, entry(5, 10, 21)])) == [20, 21]
+    assert lines_of(Ledger([*rows, entry(3, 10, 20)])) == [20]
 
 
 def test_what_is_taken_away_is_in_no_call_site() -> None:
     ledger = Ledger([entry(5, 10, 20), entry(4, 10, 21), entry(3, 11)])
-    assert [site.line for site in ledger.find_call_sites(1.0)] == [20, 21, 11]
+    assert lines_of(ledger) == [20, 21, 11]
     rest = ledger.without(ledger.find_below([(FILE, 10)]))
-    assert [site.line for site in rest.find_call_sites(1.0)] == [11]
+    assert lines_of(rest) == [11]
 
 
 @given(
@@ -63,6 +70,6 @@ def test_what_is_taken_away_is_in_no_call_site() -> None:
 def test_no_moment_counts_for_two_call_sites(rows: list[tuple[float, list[int]]], lower: float) -> None:
     ledger = Ledger([entry(value, *lines) for value, lines in rows])
     sites = ledger.find_call_sites(lower)
-    assert all(lower <= site.value <= ledger.inclusive(FILE, site.line) + 1e-9 for site in sites)
+    assert all(lower <= site.value <= ledger.inclusive(*site.place) + 1e-9 for site in sites)
     assert sum(site.value for site in sites) <= ledger.total + 1e-9
     assert all(sum(site.parts.values()) == pytest.approx(site.value) for site in sites)

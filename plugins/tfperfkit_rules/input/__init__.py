@@ -12,6 +12,7 @@ from tfperfkit_rules.input.python_batches import python_beside, python_input
 from tfperfkit_rules.input.rebuilt import constant_data, made_in_loop
 from tfperfkit_rules.input.reloading import constant_values, reloads
 from tfperfkit_rules.input.sequential_stages import parsed_in_a_call, per_example, sequential
+from tfperfkit_rules.input.shuffled_late import shuffled_late
 from tfperfkit_rules.input.single_elements import one_by_one
 from tfperfkit_rules.input.stage_order import large_buffer, late_prefetch, order, repeated
 from tfperfkit_rules.input.waiting import no_prefetch, waits
@@ -24,6 +25,7 @@ RULES: tuple[Rule, ...] = (
     constant_data,
     repeated,
     late_prefetch,
+    shuffled_late,
     order,
     filtered_late,
     skipped_late,

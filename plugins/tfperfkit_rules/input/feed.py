@@ -12,6 +12,7 @@ from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.clock import MS_PER_S
+from tfperfkit.gain import Range, between
 from tfperfkit.model import Measurement, SourceSpan
 from tfperfkit.offers import MappedFunctions, RanOperations, StepBreakdown
 from tfperfkit.rule import Evidence, Unit
@@ -227,9 +228,17 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
         At best the section runs in parallel to the step, and the slower of the two sets the pace. At worst the step
         itself uses the CPU cores: then most of what the section still takes is added to the step (``CONTENDED``).
         """
-        best = max(self.other_ms, left_min)
+        return self._work_beside(left_min, left_max, left_max)
+
+    def move_ahead(self, section_min: float, section_max: float, added: float) -> Range:
+        """Return the gain if the wait at the beginning of epochs goes: then the section takes ``section_min`` to
+        ``section_max`` ms for a step, ``added`` ms of them in addition to what it does next to the steps today."""
+        return between(*self._work_beside(section_min, section_max, added))
+
+    def _work_beside(self, section_min: float, section_max: float, added: float) -> tuple[float, float]:
+        best = max(self.other_ms, section_min)
         contended = min(CONTENDED.value + 1 / self.cpus, 1.0)
-        return self.between(best, max(left_max, self.other_ms + contended * left_max))
+        return self.between(best, max(section_max, self.other_ms + contended * added))
 
     def between(self, best_ms: float, worst_ms: float) -> tuple[float, float]:
         """The range of speed-ups when the step takes ``best_ms`` .. ``worst_ms``; nothing gets slower."""

@@ -171,11 +171,12 @@ def _needed(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> float | Non
     size = stage.bytes_per_element
     if size is None or not evidence.steps.count:
         return None
-    return size * _elements(evidence, pipeline, stage)
+    full = [other.buffered_mean for other in pipeline.stages if other.kind == "Shuffle" and other.buffered_mean]
+    return size * max([count_elements(evidence, pipeline, stage), *full])
 
 
-def _elements(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> float:
-    """How many elements a stage gives in an epoch, at most."""
+def count_elements(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> float:
+    """Count the elements that an epoch takes from a stage, at most."""
     batch = 1
     for other in pipeline.stages[: pipeline.stages.index(stage)]:
         given = other.parameters.get("batch_size")
@@ -187,8 +188,7 @@ def _elements(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> float:
         steps = found.length
     elif pipeline.iterators >= 2:  # Keras makes up to two for an epoch
         steps = steps / pipeline.iterators * (TWO_AN_EPOCH.value if pipeline.way else 1.0)
-    full = [other.buffered_mean for other in pipeline.stages if other.kind == "Shuffle" and other.buffered_mean]
-    return max([steps * (pipeline.outputs_per_step or 1.0) * batch, *full])
+    return steps * (pipeline.outputs_per_step or 1.0) * batch
 
 
 def _limit(evidence: Evidence) -> float:
@@ -295,7 +295,7 @@ def large_buffer(evidence: Evidence) -> Iterator[Finding]:
         for index, stage in enumerate(pipeline.stages):
             if stage.kind != "Shuffle" or stage.added:
                 continue
-            held = _held(evidence, pipeline, stage)
+            held = count_held(evidence, pipeline, stage)
             size = _element_bytes(pipeline, index)
             given = stage.parameters.get("buffer_size")
             if held is None or size is None or not isinstance(given, int):
@@ -333,14 +333,15 @@ def large_buffer(evidence: Evidence) -> Iterator[Finding]:
             )
 
 
-def _held(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> float | None:
-    """Elements in the full buffer: no more than an epoch has. None when it was never seen at work."""
+def count_held(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> float | None:
+    """Count the elements of the full buffer of a shuffle: no more than an epoch has. None if it was never seen at
+    work."""
     given = stage.parameters.get("buffer_size")
     if not stage.buffered_mean or not isinstance(given, int):
         return None
     if pipeline.way and epochs(evidence) is None:
         return min(stage.buffered_mean, given)
-    return min(max(stage.buffered_mean, _elements(evidence, pipeline, stage)), given)
+    return min(max(stage.buffered_mean, count_elements(evidence, pipeline, stage)), given)
 
 
 def _element_bytes(pipeline: Pipeline, index: int) -> int | None:

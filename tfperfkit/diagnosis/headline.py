@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tfperfkit import calibration
+from tfperfkit.diagnosis.call_sites import find_costliest_call
 from tfperfkit.diagnosis.doubts import find_open_question, find_single_line
 from tfperfkit.diagnosis.headroom import is_a_try, is_less, large
 from tfperfkit.diagnosis.other_training import other_trainings
@@ -85,7 +86,9 @@ def headline(
         return f"{_room(room, elsewhere=less)}{small}"
     # What is longer than all of its iterations together is no part of them.
     seconds = _seconds(longest) if longest is not None else 0.0
-    elsewhere = of_the_run(evidence.run_account, seconds, seconds if longest is not None and longest.work else 0.0)
+    elsewhere = of_the_run(
+        evidence.run_account, seconds, seconds if longest is not None and longest.work else 0.0, evidence
+    )
     waited = _waits_for_others(evidence) if with_others and longest is evidence else ""
     cause = waited or (_no_cause(longest) if longest is not None else "")
     said = elsewhere or cause
@@ -131,14 +134,24 @@ def _no_cause(evidence: Evidence) -> str:
     found = NO_CAUSE
     if sound and not open_question:
         found = "Nothing to fix" if near else f"{NO_FAULT} in the step itself" if between else NO_FAULT
-    lines = [] if name in _WORK else find_part_lines(evidence.ledger, name)
-    at = f" ({_name_place(lines[0])})" if lines else _computed_at(evidence) if name in _WORK else ""
+    at = _computed_at(evidence) if name in _WORK else _most_of_it(evidence, name)
     rate = bound(evidence) if name in _WORK and not _saw_another(evidence) else ""
     little = _waits(evidence) if found.startswith(NO_FAULT) else ""
     if name == "evaluate" and little:
         little = f", most of it in compiled functions{little}"
     said = f"{found}: {100 * share:.0f} % of {evidence.unit.a} is {_name_part(evidence, name)}{at}"
     return f"{said}{little}.{open_question}{rate}{between}"
+
+
+def _most_of_it(evidence: Evidence, part: PartName) -> str:
+    """Return the call that takes most of a part of the step, else the part's first line; "" if neither is known."""
+    ledger = evidence.ledger
+    whole = ledger.sum_parts()[part]
+    call = find_costliest_call(evidence, ledger, whole / 2, [part]) if whole > 0 else None
+    if call is not None:
+        return f", {100 * call.site.value / whole:.0f} % of that in {call.words}"
+    lines = find_part_lines(ledger, part)
+    return f" ({_name_place(lines[0])})" if lines else ""
 
 
 def _waits_for_others(evidence: Evidence) -> str:
@@ -224,7 +237,9 @@ def _saw_another(evidence: Evidence) -> bool:
     return any(each.probe == trace for each in other_trainings(evidence))
 
 
-def of_the_run(account: RunAccount | None, longer_than_s: float = 0.0, work_s: float = 0.0) -> str:
+def of_the_run(
+    account: RunAccount | None, longer_than_s: float = 0.0, work_s: float = 0.0, evidence: Evidence | None = None
+) -> str:
     """What the run's time goes into where that is not the repeated work itself; "" when that, or what nobody sampled,
     is the largest part, when nothing took longer than ``longer_than_s``, or nothing is known. ``work_s``: of a loop
     or call outside of training steps: a part of which it is the larger half is that work with what lies around it."""
@@ -248,6 +263,11 @@ def of_the_run(account: RunAccount | None, longer_than_s: float = 0.0, work_s: f
             f"{LARGEST_ENDS}: {100 * taken / account.total_s:.0f} % of the run is ending the process, "
             f"{100 * begin / account.total_s:.0f} % imports, both paid once."
         )
+    call = find_costliest_call(evidence, evidence.run_ledger, taken / 2) if evidence is not None else None
+    if call is not None:
+        taken, what = call.site.value, call.words
+        of = f"{100 * taken / account.total_s:.0f} % of the run ({taken:.1f} of {account.total_s:.1f} s)"
+        return f"{NO_CAUSE}: {of} is {what}."
     return f"{NO_CAUSE}: {100 * taken / account.total_s:.0f} % of the run is {RUN_PARTS[name]}{at}."
 
 

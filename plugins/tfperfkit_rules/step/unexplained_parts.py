@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import cast
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.clock import ms
 from tfperfkit.gain import Unknown, severity, up_to
+from tfperfkit.ledger.call_names import name_call
+from tfperfkit.ledger.call_tree import CallSite, Ledger
 from tfperfkit.ledger.compute import has_long_operations, is_compute
 from tfperfkit.ledger.part_lines import MAX_LINES, find_part_lines
-from tfperfkit.model import Finding, Measurement, StepAccount
+from tfperfkit.model import Finding, Measurement, SourceSpan, StepAccount
 from tfperfkit.offers import AvoidableTracing
-from tfperfkit.records.parts import PARTS, PartName
-from tfperfkit.records.samples import MIN
+from tfperfkit.records.parts import PARTS, PartName, words_of
+from tfperfkit.records.samples import MIN, TENSORFLOW
 from tfperfkit.rule import Evidence, LastRule
 from tfperfkit_rules.step.owners import EXPLAINS, OWNED, findings_of_work, has_owner
 
@@ -37,19 +40,53 @@ def unexplained_parts(evidence: Evidence, findings: Sequence[Finding]) -> Iterat
     account = evidence.account
     if account is None or not account.mean_ms or evidence.samples.count < MIN:
         return
+    unowned = dict(_find_unowned(evidence, account, findings))
+    sites = list(_find_named_sites(evidence, unowned))
+    for site in sites:
+        yield _report_site(evidence, site)
+    for part, share in unowned.items():
+        in_sites = sum(site.parts.get(each, 0.0) for site in sites for each in _count_parts(part))
+        rest = share - in_sites / account.mean_ms
+        if rest >= _min_share(part):
+            yield _report_part(evidence, part, rest)
+
+
+def _min_share(part: PartName) -> float:
+    """Return the share of the account from which on a part needs an owner."""
+    return OWNED_WASTE.value if part in _WASTE else OWNED
+
+
+def _count_parts(part: PartName) -> tuple[PartName, ...]:
+    """Return the parts that count together: eager operations with the Python that dispatches them."""
+    return ("eager_ops", "dispatch") if part == "eager_ops" else (part,)
+
+
+def _find_named_sites(evidence: Evidence, unowned: Mapping[PartName, float]) -> Iterator[CallSite]:
+    """Yield the call sites that take enough of the parts without an owner, if what they call has a name."""
+    ledger = evidence.ledger
+    parts = {each for part in unowned for each in _count_parts(part)}
+    mine = Ledger(entry for entry in ledger.entries if entry.part in parts)
+    for site in mine.find_call_sites(OWNED * ledger.total):
+        if name_call(site.frame, evidence.source(site.frame.file)):
+            yield site
+
+
+def _find_unowned(
+    evidence: Evidence, account: StepAccount, findings: Sequence[Finding]
+) -> Iterator[tuple[PartName, float]]:
+    """Yield the parts that no finding explains, with their shares of the account, the largest first."""
     work = evidence.work
     mine = findings_of_work(evidence, findings)
     for part, share in sorted(_part_shares(account).items(), key=lambda item: -item[1]):
-        least = OWNED_WASTE.value if part in _WASTE else OWNED
         if (
             is_compute(part, evidence.samples, trains=evidence.work is None)
-            or share < least
+            or share < _min_share(part)
             or has_owner(part, share, mine)
         ):
             continue
         if work is not None and part == "other" and _is_wait_of_run(work.share_of_run * share, findings):
             continue
-        yield _report_part(evidence, part, share)
+        yield part, share
 
 
 def _part_shares(account: StepAccount) -> dict[PartName, float]:
@@ -76,13 +113,55 @@ def _is_wait_of_run(share_of_run: float, findings: Sequence[Finding]) -> bool:
     )
 
 
+def _report_site(evidence: Evidence, site: CallSite) -> Finding:
+    """Report a call that takes time without an owner, whatever it does."""
+    whole = evidence.ledger.total
+    share = site.value / whole
+    main = cast(PartName, next(iter(site.parts)))
+    package = _name_package(site.frame.calls or ())
+    advice, _ = _advise(evidence, main, package)
+    name = name_call(site.frame, evidence.source(site.frame.file))
+    kinds = [(words_of(part), took) for part, took in site.parts.items() if took >= OWNED * site.value]
+    said = ", ".join(f"{words.label} {100 * took / site.value:.0f} %" for words, took in kinds if words is not None)
+    inside = f" Inside it runs {', '.join(site.frame.calls).replace(':', '.')}." if site.frame.calls else ""
+    unit = evidence.unit.a if evidence.work is None else evidence.unit.loop
+    return Finding(
+        code=CODE,
+        family="step",
+        title=f"{name} takes {100 * share:.0f} % of {unit}",
+        severity=severity(share) if _is_loud(evidence, share, advice) else "info",
+        share_of_step=share,
+        gain=Unknown() if package else up_to(share),
+        where=(site.where, *(SourceSpan(frame.file, frame.line, frame.name) for frame in site.callers[:0:-1][:2])),
+        evidence=(
+            Measurement("share", share, "share", "breakdown"),
+            Measurement("time", site.value, "ms", "breakdown"),
+            Measurement("samples", float(evidence.samples.count), "count", "baseline"),
+        ),
+        advice=advice,
+        detail=f"Of this call: {said}.{inside}",
+        parts=tuple(cast(PartName, part) for part, took in site.parts.items() if took >= OWNED * whole) or (main,),
+    )
+
+
+def _is_loud(evidence: Evidence, share: float, advice: str) -> bool:
+    """Return whether a part or call with this share is more than a remark."""
+    work = evidence.work
+    return advice not in _REMARKS and share >= LOUD and (work is None or share * work.share_of_run >= OF_RUN)
+
+
+def _name_package(calls: Sequence[str]) -> str:
+    """Return the package of the library functions that a frame calls; "" for the user's own Python and TensorFlow."""
+    package = calls[0].partition(":")[0].partition(".")[0] if calls else ""
+    return "" if package in TENSORFLOW else package
+
+
 def _report_part(evidence: Evidence, part: PartName, share: float) -> Finding:
     work, unit = evidence.work, evidence.unit
     took = share * (evidence.step_ms or 0.0)
     package = _find_package(evidence, part)
     advice, whose = _advise(evidence, part, package)
-    is_remark = advice in _REMARKS or part == "other"
-    loud = not is_remark and share >= LOUD and (work is None or share * work.share_of_run >= OF_RUN)
+    loud = part != "other" and _is_loud(evidence, share, advice)
     return Finding(
         code=CODE,
         family="step",
@@ -98,7 +177,7 @@ def _report_part(evidence: Evidence, part: PartName, share: float) -> Finding:
         ),
         advice=advice,
         detail=_name_called_functions(evidence, part),
-        parts=("eager_ops", "dispatch") if part == "eager_ops" else (part,),
+        parts=_count_parts(part),
     )
 
 

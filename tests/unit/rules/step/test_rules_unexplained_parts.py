@@ -54,7 +54,7 @@ def test_what_computes_or_is_small_or_has_an_owner_is_not() -> None:
 def test_writing_records_is_no_python_to_compile(called: str, severity: str) -> None:
     samples = make_samples([(200, "dispatch", [Frame(FILE, 1, "export", 7, None, (called,))])])
     (found,) = unexplained(make_evidence(account=make_account({"dispatch": 9.0, "graph": 1.0}), samples=samples), [])
-    assert found.severity == severity and ("files" in found.title) == (severity == "info")
+    assert found.severity == severity and found.title.endswith("takes 90 % of a step")
     assert ("Fewer and larger calls" in found.advice) == (severity == "high")
 
 
@@ -64,10 +64,10 @@ def test_writing_records_is_no_python_to_compile(called: str, severity: str) -> 
 )
 def test_a_layer_that_goes_through_the_data_itself_is_nothing_to_compile(called: str, severity: str) -> None:
     samples = make_samples([(200, "eager_ops", [Frame(FILE, 1, "main", 7, None, (called,))])])
-    (found,) = unexplained(
+    found, _ = unexplained(
         make_evidence(account=make_account({"eager_ops": 6.0, "dispatch": 3.0, "graph": 1.0}), samples=samples), []
     )
-    assert found.severity == severity and ("adapts" in found.title) == (severity == "info")
+    assert found.severity == severity and found.title.endswith("takes 60 % of a step")
     assert ("@tf.function" in found.advice) == (severity == "high")
 
 
@@ -205,7 +205,7 @@ def test_a_run_that_validates_nothing_is_not_said_to(ran: dict[RunPart, float], 
 @pytest.mark.parametrize(
     ("calls", "title"),
     [
-        (("matplotlib.pyplot:hist", "numpy:asarray"), "50 % of a step is Python of matplotlib"),
+        (("matplotlib.pyplot:hist", "numpy:asarray"), "matplotlib's hist takes 50 % of a step"),
         ((), "50 % of a step is the script's own Python"),
     ],
 )

@@ -46,12 +46,12 @@ def _also(evidence: Evidence, item: Finding) -> Finding:
 
 
 def _shared(evidence: Evidence, item: Finding) -> bool:
-    """Whether a pipeline that feeds no training has a stage at the finding's first place, or maps a function there."""
+    """Whether the validation's pipeline has a stage at a place of the finding, or calls a function there."""
     data = evidence.offer(InputData)
     if data is None or not item.where:
         return False
-    place = item.where[0].file, item.where[0].line
-    return any(place in _places(pipeline) for pipeline in data.pipelines if pipeline.role == "validation")
+    where = {(place.file, place.line) for place in item.where}
+    return any(where & _places(pipeline) for pipeline in data.pipelines if pipeline.role == "validation")
 
 
 def _places(pipeline: Pipeline) -> set[tuple[str, int]]:

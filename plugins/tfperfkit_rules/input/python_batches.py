@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, Stage
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import AtLeast
+from tfperfkit.gain import AtLeast, from_shares
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import GarbageCollections
 from tfperfkit.records.spans import Spans
@@ -16,6 +16,7 @@ from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.batch_lines import CALLED, READING, BatchLine, batch_line, called_line
 from tfperfkit_rules.input.bounds import MIN_PART
+from tfperfkit_rules.input.core_taken import Core, core_taken
 from tfperfkit_rules.input.feed import Feed, feed, feeding, overlaps, own_time, place, places, waiting
 from tfperfkit_rules.input.interpreter_lock import Lock, lock, work
 from tfperfkit_rules.measures import shared
@@ -58,12 +59,14 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
     source = keras_input(evidence, item.pipeline)
     worked = item.section_ms * item.part(stage)
     rest = item.section_ms - worked
-    low, _ = item.after(rest, rest + PYTHON_LEFT.value * worked)
+    low = _lower(item, rest + PYTHON_LEFT.value * worked)
     # The generator's Python also held the lock that the training thread needs.
     disturbs = item.overlaps and not (source is not None and source.use_multiprocessing)
     held = lock(evidence, item.pipeline, stage) if disturbs else Lock()
     low = max(low, item.step_ms / (item.step_ms - held.lower_ms))
-    high = item.between(max(held.left(item.min_other_ms), rest), item.step_ms)[1]
+    core = core_taken(evidence, item.pipeline, stage) if disturbs and not held.upper_ms else Core()
+    other = min(held.left(item.min_other_ms), (1 - core.taken) * item.min_other_ms)
+    high = item.between(max(other, rest), item.step_ms)[1]
     garbage = collected_ms(evidence) if evidence.work is None else 0.0
     bounds = _without(item, low, garbage * (1 - PYTHON_LEFT.value)), _without(item, high, garbage)
     line = _line(evidence, stage, source)
@@ -79,6 +82,7 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
             *waiting(item, evidence.unit),
             *_garbage(garbage, evidence.unit),
             *held.measured,
+            *core.measured,
             *own_time(stage),
             *_sampled(line),
             *_setup(source),
@@ -89,6 +93,14 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
         parts=("input", "python", "other", "tracing", "gc") if garbage else (),
         absorbs=("INP001", "INP003", "INP004", "OPS004", *(_SAME_WAITING if held.upper_ms else ())),
     )
+
+
+def _lower(item: Feed, left_ms: float) -> float:
+    """Return the factor if the section takes ``left_ms`` of today's time. Where it works next to the step, it takes its
+    core from the step today: with less to do, it can't hold the step up more."""
+    if not item.overlaps:
+        return item.after(left_ms, left_ms)[0]
+    return item.between(item.other_ms, max(item.other_ms, left_ms))[0]
 
 
 def _without(item: Feed, factor: float, garbage_ms: float) -> float:
@@ -113,12 +125,13 @@ def python_beside(evidence: Evidence) -> Iterator[Finding]:
     if pipeline is None or not overlaps(pipeline):
         return
     stage = max((row for row in pipeline.stages if row.is_python), key=lambda row: work(pipeline, row), default=None)
-    held = lock(evidence, pipeline, stage) if stage is not None else None
-    if stage is None or held is None or not held.upper_ms:
-        return
     source = keras_input(evidence, pipeline)
-    if source is not None and source.use_multiprocessing:
+    if stage is None or (source is not None and source.use_multiprocessing):
         return  # it has an interpreter of its own
+    held = lock(evidence, pipeline, stage)
+    if not held.upper_ms:
+        yield from _on_a_core(evidence, pipeline, stage, source)
+        return
     bounds = step_ms / (step_ms - held.lower_ms), step_ms / held.left(step_ms)
     yield Finding(
         code="INP005",
@@ -135,6 +148,31 @@ def python_beside(evidence: Evidence) -> Iterator[Finding]:
             "until the pipeline's Python gives the interpreter's lock up."
         ),
         absorbs=("INP001", "INP003", "INP004", "OPS004", *_SAME_WAITING),
+    )
+
+
+def _on_a_core(evidence: Evidence, pipeline: Pipeline, stage: Stage, source: KerasInput | None) -> Iterator[Finding]:
+    """INP005: the pipeline keeps up, but its Python takes a CPU core that the compiled step could use."""
+    unit, core, line = evidence.unit, core_taken(evidence, pipeline, stage), _line(evidence, stage, source)
+    if not core.taken or (line is not None and line.reads):
+        return
+    low, high = core.saved(PYTHON_LEFT.value)
+    what = python_words(stage, source)
+    yield Finding(
+        code="INP005",
+        family="input",
+        remedy=ChangeStage("less_python"),
+        title=f"Python prepares the batches on a CPU core that {unit.the} lacks: {what}",
+        share_of_step=core.taken,
+        gain=from_shares(low, high),
+        where=_where(line, _places(evidence, pipeline, stage, source)),
+        evidence=(*core.measured, *own_time(stage), *_sampled(line), *_setup(source)),
+        advice=_advice(stage, source),
+        detail=(
+            f"{unit.The} hardly waits for batches, but its matmuls and convolutions compute on all {evidence.cpus} "
+            "cores, and this Python takes one of them."
+        ),
+        parts=("graph",),
     )
 
 

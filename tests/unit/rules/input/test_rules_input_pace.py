@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import msgspec
-from evidence_builder import make_account
-from input_builder import BATCH, PREFETCH, evidence, mapped, pipeline
-from tfperfkit_rules.input import feed
+from typing import Any
 
+import msgspec
+import pytest
+from evidence_builder import FILE, make_account
+from input_builder import BATCH, PREFETCH, evidence, mapped, one, pipeline, ranged, stage
+from tfperfkit_probes.input.model import Pipeline
+from tfperfkit_rules.input import feed, python_batches
+
+from tfperfkit.model import SourceSpan
+from tfperfkit.offers import RanOperation, RanOperations
 from tfperfkit.records.parts import PartName
+from tfperfkit.rule import Evidence
 
 
 def test_a_map_that_tensorflow_runs_in_parallel_only_waits_in_the_trace() -> None:
@@ -39,3 +46,37 @@ def test_a_pipeline_keeps_up_with_the_ordinary_step_not_with_one_that_others_hel
     mostly = msgspec.structs.replace(held, ordinary_ms=4.2)
     found = feed.feed(evidence(made, account=mostly))
     assert found is not None and found.bound == slow
+
+
+AUGMENTED = pipeline(
+    PREFETCH, BATCH, stage("Generator", 11, is_python=True, self_ms_per_output=8.0, mapped=SourceSpan(FILE, 3, "rows"))
+)
+CONVOLVED = {"input": 0.2, "graph": 9.8}
+
+
+def convolved(made: Pipeline, *, kind: str = "_MklNativeFusedConv2D", cpus: int = 2, **fields: Any) -> Evidence:
+    """Steps of 10 ms that hardly wait, almost all of each in one kind of compiled operation."""
+    row = RanOperation(name="a", type=kind, count=10, self_ms=90.0, where="graph")
+    traced = RanOperations(steps=10, rows=(row,), rest_ms=2.0)
+    return evidence(made, parts_ms=CONVOLVED, offers={"tfprof": (traced,)}, machine={"cpus": cpus}, **fields)
+
+
+def test_python_that_takes_a_core_from_convolutions_is_named_though_nothing_waits_for_input() -> None:
+    found = one(python_batches.python_beside(convolved(AUGMENTED)))
+    assert (found.code, found.where[0].line) == ("INP005", 11) and found.share_of_step == pytest.approx(0.4)
+    low, high = ranged(found)  # 8 of 10 ms on one of two cores
+    assert high == pytest.approx(1 / 0.6) and 1.1 < low < 1.25
+
+
+def test_a_core_that_the_step_can_do_without_is_not_missed() -> None:
+    assert not list(python_batches.python_beside(convolved(AUGMENTED, kind="GatherV2")))
+    assert not list(python_batches.python_beside(convolved(AUGMENTED, cpus=32)))
+    quick = msgspec.structs.replace(AUGMENTED.stages[2], self_ms_per_output=0.5)
+    assert not list(python_batches.python_beside(convolved(pipeline(PREFETCH, BATCH, quick))))
+
+
+def test_python_that_works_next_to_the_step_holds_it_up_no_more_once_it_is_shorter() -> None:
+    bound = {"bound_by": 2, "bound_ms_per_output": 8.0}
+    made = pipeline(*AUGMENTED.stages, **bound)
+    found = one(python_batches.python_input(evidence(made, parts_ms={"input": 4.0, "graph": 6.0})))
+    assert ranged(found)[0] == pytest.approx(10 / 6)

@@ -16,7 +16,7 @@ import os
 import platform
 import statistics
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from pathlib import Path
 from types import ModuleType
@@ -60,9 +60,13 @@ def _assigned(path: Path) -> set[str]:
     }
 
 
-def standing_for(measure: str) -> list[tuple[str, Threshold]]:
-    """The numbers in use that a measure stands for."""
-    return [(n, r) for n, r in numbers() if isinstance(r.source, Measured) and r.source.by == measure]
+def standing_for(measure: str, stated: Iterable[tuple[str, Threshold]] | None = None) -> list[tuple[str, Threshold]]:
+    """The numbers in use that a measure stands for, of those that are ``stated`` (default: all)."""
+    return [
+        (n, r)
+        for n, r in (numbers() if stated is None else stated)
+        if isinstance(r.source, Measured) and r.source.by == measure
+    ]
 
 
 def machine() -> dict[str, Any]:
@@ -121,43 +125,30 @@ def _text(name: str, row: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def page() -> str:
-    """docs/calibration.md."""
-    text = [
-        "# The numbers that rules use",
-        "",
-        "Each number that decides whether something is found, or what a change is said to gain, with its source.",
-        "Each number stands in the module that uses it (`calibration` is the core's own), and this page is collected",
-        "from all modules, by `python -m benchmarks.calibrate --page docs/calibration.md`; a test compares the two.",
-        "",
-        "- *cited*: another tool's rule, a paper, or TensorFlow's own source;",
-        "- *measured*: what was found, on what, in how many points, and the measure that repeats it,",
-        "  `python -m benchmarks.calibrate NAME`;",
-        "- *derived*: computed from other numbers of the table;",
-        "- *chosen*: none of these; where a line was drawn, with the reason.",
-        "",
-    ]
-    every = [record for _, record in numbers()]
+def tables() -> str:
+    """How many numbers there are, which were measured anew, and a table of each module's."""
+    stated = list(numbers())
+    every = [record for _, record in stated]
     kinds = {
         kind: sum(isinstance(record.source, kind) for record in every) for kind in (Cited, Measured, Derived, Chosen)
     }
     repeated = sum(isinstance(record.source, Measured) and bool(record.source.by) for record in every)
-    text += [
+    text = [
         f"{len(every)} numbers: {kinds[Cited]} cited, {kinds[Measured]} measured ({repeated} of them by a program that",
         f"anybody can run again), {kinds[Derived]} derived, {kinds[Chosen]} chosen.",
     ]
-    text += ["", *_anew(json.loads(KEPT.read_text()))]
+    text += ["", *_anew(json.loads(KEPT.read_text()), stated)]
     head = ""
-    for name, record in numbers():
+    for name, record in stated:
         module, _, short = name.rpartition(".")
         if module != head:
             head = module
             text += ["", f"## {module}", "", "| name | value | what it is | where it comes from |", "|---|---|---|---|"]
         text.append(f"| `{short}` | {record.value:,.6g} {record.unit} | {record.says} | {_source(record)} |")
-    return "\n".join(text) + "\n"
+    return "\n".join(text)
 
 
-def _anew(kept: dict[str, Any]) -> list[str]:
+def _anew(kept: dict[str, Any], stated: list[tuple[str, Threshold]]) -> list[str]:
     """The section of what was measured anew, beside the numbers in use."""
     here = kept["machine"]
     text = [
@@ -176,7 +167,7 @@ def _anew(kept: dict[str, Any]) -> list[str]:
         if "error" in row:
             text.append(f"| `{name}` | not measured: {row['error']} | | | |")
             continue
-        in_use = ", ".join(_beside(number, record, row) for number, record in standing_for(name))
+        in_use = ", ".join(_beside(number, record, row) for number, record in standing_for(name, stated))
         spread = f"{row['low']:.3g} to {row['high']:.3g} {row['unit']}"
         text.append(f"| `{name}` | {spread} | {row['median']:.3g} | {len(row['points'])} | {in_use} |")
     return text
@@ -211,7 +202,9 @@ def main() -> None:
     parser.add_argument("--page", type=Path, metavar="FILE", help="measure nothing, write the page of numbers in use")
     arguments = parser.parse_args()
     if arguments.page:
-        arguments.page.write_text(page())
+        from benchmarks.collected import fill_in
+
+        arguments.page.write_text(fill_in((ROOT / "docs" / "calibration.md").read_text(encoding="utf-8")))
         return
     if arguments.rounds < 1:
         parser.error("--rounds must be 1 or more")

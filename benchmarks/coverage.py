@@ -2,7 +2,7 @@
 
 A finding is made as the report should have it: the first code that is accepted, at the planted lines. Counted is an
 experiment whose candidates name that finding and, where they name a function or a statement, find it in the script.
-Prints the words of ``docs/proof.md``; ``--each``: every fault first; ``--page docs/proof.md`` writes them there.
+Prints the words that the site has in ``docs/proof.md``; ``--each``: every fault first.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "faults"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "builders"))
 from fault_collection import Case, cases
 from remedies import remedy_of
 
@@ -113,17 +114,12 @@ def words(found: list[Covered]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Counts the faults of the collection that have an experiment.")
     parser.add_argument("--each", action="store_true", help="every fault with its experiments first")
-    parser.add_argument("--page", type=Path, metavar="FILE", help="write the words into their place on this page")
     arguments = parser.parse_args()
     found = coverage()
     if arguments.each:
         for item in found:
             print(item.case.name, item.case.codes[0], ", ".join(item.fixes + item.ceilings) or "none")
     print(words(found))
-    if arguments.page:
-        page = arguments.page.read_text(encoding="utf-8")
-        before, after = re.compile(r"^An experiment exists for .*\n\nNone for .*$", re.M).split(page)
-        arguments.page.write_text(before + words(found) + after, encoding="utf-8")
 
 
 if __name__ == "__main__":

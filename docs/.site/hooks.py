@@ -1,15 +1,18 @@
 """Hooks of mkdocs: a folder in ``nav`` (``findings/``) stands for all of its pages, in their order; and search from
-disk asks no other host, where the theme would load a script from one; blocks of code have the file's name.
+disk asks no other host, where the theme would load a script from one; blocks of code have the file's name; what a page
+collects from the code is filled in.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 _SHIM = re.compile(r"<script src=[\"']?https://[^>]*iframe-worker[^>]*></script>")
 _FILE = re.compile(r"^(```\w+) +(\w[^\n\"`=]*)$", re.MULTILINE)
+_ROOT = Path(__file__).resolve().parents[2]
 _WORKER = Path(__file__).with_name("worker.js")
 
 
@@ -31,7 +34,11 @@ def _unfolded(entry: Any, root: Path) -> Any:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Called with a page's source: a block's file becomes its title, which GitHub can't be given."""
-    return _FILE.sub(r'\1 title="\2"', markdown)
+    if str(_ROOT) not in sys.path:
+        sys.path.insert(0, str(_ROOT))
+    from benchmarks.collected import fill_in
+
+    return _FILE.sub(r'\1 title="\2"', fill_in(markdown))
 
 
 def on_page_content(html: str, **_: Any) -> str:

@@ -58,9 +58,9 @@ def test_all_are_on_the_page() -> None:
     assert set(NAMES) <= told, "docs/proving.md: its row is that of what the experiment keeps"
 
 
-def test_the_published_coverage_is_what_is_counted() -> None:
-    from benchmarks.coverage import coverage, words
+def test_the_published_coverage_counts_every_fault() -> None:
+    from benchmarks.collected import fill_in
+    from benchmarks.coverage import cases
 
-    counted = words(coverage())
-    published = counted in (ROOT / "docs" / "proof.md").read_text(encoding="utf-8")
-    assert published, f"docs/proof.md counts otherwise (python -m benchmarks.coverage --page docs/proof.md):\n{counted}"
+    page = fill_in((ROOT / "docs" / "proof.md").read_text(encoding="utf-8"))
+    assert f" of {sum(not case.healthy for case in cases())} faults" in page

@@ -1,12 +1,15 @@
-"""The fault collection: what is planted where (``manifest.toml``), and whether a run under tfperf named it.
+"""The fault collection: what is planted where, and whether a run under tfperf named it.
 
-Used by ``test_faults.py`` and by ``python -m benchmarks.accuracy``.
+What a script is stands at its end, so that its lines keep their numbers, as TOML in comments from ``# /// fault`` or
+``# /// healthy`` to ``# ///``: the fields of ``Case`` but its name. Used by ``test_faults.py`` and by
+``python -m benchmarks.accuracy``.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -23,6 +26,7 @@ else:
 
 FOLDER = Path(__file__).resolve().parent
 MARK = "# FAULT"
+_METADATA = re.compile(r"^# /// (fault|healthy)\n((?:#.*\n)*?)# ///$", re.MULTILINE)
 #: How far from a marked line a finding may point: a call that spans lines is named by its first or by its last.
 NEAR = 2
 #: Seconds that one run may take, under tfperf too.
@@ -31,8 +35,15 @@ TIMEOUT = 180.0
 
 @dataclass(frozen=True)
 class Case:
-    """A script of the collection. ``codes`` are the acceptable codes, the best first; empty for a healthy script.
-    ``ranks``: how many workers it is launched as; alone it starts the second itself."""
+    """A script of the collection; ``scripts/NAME_fixed.py`` is its mended twin.
+
+    ``style``: fit, custom, subclassed, distributed, or what its neighbours have. ``codes`` are the acceptable codes of
+    the first finding, the best first; empty for a healthy script. ``families``: acceptable families, for causes that
+    several rules may rightly name; the planted place alone decides then. ``kind``: "time" (it must be slower than its
+    twin), "memory" or "no effect". ``source``: where people met it, or the API's own source that says it. ``ranks``:
+    how many workers it is launched as; alone it starts the second itself. ``renamed``: ``test_renaming.py`` runs it
+    with other names, as it should for each rule that reads the source or asks what ran.
+    """
 
     name: str
     style: str
@@ -45,6 +56,7 @@ class Case:
     note: str = ""
     arguments: tuple[str, ...] = ()
     ranks: int = 1
+    renamed: bool = False
 
     @property
     def script(self) -> Path:
@@ -77,14 +89,20 @@ class Verdict:
 
 
 def cases() -> tuple[Case, ...]:
-    """All scripts: the faulty ones first, each group in the order of the manifest."""
-    manifest = tomllib.loads((FOLDER / "manifest.toml").read_text(encoding="utf-8"))
+    """All scripts by name, the faulty ones first. Raises ValueError for a script that doesn't say what it is."""
+    faulty = [path for path in sorted((FOLDER / "scripts").glob("*.py")) if not path.stem.endswith("_fixed")]
+    return tuple(read_case(path) for path in (*faulty, *sorted((FOLDER / "healthy").glob("*.py"))))
 
-    def case(row: dict[str, Any], healthy: bool) -> Case:
-        lists = {key: tuple(row.get(key, ())) for key in ("codes", "families", "arguments")}
-        return Case(healthy=healthy, **{**row, **lists})
 
-    return tuple(case(row, False) for row in manifest["fault"]) + tuple(case(row, True) for row in manifest["healthy"])
+def read_case(path: Path) -> Case:
+    """What a script says of itself. Raises ValueError if it says nothing, or no TOML; TypeError for another field."""
+    found = _METADATA.findall(path.read_text(encoding="utf-8"))
+    if len(found) != 1:
+        raise ValueError(f"{path.name} has {len(found)} blocks from '# /// fault' (or healthy) to '# ///', not one")
+    ((kind, block),) = found
+    row: dict[str, Any] = tomllib.loads("\n".join(line.removeprefix("#") for line in block.splitlines()))
+    lists = {key: tuple(row.get(key, ())) for key in ("codes", "families", "arguments")}
+    return Case(name=path.stem, healthy=kind == "healthy", **{**row, **lists})
 
 
 def environment() -> dict[str, str]:

@@ -16,7 +16,7 @@ import pytest
 from sums import disagreements
 from warm_run import warm_tfperf
 
-from fault_collection import FOLDER, MARK, Case, Verdict, cases, environment, judge, profiled
+from fault_collection import FOLDER, MARK, Case, Verdict, cases, environment, judge, profiled, read_case
 from tfperfkit.analysis.overhead import BUSY
 from tfperfkit.model import Family
 
@@ -81,12 +81,26 @@ def test_the_selection_names_scripts_of_the_collection() -> None:
     assert {case.name for case in ALL} >= SELECTED
 
 
-def test_the_manifest_names_the_scripts_that_there_are() -> None:
+def test_every_fault_has_a_twin_and_every_twin_a_fault() -> None:
     expected = {case.script for case in ALL} | {case.fixed for case in ALL if not case.healthy}
     assert len({case.name for case in ALL}) == len(ALL)
     assert {*(FOLDER / "scripts").glob("*.py"), *(FOLDER / "healthy").glob("*.py")} == expected
     assert sum(not case.healthy for case in ALL) >= 40
     assert sum(case.healthy for case in ALL) >= 15
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("print(1)\n", ValueError),
+        ("# /// fault\n# style = fit\n# ///\n", ValueError),
+        ('# /// fault\n# style = "fit"\n# colour = "red"\n# ///\n', TypeError),
+    ],
+)
+def test_a_script_that_does_not_say_what_it_is_is_refused(text: str, problem: type, tmp_path: Path) -> None:
+    (tmp_path / "made.py").write_text(text)
+    with pytest.raises(problem):
+        read_case(tmp_path / "made.py")
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in ALL])

@@ -19,35 +19,7 @@ from fault_collection import Case, cases, environment, profiled
 
 ALL = {case.name: case for case in cases()}
 QUICK = ("numpy_ranking_loss", "handmade_decoder")
-#: Scripts of each rule that reads the source or asks what ran, and healthy ones that names could make look faulty.
-LONG = (
-    "compiled_eagerly",
-    "dqn_predict",
-    "threshold_sweep",
-    "plumes_located",
-    "sensor_feed",
-    "candidates_in_new_pools",
-    "sensor_extremes",
-    "tokenise_in_the_loop",
-    "loss_per_example",
-    "streaming_fit",
-    "reinforce_episodes",
-    "spectra_stacked_up",
-    "echo_times",
-    "prioritised_replay",
-    "checkpoint_each_batch",
-    "many_metrics",
-    "ops_added_in_session",
-    "half_precision_cpu",
-    "one_thread",
-    "gradient_for_each_loss",
-    "batch_of_two",
-    "trainable_toggle",
-    "rl_batched_actors",
-    "gan_one_pass",
-    "text_attention_loop",
-    "subclassed_train_step",
-)
+LONG = [case.name for case in ALL.values() if case.renamed and case.name not in QUICK]
 #: Runs are noisy, the more so on a busy machine: a pair that differs is run again, twice at most.
 ATTEMPTS = 3
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tfperfkit.rule import Rule
-from tfperfkit_rules.batch.larger import larger_batch
-from tfperfkit_rules.batch.size import small_batch
+from tfperfkit_rules.collecting import collect_rules
 
-RULES: tuple[Rule, ...] = (small_batch, larger_batch)
+RULES = collect_rules(__name__)

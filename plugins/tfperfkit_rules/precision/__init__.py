@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-from tfperfkit.rule import Rule
-from tfperfkit_rules.precision.bfloat16 import bfloat16
-from tfperfkit_rules.precision.half import float16_on_cpu, unused_half_precision
+from tfperfkit_rules.collecting import collect_rules
 
-RULES: tuple[Rule, ...] = (
-    float16_on_cpu,
-    unused_half_precision,
-    bfloat16,
-)
+RULES = collect_rules(__name__)

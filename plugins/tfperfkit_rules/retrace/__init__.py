@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tfperfkit.rule import Rule
-from tfperfkit_rules.retrace.avoidable import avoidable_traces
-from tfperfkit_rules.retrace.unexplained import traced_again
+from tfperfkit_rules.collecting import collect_rules
 
-RULES: tuple[Rule, ...] = (avoidable_traces, traced_again)
+RULES = collect_rules(__name__)

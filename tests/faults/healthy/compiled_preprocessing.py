@@ -19,3 +19,7 @@ pictures = rng.random((32, 256, 256, 3)).astype("float32")
 for turn in range(150):
     found.append(prepare(tf.constant(pictures)).numpy())
 print("edges", np.concatenate(found).mean())
+
+# /// healthy
+# style = "custom"
+# ///

@@ -38,3 +38,8 @@ for step in range(STEPS):
 pieces.put(None)
 counter.join()
 print(f"loss {loss:.3f}, {len(counts)} words")
+
+# /// healthy
+# style = "custom"
+# note = "a thread that works in Python, and waits in between"
+# ///

@@ -35,3 +35,7 @@ def train_epoch(dataset):
 
 for epoch in range(8):
     print("epoch", epoch, "loss", float(train_epoch(ds)))
+
+# /// healthy
+# style = "custom"
+# ///

@@ -40,3 +40,7 @@ for epoch in range(4):
                 tf.summary.scalar("loss", loss, step=number)
     manager.save()
     print("epoch", epoch, "loss", float(loss))
+
+# /// healthy
+# style = "custom"
+# ///

@@ -37,3 +37,7 @@ for epoch in range(5):
     for x, y in dataset:
         train_step(x, y)
     print(f"epoch {epoch}: {float(train_loss.result()):.4f}")
+
+# /// healthy
+# style = "custom"
+# ///

@@ -29,3 +29,8 @@ for step in range(150):
     if step % 50 == 0:
         print(step, float(loss))
 print("loss", float(loss))
+
+# /// healthy
+# style = "custom"
+# note = "XLA has to pay here; its first version, with sines and exponentials, was slower under XLA and CMP003 said so"
+# ///

@@ -41,3 +41,7 @@ for epoch in range(7):
     for batch in dataset:
         loss = train_step(batch)
     print("epoch", epoch, "loss", float(loss))
+
+# /// healthy
+# style = "distributed"
+# ///

@@ -45,3 +45,7 @@ for epoch in range(2):
     for x, y in data:
         loss = train_step(x, y)
     print("epoch", epoch, "loss", float(loss))
+
+# /// healthy
+# style = "distributed"
+# ///

@@ -19,3 +19,7 @@ with strategy.scope():
 
 history = model.fit(train, epochs=6, verbose=2)
 print("replicas", strategy.num_replicas_in_sync, "loss", history.history["loss"][-1])
+
+# /// healthy
+# style = "distributed"
+# ///

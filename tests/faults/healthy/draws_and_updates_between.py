@@ -47,3 +47,7 @@ for epoch in range(5):
     for x, y in data:
         loss, worth = train_step(x, y)
 print("loss", float(loss), "worth", float(worth))
+
+# /// healthy
+# style = "custom"
+# ///

@@ -48,3 +48,7 @@ data = tf.data.Dataset.from_tensor_slices((offers, clicked)).cache().shuffle(10_
 model = Scorer()
 model.compile(keras.optimizers.SGD(0.01), "mse")
 model.fit(data.prefetch(2), epochs=2, verbose=0)
+
+# /// healthy
+# style = "subclassed"
+# ///

@@ -35,3 +35,7 @@ base.compile(
     keras.optimizers.SGD(0.01), keras.losses.SparseCategoricalCrossentropy(from_logits=True), jit_compile=False
 )
 print(base.fit(dataset, epochs=10, verbose=0).history["loss"])
+
+# /// healthy
+# style = "fit"
+# ///

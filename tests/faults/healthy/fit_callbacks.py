@@ -24,3 +24,7 @@ callbacks = [
 ]
 log = model.fit(x, y, validation_split=0.1, batch_size=256, epochs=8, verbose=2, callbacks=callbacks)
 print("best", min(log.history["val_loss"]))
+
+# /// healthy
+# style = "fit"
+# ///

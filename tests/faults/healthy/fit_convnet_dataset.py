@@ -33,3 +33,7 @@ model = tf.keras.Sequential(
 model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", jit_compile=False)
 h = model.fit(train, epochs=4, verbose=2)
 print("loss", h.history["loss"][-1])
+
+# /// healthy
+# style = "fit"
+# ///

@@ -27,3 +27,7 @@ for _ in range(3):
 model.add(keras.layers.Dense(1, activation="sigmoid"))
 model.compile("sgd", "binary_crossentropy")
 print(model.fit(batches(6), steps_per_epoch=48, epochs=6, verbose=0).history["loss"])
+
+# /// healthy
+# style = "fit"
+# ///

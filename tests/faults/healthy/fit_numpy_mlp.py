@@ -17,3 +17,7 @@ model = keras.Sequential(
 model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
 history = model.fit(x, y, batch_size=256, epochs=8, validation_split=0.1, verbose=2)
 print("loss", history.history["loss"][-1])
+
+# /// healthy
+# style = "fit"
+# ///

@@ -28,3 +28,7 @@ model = keras.Sequential(
 )
 model.compile("sgd", "binary_crossentropy")
 print(model.fit(Slices(x, y, 250), epochs=6, verbose=0).history["loss"])
+
+# /// healthy
+# style = "fit"
+# ///

@@ -32,3 +32,8 @@ model = tf.keras.Model(inputs, outputs)
 model.compile(optimizer="adam", loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 model.fit(data, epochs=12, verbose=0)
 print(f"loss {model.evaluate(data, verbose=0):.3f}")
+
+# /// healthy
+# style = "fit"
+# note = "its frozen base sees pictures that chance changes, so its results can't be kept"
+# ///

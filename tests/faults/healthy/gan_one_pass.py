@@ -40,3 +40,8 @@ for epoch in range(6):
     for real in data:
         g_loss, d_loss = train_step(real)
     print(f"epoch {epoch}: g {float(g_loss):.3f} d {float(d_loss):.3f}")
+
+# /// healthy
+# style = "gan"
+# renamed = true
+# ///

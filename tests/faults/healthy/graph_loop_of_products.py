@@ -18,3 +18,7 @@ total = 0.0
 for _ in range(40):
     total += float(tf.reduce_sum(power(matrix, tf.constant(80))))
 print("total", total)
+
+# /// healthy
+# style = "custom"
+# ///

@@ -41,3 +41,8 @@ for number in range(REQUESTS):
     right += int(np.sum(library.nearest(tf.constant(measured)).numpy() == place))
     library.keep(tf.constant(measured))
 print(f"{right} of {EACH * REQUESTS} named")
+
+# /// healthy
+# style = "custom"
+# note = "what it scales in each search another function changes"
+# ///

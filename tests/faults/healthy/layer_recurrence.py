@@ -45,3 +45,7 @@ both = keras.layers.Concatenate()([Leaky()(inputs), Experts()(inputs)])
 model = keras.Model(inputs, keras.layers.Dense(1)(both))
 model.compile("adam", "mse")
 model.fit(series, target, batch_size=256, epochs=6, verbose=2)
+
+# /// healthy
+# style = "subclassed"
+# ///

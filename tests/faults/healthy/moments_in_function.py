@@ -27,3 +27,7 @@ def moments(dataset):
 
 for number in range(8):
     print("pass", number, float(tf.norm(moments(data))))
+
+# /// healthy
+# style = "custom"
+# ///

@@ -33,3 +33,8 @@ for channel in range(8):
     change = np.abs(net.predict(pictures, batch_size=128, verbose=0) - plain).mean()
     kernel.assign(weights)
     print(f"without channel {channel}: {change:.4f}")
+
+# /// healthy
+# style = "custom"
+# note = "the same array each time, written to in between; then the same data after a weight was assigned"
+# ///

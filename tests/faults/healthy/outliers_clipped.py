@@ -30,3 +30,8 @@ for step, (batch, goal) in enumerate(data.batch(BATCH, drop_remainder=True).pref
     loss, norm = learn(batch, goal)
     if step % 50 == 49:
         print(f"loss {float(loss):.3f}, norm {float(norm):.1f}")
+
+# /// healthy
+# style = "custom"
+# note = "outliers make its gradients burst: they are clipped by their norm"
+# ///

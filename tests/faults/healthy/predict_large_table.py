@@ -19,3 +19,7 @@ model.compile("adam", tf.keras.losses.SparseCategoricalCrossentropy(from_logits=
 model.fit(images[:128], labels, batch_size=64, verbose=0)
 guesses = model.predict(images, batch_size=250, verbose=0).argmax(axis=1)
 print("classes", np.bincount(guesses, minlength=10))
+
+# /// healthy
+# style = "fit"
+# ///

@@ -17,3 +17,8 @@ def features(pictures):
 pictures = tf.constant(rng.normal(size=(8, 48, 48, 16)).astype("float32"))
 total = sum(features(pictures + 0.01 * shift).numpy().sum() for shift in range(60))
 print(f"sum of features: {total:.1f}")
+
+# /// healthy
+# style = "custom"
+# note = "constant kernels that are no products of a column and a row"
+# ///

@@ -62,3 +62,7 @@ data = tf.data.Dataset.from_tensor_slices((songs, artists)).cache().shuffle(SONG
 for batch, artist in data.batch(BATCH, drop_remainder=True).prefetch(2).take(600):
     loss = train_step(batch, artist)
 print(f"loss {float(loss):.3f}")
+
+# /// healthy
+# style = "custom"
+# ///

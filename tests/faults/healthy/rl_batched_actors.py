@@ -42,3 +42,8 @@ for update in range(120):
     loss, state = train(state)
     if update % 30 == 0:
         print("update", update, "loss", float(loss))
+
+# /// healthy
+# style = "rl"
+# renamed = true
+# ///

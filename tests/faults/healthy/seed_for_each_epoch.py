@@ -33,3 +33,7 @@ for epoch in range(6):
     for signal, target in data:
         loss = train_step(signal, target)
     print("epoch", epoch, float(loss))
+
+# /// healthy
+# style = "custom"
+# ///

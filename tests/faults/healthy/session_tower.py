@@ -29,3 +29,7 @@ with tf.Session() as session:
         scores, top = session.run([score, best], {pictures: given})
         highest = max(highest, float(top))
     print("scores", scores.shape, "highest", highest)
+
+# /// healthy
+# style = "custom"
+# ///

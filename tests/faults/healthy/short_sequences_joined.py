@@ -22,3 +22,7 @@ for song in range(12):
         tokens = np.concatenate([tokens, found])
         window = np.concatenate([window[1:], found.astype("float32")])
 print("tokens", len(tokens), round(float(window.mean()), 1))
+
+# /// healthy
+# style = "custom"
+# ///

@@ -28,3 +28,8 @@ def objective(settings):
 
 best = minimize(objective, np.ones(3), method="Nelder-Mead", options={"maxfev": 300})
 print(f"misfit {best.fun:.5f} after {best.nfev} evaluations")
+
+# /// healthy
+# style = "custom"
+# note = "an optimizer of SciPy's that asks for no gradient"
+# ///

@@ -31,3 +31,8 @@ for step, batch in enumerate(data.batch(BATCH, drop_remainder=True).prefetch(2).
     loss, spectrum = learn(batch)
     if step % 50 == 49:
         print(f"loss {float(loss):.3f}, largest {float(spectrum[-1]):.1f}")
+
+# /// healthy
+# style = "custom"
+# note = "a result of its step is read every fiftieth time"
+# ///

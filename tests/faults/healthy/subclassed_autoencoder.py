@@ -28,3 +28,7 @@ model = Autoencoder(784, 32)
 model.compile(optimizer="adam", loss="mse")
 history = model.fit(data, epochs=7, verbose=2)
 print("mse", history.history["loss"][-1])
+
+# /// healthy
+# style = "subclassed"
+# ///

@@ -39,3 +39,8 @@ x = np.random.default_rng(3).normal(size=(6400, 256)).astype("float32")
 model = Contrastive()
 model.compile(optimizer=keras.optimizers.Adam(1e-3))
 print(model.fit(x, batch_size=128, epochs=6, verbose=0).history["loss"])
+
+# /// healthy
+# style = "subclassed"
+# renamed = true
+# ///

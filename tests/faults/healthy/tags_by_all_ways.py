@@ -35,3 +35,8 @@ tagger.add(keras.layers.Dense(512, activation="relu"))
 tagger.add(keras.layers.Dense(TAGS))
 tagger.compile(keras.optimizers.SGD(0.01), lambda tag, scores: tf.reduce_mean(all_ways(scores) - this_way(tag, scores)))
 tagger.fit(signals, tags, batch_size=BATCH, epochs=12, verbose=2)
+
+# /// healthy
+# style = "fit"
+# note = "a turn of the loop in its loss is a product"
+# ///

@@ -39,3 +39,8 @@ data = tf.data.Dataset.from_tensor_slices((signals, labels)).cache().shuffle(819
 for batch, label in data.batch(BATCH, drop_remainder=True).prefetch(2).take(300):
     loss = learn(batch, label)
 print(f"loss {float(loss):.3f}")
+
+# /// healthy
+# style = "custom"
+# note = "an average of its weights follows in each step, which asks the newest one"
+# ///

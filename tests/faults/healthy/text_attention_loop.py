@@ -30,3 +30,8 @@ for step, text in enumerate(data.take(160)):
     loss = train_step(text)
     if step % 40 == 0:
         print("step", step, "loss", float(loss))
+
+# /// healthy
+# style = "text"
+# renamed = true
+# ///

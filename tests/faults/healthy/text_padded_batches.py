@@ -22,3 +22,7 @@ model = tf.keras.Sequential(
 )
 model.compile("adam", tf.keras.losses.BinaryCrossentropy(from_logits=True), jit_compile=False)
 print(model.fit(dataset, epochs=5, verbose=2).history["loss"])
+
+# /// healthy
+# style = "text"
+# ///

@@ -29,3 +29,7 @@ def learn(batch, wanted):
 for at in range(0, len(words), BATCH):
     loss = learn(tf.constant(words[at : at + BATCH]), tf.constant(following[at : at + BATCH]))
 print("loss", float(loss))
+
+# /// healthy
+# style = "custom"
+# ///

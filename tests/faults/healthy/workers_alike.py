@@ -65,3 +65,8 @@ for _ in range(160):
 if CHIEF:
     print("loss", float(loss))
 time.sleep(1)  # a worker that leaves takes its server along, from which the other may still read
+
+# /// healthy
+# style = "distributed"
+# ranks = 2
+# ///

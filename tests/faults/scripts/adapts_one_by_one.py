@@ -15,3 +15,12 @@ scale.adapt(houses.map(lambda row, price: row))  # FAULT
 model = tf.keras.Sequential([tf.keras.Input((8,)), scale, tf.keras.layers.Dense(16, "relu"), tf.keras.layers.Dense(1)])
 model.compile(optimizer="adam", loss="mae")
 print("loss", model.evaluate(houses.unbatch().batch(512), verbose=0))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "Normalization.adapt goes through a dataset of batches of one"
+# codes = ["EAG015"]
+# families = ["eager"]
+# source = "Stack Overflow questions on Normalization.adapt and TextVectorization.adapt that take for ever; Keras' guide on preprocessing layers"
+# ///

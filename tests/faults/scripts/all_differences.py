@@ -27,3 +27,12 @@ days = rng.normal(size=(8000, 96)).astype("float32")
 load = days[:, :12].sum(1, keepdims=True)
 model.compile(keras.optimizers.SGD(0.01), "mse")
 model.fit(days, load, batch_size=128, epochs=3, verbose=0)
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "A radial basis layer makes all differences of rows and centres to get their distances"
+# codes = ["GRF012"]
+# families = ["graph"]
+# source = "Stack Overflow questions on pairwise distances in TensorFlow and the memory that they take"
+# ///

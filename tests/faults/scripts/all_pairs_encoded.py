@@ -48,3 +48,12 @@ data = tf.data.Dataset.from_tensor_slices((questions, answers)).shuffle(2000).re
 for question, answer in data.batch(BATCH, drop_remainder=True).prefetch(2).take(250):
     loss = train_step(question, answer)
 print(f"loss {float(loss):.3f}")
+
+# /// fault
+# style = "subclassed"
+# kind = "time"
+# cause = "Questions and answers are repeated into all pairs before their encoders run"
+# codes = ["GRF015"]
+# families = ["graph"]
+# source = "GitHub questions on two-tower models that score all pairs slowly"
+# ///

@@ -49,3 +49,12 @@ model = keras.Sequential(
 model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
 history = model.fit(train, steps_per_epoch=50, epochs=4, verbose=2)
 print("final loss", history.history["loss"][-1])
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "The map that decodes and augments each image has no num_parallel_calls, so one core prepares the batches"
+# codes = ["INP003", "INP001"]
+# families = ["input"]
+# source = "GitHub, keras-team/keras #15191 and tensorflow/models #10214 'Performance issues in the program' (map without num_parallel_calls); class 'efficient API not used' of arXiv 2112.01771"
+# ///

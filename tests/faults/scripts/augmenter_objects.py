@@ -39,3 +39,12 @@ for epoch in range(2):
         x, y = mixup(tf.constant(images[low : low + 32]), tf.constant(labels[low : low + 32]))  # FAULT
         loss = net.train_on_batch(x, y)
     print(epoch, loss)
+
+# /// fault
+# style = "subclassed"
+# kind = "time"
+# cause = "A new object with a compiled method is made for every batch, and each traces it again"
+# codes = ["RET009", "RET008"]
+# families = ["retrace"]
+# source = "tensorflow.org guide 'Better performance with tf.function' (methods are traced for each instance); Stack Overflow questions on tf.function methods of classes"
+# ///

@@ -38,3 +38,13 @@ for epoch in range(4):
     for features, target in data:
         loss = train_step(features, target)
     print("epoch", epoch, float(loss))
+
+# /// fault
+# style = "custom"
+# kind = "no effect"
+# cause = "TF_XLA_FLAGS=--tf_xla_auto_jit=2 does nothing on a CPU without --tf_xla_cpu_global_jit"
+# codes = ["CMP005", "CMP002"]
+# families = ["compile"]
+# source = "tensorflow.org guide on XLA, section on auto-clustering on a CPU; Stack Overflow questions on the flag"
+# note = "the script runs as it would without the flag; with the second one XLA really takes part"
+# ///

@@ -44,3 +44,12 @@ for epoch in range(3):
         loss = learn(rows)
     print("loss", float(loss))
 print("averaged", float(tf.reduce_mean(tf.square(smooth(table[:64]) - table[:64]))))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "A moving average of all weights is brought up to date in every step"
+# codes = ["GRF030"]
+# families = ["graph"]
+# source = "keras.io, optimizers' use_ema and SwapEMAWeights; tf.train.ExponentialMovingAverage; soft target updates"
+# ///

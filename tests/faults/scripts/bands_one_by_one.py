@@ -31,3 +31,12 @@ labels = spectra.mean(axis=2).argmax(axis=1) % 4
 model = keras.Sequential([BandScores(UNITS), keras.layers.Dense(4)])
 model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 model.fit(spectra, labels, batch_size=64, epochs=10, verbose=2)
+
+# /// fault
+# style = "subclassed"
+# kind = "time"
+# cause = "A layer's call loops over an axis in Python, so the graph holds the same small network forty times"
+# codes = ["GRF008", "OPS001"]
+# families = ["graph"]
+# source = "Stack Overflow questions on looping over an axis in a custom Keras layer; tensorflow.org guide 'Better performance with tf.function', looping"
+# ///

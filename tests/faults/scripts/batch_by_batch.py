@@ -35,3 +35,12 @@ for number, (x, y) in enumerate(minibatches(args.steps)):
     loss, accuracy = classifier.train_on_batch(x, y)  # FAULT
     if number % 500 == 0:
         print(number, float(loss), float(accuracy))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "train_on_batch is called for every small batch, and Keras' Python around it takes as long as the update"
+# codes = ["EAG014"]
+# families = ["eager"]
+# source = "GitHub, fchollet/deep-learning-models #114 'Why keras is slower' (a thousand calls of train_on_batch against a loop of one's own)"
+# ///

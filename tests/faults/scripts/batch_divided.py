@@ -36,3 +36,12 @@ def train_step(x, y):
 for x, y in data:
     loss = train_step(x, y)
 print("loss", float(loss))
+
+# /// fault
+# style = "distributed"
+# kind = "time"
+# cause = "Four replicas divide a batch that was chosen for one device"
+# codes = ["DST005"]
+# families = ["distribution"]
+# source = "tensorflow.org guide 'Distributed training with TensorFlow': the batch size is scaled by num_replicas_in_sync; Stack Overflow questions on MirroredStrategy that gains nothing"
+# ///

@@ -20,3 +20,13 @@ model = baseline_model()
 hist = model.fit(X[:3600], y[:3600], epochs=3, batch_size=2, verbose=2)  # FAULT
 print("train", hist.history["loss"][-1])
 print("test", model.evaluate(X[3600:], y[3600:], verbose=0))
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "With two examples to a batch the step is all overhead"
+# codes = ["BAT001", "STP002"]
+# families = ["batch", "step"]
+# source = "Stack Overflow questions on a GPU that is slower than the CPU with a small batch; XProf's and SageMaker's advice 'bigger batch'"
+# renamed = true
+# ///

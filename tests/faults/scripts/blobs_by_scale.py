@@ -29,3 +29,12 @@ rng = np.random.default_rng(6)
 pictures = tf.constant(rng.normal(0.1, 0.05, (2, 256, 256, 1)).astype("float32"))
 total = sum(blobs(pictures + 0.001 * shift).numpy() for shift in range(30))
 print("blobs by scale:", total)
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "Pictures are blurred with whole Gaussian kernels, up to 41 x 41, which are products of two vectors"
+# codes = ["GRF033"]
+# families = ["graph"]
+# source = "questions on Gaussian blur in TensorFlow, whose answers convolve with an outer product; separable filters in textbooks on image processing"
+# ///

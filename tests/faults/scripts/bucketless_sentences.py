@@ -34,3 +34,12 @@ for epoch in range(2):
         tokens = pad(sentences[low : low + 32])
         loss = step(tf.constant(tokens), tf.constant(stars[low : low + 32]))  # FAULT
     print("epoch", epoch, "loss", float(loss))
+
+# /// fault
+# style = "text"
+# kind = "time"
+# cause = "Each batch is padded to its own longest sentence, and every length is a new trace"
+# codes = ["RET003"]
+# families = ["retrace"]
+# source = "GitHub, tensorflow/tensorflow #38561 'Unwanted tf.function retracing when using variable-length inputs' and #49151"
+# ///

@@ -37,3 +37,12 @@ model = Regressor()
 model.compile(optimizer="sgd", loss="mae")
 fitted = model.fit(train, epochs=50, verbose=0)
 print("mae", fitted.history["loss"][-1])
+
+# /// fault
+# style = "subclassed"
+# kind = "time"
+# cause = "cache() stands before the expensive map, so it keeps the file names and not the features"
+# codes = ["INP008", "INP006"]
+# families = ["input"]
+# source = "Stack Overflow questions on the right order of cache, map, shuffle and batch in tf.data; rule of DeepPerf (cache before shuffle, after the costly map)"
+# ///

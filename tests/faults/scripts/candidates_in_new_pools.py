@@ -35,3 +35,13 @@ def search(rounds):
 
 if __name__ == "__main__":
     print("loss", round(float(search(4)), 2))
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "Each round spawns a new pool, whose workers import the script, TensorFlow and the model again"
+# codes = ["STP016"]
+# families = ["step"]
+# source = "docs.python.org, multiprocessing, 'Safe importing of main module'; questions on TensorFlow that is imported again in each worker on Windows and macOS"
+# renamed = true
+# ///

@@ -39,3 +39,12 @@ for start in range(0, len(captions), 8):
     pictures = draw(tf.constant(captions[start : start + 8]))
     if start % 80 == 0:
         print(f"{start} captions: {float(tf.reduce_mean(pictures)):.4f}")
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "A caption is read by its encoder again in each of the steps in which its picture is drawn"
+# codes = ["GRF023"]
+# families = ["graph"]
+# source = "Public code of captioning, translation and diffusion in TensorFlow whose sampling step takes the condition and encodes it each time"
+# ///

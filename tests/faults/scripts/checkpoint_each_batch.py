@@ -24,3 +24,13 @@ checkpoint = keras.callbacks.ModelCheckpoint(  # FAULT
 )
 history = model.fit(x, y, batch_size=16, epochs=2, verbose=0, callbacks=[checkpoint])  # FAULT
 print("mae", history.history["loss"])
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "The weights are saved after every few batches"
+# codes = ["STP001", "LIN001"]
+# families = ["step"]
+# source = "GitHub, tensorflow/tensorflow #37876 'Method (on_train_batch_end) is slow compared to the batch update'; Stack Overflow questions on save_freq"
+# renamed = true
+# ///

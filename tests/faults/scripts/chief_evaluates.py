@@ -70,3 +70,13 @@ for number in range(160):
         copy.evaluate(held_out, verbose=0)  # FAULT
 print("loss", float(loss))
 time.sleep(1)  # a worker that leaves takes its server along, from which the other may still read
+
+# /// fault
+# style = "distributed"
+# kind = "time"
+# ranks = 2
+# cause = "The chief evaluates each fourth step, and the other worker waits until it has"
+# codes = ["DST009"]
+# families = ["distribution"]
+# source = "questions on evaluation in multi-worker training; the role 'evaluator' of TF_CONFIG was made for it (tf.estimator.train_and_evaluate)"
+# ///

@@ -69,3 +69,13 @@ for number in range(160):
                 print(number, variable.path, *row[:8].tolist(), file=journal)  # FAULT
 print("loss", float(loss))
 time.sleep(1)  # a worker that leaves takes its server along, from which the other may still read
+
+# /// fault
+# style = "distributed"
+# kind = "time"
+# ranks = 2
+# cause = "The chief writes weights to a file in each step, line by line, and the other worker waits for it in the exchange"
+# codes = ["DST008"]
+# families = ["distribution"]
+# source = "questions on workers that wait for the chief, which alone logs and saves; tensorflow.org tutorial 'Multi-worker training with Keras' (the chief saves and writes summaries)"
+# ///

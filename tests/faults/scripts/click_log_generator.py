@@ -34,3 +34,12 @@ model = keras.Sequential(
 model.compile(optimizer="adam", loss="binary_crossentropy", metrics=["accuracy"])
 history = model.fit(dataset, epochs=2, verbose=2)
 print(history.history["loss"][-1])
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "Dataset.from_generator yields one row at a time from Python"
+# codes = ["INP005"]
+# families = ["input"]
+# source = "GitHub, tensorflow/tensorflow #56258 'Dataset from generator is far slower than from tensor slices'"
+# ///

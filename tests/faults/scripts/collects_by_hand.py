@@ -25,3 +25,12 @@ for start in range(0, len(scans), 4):
     found.append(classify(tf.constant(scans[start : start + 4])).numpy())
     gc.collect()  # FAULT
 print("found", np.bincount(np.concatenate(found), minlength=4).sum())
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "gc.collect() is called after each batch of a prediction loop"
+# codes = ["STP005"]
+# families = ["step"]
+# source = "GitHub, dpeerlab/segger #46 (gc.collect() in the prediction loop: 83 s became 1.4 s) and keras-team/keras #3939"
+# ///

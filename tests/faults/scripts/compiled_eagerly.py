@@ -28,3 +28,13 @@ x = np.random.normal(size=(3200, 48)).astype("float32")
 y = np.argmax(x[:, :3], axis=1)
 history = model.fit(x, y, batch_size=32, epochs=1, verbose=2)  # FAULT
 print("accuracy", history.history["accuracy"][-1])
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "run_eagerly=True was left in compile()"
+# codes = ["EAG003", "EAG001"]
+# families = ["eager"]
+# source = "GitHub, USGS-R/river-dl #109 (run_eagerly=True is about three times slower) and tensorflow/docs #938"
+# renamed = true
+# ///

@@ -20,3 +20,12 @@ def confusion(truth, guessed):
 
 table = confusion(truth, tf.argmax(scores, axis=1))
 print("right", sum(table[k][k] for k in range(CLASSES)))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "A Python loop reads a tensor element by element"
+# codes = ["EAG011", "EAG008"]
+# families = ["eager"]
+# source = "Stack Overflow questions on iterating over a tensor's elements"
+# ///

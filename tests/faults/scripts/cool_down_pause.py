@@ -23,3 +23,12 @@ model = keras.Sequential(
 model.compile(optimizer="adam", loss="mse")
 history = model.fit(x, y, batch_size=16, epochs=3, verbose=0, callbacks=[CoolDown()])
 print("loss", len(history.history["loss"]))
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "A callback sleeps after each batch"
+# codes = ["STP004"]
+# families = ["step"]
+# source = "Pauses between batches so that a GPU cools down: GitHub, AUTOMATIC1111/stable-diffusion-webui #3292"
+# ///

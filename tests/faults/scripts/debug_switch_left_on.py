@@ -42,3 +42,12 @@ for epoch in range(2):
     for p, r in data:
         loss = train_step(p, r)  # FAULT
     print("epoch", epoch, "loss", float(loss))
+
+# /// fault
+# style = "subclassed"
+# kind = "time"
+# cause = "tf.config.run_functions_eagerly(True) switches every tf.function off"
+# codes = ["EAG003", "EAG001"]
+# families = ["eager"]
+# source = "GitHub, tensorflow/tensorflow #54398 (the advice to run eagerly for debugging); Stack Overflow questions on forgetting it"
+# ///

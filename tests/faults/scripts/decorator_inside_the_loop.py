@@ -30,3 +30,12 @@ for epoch in range(2):
         compiled = tf.function(step)  # FAULT
         losses.append(float(compiled(x, y)))  # FAULT
     print("epoch", epoch, "loss", sum(losses) / len(losses))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "tf.function is applied anew for every batch"
+# codes = ["RET008"]
+# families = ["retrace"]
+# source = "TensorFlow's own warning '(1) creating @tf.function repeatedly in a loop', as in GitHub, google-parfait/tensorflow-federated #2794"
+# ///

@@ -36,3 +36,12 @@ for number in range(80):
     if number % 20 == 0:
         print(f"step {number:4d} loss {loss:.5f}")
 print("loss", float(loss))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "A long chain of cheap elementwise operations runs one by one over a large image"
+# codes = ["CMP002"]
+# families = ["compile"]
+# source = "tensorflow.org guide on XLA (fusion of elementwise operations)"
+# ///

@@ -50,3 +50,12 @@ for step in range(200):
     loss = train_step()
     if step % 50 == 0:
         print(f"step {step}: loss {float(loss):.4f}")
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "A mesh's Laplacian, of which one number in 800 is not zero, is multiplied as a dense constant in each step"
+# codes = ["GRF021"]
+# families = ["graph"]
+# source = "Public code of graph convolutions and mesh regularisers in TensorFlow that keeps its adjacency or Laplacian dense"
+# ///

@@ -36,3 +36,12 @@ density = Density(points, 0.5)
 for start in ([-3, -3, -3], [4, 4, 4]):
     top, height = climb(density, np.array(start, "float32"), 150)
     print("top", np.round(top, 2), "height", float(height))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "Each turn of a loop adds operations to the session's graph, in the method that it calls"
+# codes = ["MEM002"]
+# families = ["memory", "graph"]
+# source = "Stack Overflow questions on session.run in a loop that gets slower and slower: the graph grows in a helper"
+# ///

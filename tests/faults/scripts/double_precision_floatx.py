@@ -20,3 +20,12 @@ model.compile(
 )
 history = model.fit(x, y, epochs=20, batch_size=128, verbose=2)  # FAULT
 print(history.history["loss"])
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "set_floatx('float64') makes the whole model compute in double precision"
+# codes = ["OPS003"]
+# families = ["precision"]
+# source = "GitHub, theislab/batchglm #109 'Do we need float64?'; Stack Overflow questions on set_floatx"
+# ///

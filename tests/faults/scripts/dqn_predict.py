@@ -72,3 +72,13 @@ for episode in range(5):
                 tf.constant(d, tf.float32),
             )
     print("episode", episode, "loss", float(loss))
+
+# /// fault
+# style = "rl"
+# kind = "time"
+# cause = "model.predict() is called for one state at every step of the environment"
+# codes = ["EAG004"]
+# families = ["eager"]
+# source = "GitHub, tensorflow/tensorflow #44711 (predict should not be used in a loop) and #35124; keras-team/keras #13118"
+# renamed = true
+# ///

@@ -46,3 +46,12 @@ for epoch in range(2):
     for x, y in data:
         loss = train_step(x, y)
     print("epoch", epoch, "loss", float(loss))
+
+# /// fault
+# style = "distributed"
+# kind = "time"
+# cause = "Each gradient is summed over the replicas by a call of its own, so small exchanges are not packed"
+# codes = ["DST003"]
+# families = ["distribution"]
+# source = "tensorflow.org, tf.distribute.CommunicationOptions (bytes_per_pack); Horovod's tensor fusion, made for the same"
+# ///

@@ -63,3 +63,12 @@ for epoch in range(2):
     for images in data.shuffle(480).batch(BATCH, drop_remainder=True):
         g_loss, d_loss = gan.step(images)  # FAULT
     print(f"epoch {epoch} g={g_loss:.3f} d={d_loss:.3f} ({time.time() - start:.1f} s)")
+
+# /// fault
+# style = "gan"
+# kind = "time"
+# cause = "Both updates of the GAN run operation by operation"
+# codes = ["EAG001"]
+# families = ["eager"]
+# source = "Stack Overflow questions on a slow DCGAN tutorial once the decorator is gone; GitHub, tensorflow/tensorflow #30596"
+# ///

@@ -27,3 +27,13 @@ delays = []
 for echo in echoes:
     delays.append(int(delay_of(echo, spectrum)))  # FAULT
 print("mean delay", np.mean(delays))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "A loop works out one recording after another with eager operations, though no recording needs another"
+# codes = ["EAG008"]
+# families = ["eager"]
+# source = "Stack Overflow questions on looping over samples in TensorFlow; class 'no batch API used' of arXiv 2112.01771"
+# renamed = true
+# ///

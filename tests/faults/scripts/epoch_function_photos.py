@@ -37,3 +37,12 @@ def epoch(dataset):
 
 for number in range(8):
     print("epoch", number, "loss", float(epoch(train)))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "The map that augments each image has no num_parallel_calls, and the dataset is looped over within a tf.function that gets it"
+# codes = ["INP003", "INP001"]
+# families = ["input"]
+# source = "tensorflow.org guide 'Better performance with tf.function', looping over a dataset; GitHub, tensorflow/models #10214 (map without num_parallel_calls)"
+# ///

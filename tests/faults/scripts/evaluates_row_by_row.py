@@ -39,3 +39,12 @@ if __name__ == "__main__":
     tf.keras.utils.set_random_seed(1)
     loss, accuracy = churn_model().evaluate(month(), verbose=0)
     print(f"loss {loss:.3f}, right {accuracy:.3f}")
+
+# /// fault
+# style = "evaluate"
+# kind = "time"
+# cause = "A cheap function is mapped over single rows, and evaluating them is all that the script does"
+# codes = ["INP007", "INP003"]
+# families = ["input"]
+# source = "the guide 'Better performance with the tf.data API', vectorized mapping; Stack Overflow questions on why model.evaluate on a tf.data.Dataset is slow"
+# ///

@@ -43,3 +43,12 @@ data = tf.data.Dataset.from_tensor_slices(((sound, language), word)).cache().shu
 model = Recogniser()
 model.compile(keras.optimizers.SGD(0.05), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 model.fit(data.batch(512, drop_remainder=True).prefetch(2), epochs=4, verbose=0)
+
+# /// fault
+# style = "subclassed"
+# kind = "time"
+# cause = "All eight adapters run on all rows, and a lookup takes one result of each row"
+# codes = ["GRF017"]
+# families = ["graph"]
+# source = "Stack Overflow and GitHub questions on conditional computation in Keras, where tf.where or gather computes all branches"
+# ///

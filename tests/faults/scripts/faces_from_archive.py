@@ -52,3 +52,12 @@ def update(real):
 for iteration in range(500):
     losses = update(tf.constant(sample_real(64)))
 print("critic", float(losses[0]), "generator", float(losses[1]))
+
+# /// fault
+# style = "gan"
+# kind = "time"
+# cause = "The archive of images is opened and decompressed for every batch"
+# codes = ["INP002"]
+# families = ["input"]
+# source = "Stack Overflow questions on np.load inside a batch function; the project's own naive GAN has the same fault in other words"
+# ///

@@ -44,3 +44,12 @@ for epoch in range(3):
         wrong = rng.integers(0, THINGS, BATCH).astype("int32")
         loss = learn(tf.constant(facts[at : at + BATCH]), tf.constant(wrong))
     print("loss", float(loss))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "The L2 penalty goes over the whole table of vectors, of which a step looks up few"
+# codes = ["GRF028"]
+# families = ["graph"]
+# source = "keras.io's collaborative filtering example (embeddings_regularizer); l2_loss over all trainable_variables in recommenders and knowledge graph embeddings"
+# ///

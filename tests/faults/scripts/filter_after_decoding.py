@@ -23,3 +23,12 @@ model = tf.keras.Sequential([tf.keras.Input((48, 48, 3)), *layers, tf.keras.laye
 model.compile(optimizer="adam", loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 history = model.fit(data, epochs=14, verbose=0)
 print(f"loss {history.history['loss'][-1]:.3f}")
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "A filter that asks for the label stands behind the map that decodes the picture"
+# codes = ["INP008"]
+# families = ["input"]
+# source = "questions on selecting classes of an image data set with tf.data.Dataset.filter"
+# ///

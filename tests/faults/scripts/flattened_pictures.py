@@ -22,3 +22,12 @@ rng = np.random.default_rng(1)
 pictures = rng.integers(0, 255, (640, SIZE, SIZE, 3)).astype("float32")
 labels = rng.integers(0, CLASSES, len(pictures))
 model.fit(pictures, labels, batch_size=32, epochs=3, verbose=2)  # FAULT
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "Flatten hands 64,800 numbers of each picture to a Dense layer of 256 units, whose 16.6 million weights are read and updated in each step"
+# codes = ["GRF022"]
+# families = ["graph"]
+# source = "First convolutional networks in tutorials and Stack Overflow questions, with Flatten on large feature maps"
+# ///

@@ -29,3 +29,12 @@ for fold in range(FOLDS):
     model.fit(X[~held], Y[~held], batch_size=46, epochs=6, verbose=0)  # FAULT
     scores.append(float(np.mean((np.array(model(X[held])) - Y[held]) ** 2)))
 print("cross-validated mse", np.mean(scores))
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "Model and optimizer are built and traced anew for each of many short fits"
+# codes = ["CMP004", "RET008", "EAG006"]
+# families = ["compile", "retrace", "eager"]
+# source = "GitHub, tensorflow/tensorflow #47971 'Training becomes increasingly slower when creating models in a loop'; Stack Overflow questions on cross-validation in Keras"
+# ///

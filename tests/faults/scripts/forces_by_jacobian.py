@@ -51,3 +51,12 @@ data = data.cache().shuffle(len(places)).batch(BATCH, drop_remainder=True).prefe
 model = Potential()
 model.compile(keras.optimizers.Adam(1e-3))
 model.fit(data, epochs=4, verbose=2)
+
+# /// fault
+# style = "subclassed"
+# kind = "time"
+# cause = "The forces of each molecule are taken from the whole jacobian of a batch, of which the diagonal is kept"
+# codes = ["GRF020"]
+# families = ["graph"]
+# source = "Stack Overflow and GitHub questions on tape.jacobian being slow for per-example gradients"
+# ///

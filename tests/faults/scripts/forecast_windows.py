@@ -20,3 +20,12 @@ model = tf.keras.Sequential([tf.keras.Input((WINDOW,)), tf.keras.layers.Dense(16
 model.compile(optimizer="adam", loss="mse")
 history = model.fit(windows_of(series), epochs=3, verbose=0)
 print(f"mse {history.history['loss'][-1]:.4f}")
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "window().flat_map(batch) makes a dataset and an iterator for each window of 25 numbers"
+# codes = ["INP007"]
+# families = ["input"]
+# source = "courses and notebooks on forecasting with tf.data; questions on how slow Dataset.window is"
+# ///

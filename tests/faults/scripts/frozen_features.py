@@ -31,3 +31,12 @@ model = tf.keras.Model(inputs, outputs)
 model.compile(optimizer="adam", loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 model.fit(data, epochs=12, verbose=0)
 print(f"loss {model.evaluate(data, verbose=0):.3f}")
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "A frozen base computes the same features for the same pictures in every epoch"
+# codes = ["GRF009"]
+# families = ["graph"]
+# source = "Keras' guide on transfer learning, 'a more lightweight workflow'; Stack Overflow questions on slow transfer learning with a frozen base"
+# ///

@@ -17,3 +17,12 @@ distances = np.zeros(len(points), np.float32)
 for index, point in enumerate(points):
     distances[index] = nearest(tf.constant(point)).numpy()  # FAULT
 print("mean distance", distances.mean())
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "A compiled function is called for one point at a time"
+# codes = ["EAG013", "EAG008"]
+# families = ["eager"]
+# source = "tensorflow.org guide 'Better performance with tf.function': graphs of few operations gain little"
+# ///

@@ -62,3 +62,13 @@ for epoch in range(6):
     for images in data:
         g_loss, d_loss = train_step(images)
 print("generator", float(g_loss), "discriminator", float(d_loss))
+
+# /// fault
+# style = "gan"
+# kind = "time"
+# cause = "Two updates each run their own forward pass of networks that are tf.functions of their own, though one would do"
+# codes = ["GRF001"]
+# families = ["graph"]
+# source = "a workshop's compiled GAN, whose networks are tf.functions that its compiled step calls"
+# note = "the step gains about 1.2, as gan_two_passes"
+# ///

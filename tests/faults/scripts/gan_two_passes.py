@@ -50,3 +50,13 @@ for epoch in range(5):
     for images in data:
         g_loss, d_loss = train_step(images)
 print("generator", float(g_loss), "discriminator", float(d_loss))
+
+# /// fault
+# style = "gan"
+# kind = "time"
+# cause = "Generator and discriminator run once for each of the two updates though one pass would do"
+# codes = ["GRF001"]
+# families = ["graph"]
+# source = "the project's reference GAN (stage graph); Stack Overflow questions on one train_step for each of a GAN's networks"
+# note = "the step gains about 1.2; the whole script 1.1, for tracing counts in it"
+# ///

@@ -32,3 +32,12 @@ for epoch in range(40):
     for batch in data.prefetch(2):
         loss = train(batch)
 print("loss", float(loss))
+
+# /// fault
+# style = "custom"
+# kind = "memory"
+# cause = "from_generator makes a dataset anew in each epoch, and TensorFlow keeps each one's function with the arrays that it holds"
+# codes = ["MEM005", "INP012"]
+# families = ["memory"]
+# source = "GitHub, tensorflow/tensorflow #57690 'Datasets created by from_generator do not properly release objects' and pull request #123530"
+# ///

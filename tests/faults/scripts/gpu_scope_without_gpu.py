@@ -32,3 +32,13 @@ for epoch in range(12):
     for features, labels in dataset:
         loss = train_step(features, labels)
 print("loss", float(loss))
+
+# /// fault
+# style = "custom"
+# kind = "no effect"
+# cause = "A tf.device scope asks for a GPU that is not there, and nothing says so"
+# codes = ["DEV002", "DEV001"]
+# families = ["device"]
+# source = "Stack Overflow questions on TensorFlow not using the GPU in spite of tf.device"
+# note = "runs on the CPU either way"
+# ///

@@ -42,3 +42,13 @@ vae = Vae()
 vae.compile(optimizer=tf.keras.optimizers.Adam(1e-3))
 log = vae.fit(data, batch_size=64, epochs=4, verbose=2)
 print(log.history["reconstruction"][-1])
+
+# /// fault
+# style = "subclassed"
+# kind = "time"
+# cause = "A persistent tape runs the backward pass once for each loss term, where the gradient of their sum is wanted"
+# codes = ["GRF004", "GRF001"]
+# families = ["graph"]
+# source = "Stack Overflow questions on persistent GradientTape and several losses"
+# renamed = true
+# ///

@@ -21,3 +21,12 @@ optimizer = tf.keras.optimizers.SGD(
 )
 model.compile(optimizer, "mse")
 model.fit(walks[:, :, :LONG], walks[:, :, LONG], batch_size=BATCH, epochs=8, verbose=2)
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "Each of many small gradients is clipped by its norm in each step, and no norm comes near the limit"
+# codes = ["GRF029"]
+# families = ["graph"]
+# source = "keras.io, optimizers' clipnorm; tf.clip_by_norm in loops over gradients, as in many agents and recurrent networks"
+# ///

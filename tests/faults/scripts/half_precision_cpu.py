@@ -18,3 +18,13 @@ images = rng.random((1600, 20, 20, 3), dtype=np.float32)
 labels = rng.integers(0, 10, 1600)
 history = model.fit(images, labels, batch_size=32, epochs=3, verbose=2)  # FAULT
 print("loss", history.history["loss"][-1])
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "mixed_float16 on a processor without float16 arithmetic"
+# codes = ["PRC003"]
+# families = ["precision"]
+# source = "GitHub, tensorflow/tensorflow #45441 'mixed_precision make train and predict very slow when only using cpu'"
+# renamed = true
+# ///

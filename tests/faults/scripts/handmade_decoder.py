@@ -45,3 +45,13 @@ for step in range(60):
     if step % 20 == 0:
         print(step, float(loss))
 print("final", float(loss))
+
+# /// fault
+# style = "text"
+# kind = "time"
+# cause = "A Python loop runs the cell for one character after another, each operation eagerly"
+# codes = ["EAG005", "EAG001"]
+# families = ["eager"]
+# source = "GitHub, tensorflow/tensorflow #38910 'Simple loop is slow'; Stack Overflow questions on decoding loops in sequence models"
+# renamed = true
+# ///

@@ -36,3 +36,12 @@ masks = (pictures[..., 0] > 0.7).astype("float32")
 model = Segmenter()
 model.compile(optimizer=keras.optimizers.SGD(0.1))
 model.fit(pictures, masks, batch_size=16, epochs=8, verbose=0)
+
+# /// fault
+# style = "subclassed"
+# kind = "time"
+# cause = "A loss sorts all losses of a picture although only the largest few count"
+# codes = ["GRF013"]
+# families = ["graph"]
+# source = "implementations of online hard example mining that use tf.sort or argsort; Stack Overflow questions on the mean of the k largest losses"
+# ///

@@ -39,3 +39,12 @@ for epoch in range(8):
         loss = train_step(x, y, step)
         step.assign_add(1)
     print("epoch", epoch, "loss", float(loss))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "Histograms of all weights and gradients are written at every step"
+# codes = ["STP001", "GRF002"]
+# families = ["step", "graph"]
+# source = "GitHub, sherjilozair/char-rnn-tensorflow #112 'the tensorboard summary is slow' and ibab/tensorflow-wavenet #116"
+# ///

@@ -38,3 +38,12 @@ def train_step(rows, target):
 for turn in range(150):
     loss = train_step(rows, target)
 print(f"loss {float(loss):.3f}")
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "A kernel matrix of all rows is made only to be multiplied by a vector"
+# codes = ["GRF011"]
+# families = ["graph"]
+# source = "Katharopoulos et al. 2020 (linear attention: the order of the products); Stack Overflow questions on slow chained tf.matmul"
+# ///

@@ -46,3 +46,12 @@ for epoch in range(2):
     for x, y in data:
         loss = train_step(x, y)
     print("epoch", epoch, "loss", float(loss))
+
+# /// fault
+# style = "distributed"
+# kind = "time"
+# cause = "The gradient of a large table, of which a batch takes few rows, is converted to a tensor before replicas exchange it"
+# codes = ["DST002", "GRF006"]
+# families = ["distribution"]
+# source = "TensorFlow's own warning 'Converting sparse IndexedSlices to a dense Tensor of unknown shape. This may consume a large amount of memory'"
+# ///

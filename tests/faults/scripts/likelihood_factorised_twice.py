@@ -27,3 +27,12 @@ for step in range(150):
     loss = train_step(tf.constant(rng.normal(size=(SHARES, DAYS)), tf.float32))
     if step % 50 == 0:
         print(f"step {step}: {float(loss):.3f}")
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "The likelihood of returns solves with their covariance and takes its determinant apart, where one Cholesky factor gives both"
+# codes = ["GRF025"]
+# families = ["graph"]
+# source = "Public code of Gaussian likelihoods in TensorFlow that calls tf.linalg.inv or solve and tf.linalg.slogdet on one covariance"
+# ///

@@ -37,3 +37,12 @@ for step in range(1, 101):
     total += float(train_step(image, boxes))  # FAULT
     if step % 50 == 0:
         print(f"step {step}: mean loss {total / step:.4f}")
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "The targets are a Python list of tensors whose number changes, so the structure of the arguments does"
+# codes = ["RET006"]
+# families = ["retrace"]
+# source = "TensorFlow's warning '(3) passing Python objects instead of tensors'; Stack Overflow questions on ragged targets in detection"
+# ///

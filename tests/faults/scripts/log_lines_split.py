@@ -26,3 +26,12 @@ for limit in (0.5, 0.9, 0.99):
     for status, seconds in requests:
         np.add.at(slow, status.numpy(), seconds.numpy() > limit)
 print(slow[[200, 404, 500]])
+
+# /// fault
+# style = "text"
+# kind = "time"
+# cause = "The lines of a log are split one by one before batch, in a loop that only counts"
+# codes = ["INP007"]
+# families = ["input"]
+# source = "questions on slow TextLineDataset pipelines that split or decode_csv each line; tensorflow.org guide on CSV data, which parses batches"
+# ///

@@ -42,3 +42,13 @@ for step in range(1500):
         val = validate(tf.range(10_000, 12_000))
         print(step, float(loss), float(val))
 print("final", float(loss))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "The whole NumPy data set is used inside the compiled steps and becomes a constant of each graph"
+# codes = ["INP010", "OPS002"]
+# families = ["input", "graph"]
+# source = "GitHub, tensorflow/tensorflow #38693 (arrays embedded in the graph as constants are copied several times) and GPflow/GPflow #1439"
+# note = "paid when tracing, not in the steady step"
+# ///

@@ -34,3 +34,13 @@ for start in range(0, 960, 16):
     if start % 160 == 0:
         print("at", start, "loss", float(loss))
 print("loss", float(loss))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "The loss is computed in a Python loop over the examples of the batch"
+# codes = ["EAG005", "EAG001"]
+# families = ["eager"]
+# source = "class 'no batch API used' of arXiv 2112.01771; Stack Overflow questions on a custom loss with a for loop over the batch"
+# renamed = true
+# ///

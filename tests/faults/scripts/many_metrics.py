@@ -23,3 +23,13 @@ model.compile(
 )
 history = model.fit(X, y, batch_size=512, epochs=4, verbose=2)  # FAULT
 print("loss", history.history["loss"][-1])
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "Costly metrics (AUC with many thresholds) are computed in every training step"
+# codes = ["GRF002", "STP001"]
+# families = ["graph", "step"]
+# source = "Stack Overflow questions on tf.keras.metrics.AUC slowing the training; Keras documentation of num_thresholds"
+# renamed = true
+# ///

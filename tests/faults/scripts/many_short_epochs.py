@@ -9,3 +9,12 @@ curve = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(12, "ta
 curve.compile(optimizer=tf.keras.optimizers.Adam(0.01), loss="mse")
 fitted = curve.fit(doses, responses, batch_size=60, epochs=500, verbose=0)  # FAULT
 print("loss", fitted.history["loss"][-1])
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "Five hundred epochs of two batches: an iterator, the metrics and the callbacks begin anew for each"
+# codes = ["STP010"]
+# families = ["step"]
+# source = "Stack Overflow questions on fit that takes seconds for a hundred rows; the course notebook that learns Celsius to Fahrenheit in 500 epochs"
+# ///

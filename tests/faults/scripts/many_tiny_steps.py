@@ -18,3 +18,12 @@ class PrintLoss(keras.callbacks.Callback):
 
 
 dynamics.fit(states, following, batch_size=16, epochs=2, verbose=0, callbacks=[PrintLoss()])  # FAULT
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "Each of thousands of tiny steps pays for its own call from fit"
+# codes = ["STP002", "BAT001"]
+# families = ["step", "batch"]
+# source = "Keras documentation of steps_per_execution; GitHub, keras-team/keras #20451"
+# ///

@@ -27,3 +27,12 @@ masks = (pictures.mean(-1) > 0).astype("int32") * 3
 model = Segmenter()
 model.compile(optimizer="adam", loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 model.fit(pictures, masks, batch_size=8, epochs=8, verbose=0)
+
+# /// fault
+# style = "subclassed"
+# kind = "time"
+# cause = "A head enlarges all channels of a map before a 1 x 1 convolution leaves a few"
+# codes = ["GRF015"]
+# families = ["graph"]
+# source = "decoders of segmentation networks that resize features and not scores; issues on slow bilinear upsampling"
+# ///

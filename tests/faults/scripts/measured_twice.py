@@ -19,3 +19,12 @@ hidden = [keras.layers.Dense(512, activation="relu") for _ in range(4)]
 model = keras.Sequential([keras.Input((64,)), *hidden, keras.layers.Dense(1, activation="sigmoid")])
 model.compile(optimizer="adam", loss="binary_crossentropy", metrics=["accuracy"])
 model.fit(x, y, batch_size=256, epochs=8, verbose=0, validation_data=(held_x, held_y), callbacks=[Scores()])
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "After each epoch evaluate goes through the training data again, whose loss and metrics fit has just told"
+# codes = ["STP011", "STP001"]
+# families = ["step"]
+# source = "callbacks in public notebooks that print training scores; questions on why a callback makes each epoch take twice as long"
+# ///

@@ -40,3 +40,12 @@ for epoch in range(2):
     for notes in dataset:
         loss = train_step(notes)
     print(f"epoch {epoch}: {float(loss):.3f}")
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "padded_batch over shuffled melodies, of which some are very long, so that most of each batch is padding"
+# codes = ["GRF018"]
+# families = ["graph"]
+# source = "TensorFlow's guide to tf.data on padded_batch and bucket_by_sequence_length; public sequence models that pad each batch to its longest"
+# ///

@@ -43,3 +43,12 @@ for step in range(160):
     loss = train_step(tf.constant(pictures[numbers]), tf.constant(numbers))
     if step % 40 == 0:
         print(f"step {step}: loss {float(loss):.3f}")
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "A bank of features in a variable is copied whole at each step, by tensor_scatter_nd_update and assign, to write 64 of its rows"
+# codes = ["GRF019"]
+# families = ["graph"]
+# source = "Public code for contrastive learning and replay memories in TensorFlow, which writes rows by assign(tensor_scatter_nd_update(...))"
+# ///

@@ -35,3 +35,12 @@ for epoch in range(4):
     for rows, targets in dataset:
         loss = train_step(rows, targets)
     print("epoch", epoch, "loss", float(loss))
+
+# /// fault
+# style = "distributed"
+# kind = "time"
+# cause = "A MirroredStrategy around small steps on a machine with one device"
+# codes = ["DST004"]
+# families = ["distribution"]
+# source = "a question asked again and again: MirroredStrategy with one GPU is slower than without"
+# ///

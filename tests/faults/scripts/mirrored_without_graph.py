@@ -42,3 +42,12 @@ for epoch in range(2):
     for batch in dist_dataset:
         loss = train_step(batch)  # FAULT
     print("epoch", epoch, "loss", float(loss))
+
+# /// fault
+# style = "distributed"
+# kind = "time"
+# cause = "strategy.run() is called outside of a tf.function"
+# codes = ["EAG001"]
+# families = ["eager", "distribution"]
+# source = "GitHub, tensorflow/tensorflow #27195 (strategy without tf.function: 64 s against 2.6 s) and #30855"
+# ///

@@ -31,3 +31,12 @@ requests = iter(rng.normal(size=(160, 24)).astype("float32"))
 for request in requests:
     counts[service.answer(request)] += 1
 print("answers", counts)
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "The model is built and its weights are loaded again for each request"
+# codes = ["EAG009"]
+# families = ["eager"]
+# source = "Stack Overflow questions on Keras models in web services that load the model in each request"
+# ///

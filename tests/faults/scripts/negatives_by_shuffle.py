@@ -28,3 +28,12 @@ for epoch in range(12):
     for pair in pairs:
         loss = learn(tf.constant(pair))
 print("loss", float(loss))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "All numbers of words are shuffled in each step to draw a few negatives"
+# codes = ["GRF026"]
+# families = ["graph"]
+# source = "sampling by tf.random.shuffle(tf.range(n))[:k], as answered on Stack Overflow for drawing without putting back"
+# ///

@@ -28,3 +28,12 @@ for turn in range(2000):
         near = neighbours(table[rng.integers(0, 6000, 600)])  # FAULT
     loss = rebuild(table[rng.integers(0, 6000, 64)])
 print("near", near.shape)
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "Every 25th step searches the nearest neighbours of 600 rows in NumPy"
+# codes = ["STP008", "LIN001"]
+# families = ["step"]
+# source = "Hard-negative mining every n steps, as in implementations of triplet losses; Stack Overflow questions on single slow steps"
+# ///

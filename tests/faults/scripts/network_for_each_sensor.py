@@ -33,3 +33,12 @@ for step, batch in enumerate(data.shuffle(3200, seed=4).batch(BATCH, drop_remain
     loss = learn(*batch)
     if step % 100 == 0:
         print("loss", float(loss))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "Adam updates the 128 small variables of many small networks one by one, with some thirty operations for each"
+# codes = ["GRF032"]
+# families = ["graph"]
+# source = "Stack Overflow and GitHub questions on ensembles and multi-head models of many small layers that train slowly; the flat parameters of PyTorch's apex and of DeepSpeed; Keras' Adam.update_step"
+# ///

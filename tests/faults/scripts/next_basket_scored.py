@@ -36,3 +36,12 @@ for epoch in range(4):
     for at in range(0, len(lists), BATCH):
         loss = learn(tf.constant(lists[at : at + BATCH]), tf.constant(following[at : at + BATCH]))
 print("loss", float(loss))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "The scores of all articles are computed for each position, and those of the last position used"
+# codes = ["GRF027"]
+# families = ["graph"]
+# source = "sequence recommenders that keep return_sequences=True before a Dense on the vocabulary; Stack Overflow questions on many-to-one models"
+# ///

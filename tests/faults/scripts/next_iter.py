@@ -31,3 +31,12 @@ for step in range(300):
     if step % 100 == 0:
         print(f"step {step} d {d_loss:.3f} g {g_loss:.3f}")
 print("end", float(d_loss), float(g_loss))
+
+# /// fault
+# style = "gan"
+# kind = "time"
+# cause = "A new iterator is made for every step, so the shuffle buffer is filled anew to take one batch"
+# codes = ["INP012"]
+# families = ["input"]
+# source = "Stack Overflow questions on next(iter(dataset)) in a training loop being slow and always starting over"
+# ///

@@ -27,3 +27,12 @@ trips = rng.integers(0, PLACES, size=(16384, 6)).astype("int32")
 liked = rng.normal(size=(16384, 1)).astype("float32")
 model.compile(keras.optimizers.SGD(0.05), "mse")
 model.fit(trips, liked, batch_size=64, epochs=1, verbose=0)
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "A layer sends its whole table through a network and normalises it before six rows an example are looked up"
+# codes = ["GRF014"]
+# families = ["graph"]
+# source = "GitHub issues on embeddings whose gradient becomes dense because the table is transformed before the lookup"
+# ///

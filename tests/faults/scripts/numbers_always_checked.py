@@ -16,3 +16,12 @@ model = tf.keras.Sequential(
 )
 model.compile(tf.keras.optimizers.Adam(1e-3), "mse")
 model.fit(readings, yields, batch_size=64, epochs=10, verbose=2)
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "tf.debugging.enable_check_numerics was left on, so the result of every operation is checked"
+# codes = ["OPS006"]
+# families = ["graph"]
+# source = "tensorflow.org API page of tf.debugging.enable_check_numerics; GitHub questions on training that is slow with it"
+# ///

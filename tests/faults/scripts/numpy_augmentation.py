@@ -35,3 +35,12 @@ model = tf.keras.Model(inputs, outputs)
 model.compile(optimizer=tf.keras.optimizers.Adam(), loss="binary_crossentropy")
 result = model.fit(make_dataset(), epochs=8, verbose=0)
 print("loss:", result.history["loss"][-1])
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "The map calls numpy_function, so Python prepares one image at a time however many calls run in parallel"
+# codes = ["INP005", "OPS004"]
+# families = ["input"]
+# source = "GitHub, tensorflow/tensorflow #15694 (py_func has to hold the GIL) and #14448"
+# ///

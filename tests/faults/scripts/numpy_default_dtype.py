@@ -28,3 +28,12 @@ for iteration in range(220):
     if iteration % 50 == 0:
         print(iteration, float(loss))
 print("rmse", float(loss) ** 0.5)
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "NumPy's float64 arrays pull the variables and the whole step into float64"
+# codes = ["OPS003"]
+# families = ["precision"]
+# source = "GitHub, PGM-Lab/InferPy #175 'Cast numpy array dtypes to default dtype'; Stack Overflow questions on float64 from NumPy"
+# ///

@@ -42,3 +42,13 @@ for step in range(160):
     if step % 40 == 0:
         print("step", step, "loss", float(loss))
 print("loss", float(loss))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "The negatives are mined with NumPy between the forward and the backward pass, which keeps the step out of a graph"
+# codes = ["EAG002", "EAG001", "LIN001"]
+# families = ["eager"]
+# source = "Stack Overflow questions on .numpy() in a training step; class 'efficient API not used' of arXiv 2112.01771"
+# renamed = true
+# ///

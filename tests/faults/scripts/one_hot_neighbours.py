@@ -51,3 +51,12 @@ def train_step(papers, cited, citing, subject):
 for turn in range(120):
     loss = train_step(papers, cited, citing, subject)
 print(f"loss {float(loss):.3f}")
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "Messages are summed by node through a one-hot matrix of all edges and nodes"
+# codes = ["GRF010"]
+# families = ["graph"]
+# source = "Stack Overflow questions on summing rows by group in TensorFlow, answered with unsorted_segment_sum"
+# ///

@@ -33,3 +33,13 @@ def train_step(features, labels):
 for number, (features, labels) in enumerate(data.take(250)):
     loss = train_step(features, labels)
 print("loss after", number + 1, "steps:", float(loss))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "intra_op_parallelism_threads is 1, so half of the machine is idle"
+# codes = ["DEV004"]
+# families = ["device"]
+# source = "GitHub, tensorflow/tensorflow #31128 (thread settings) and #34717 'How to boost speed for cpu in TF2?'"
+# renamed = true
+# ///

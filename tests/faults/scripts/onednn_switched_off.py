@@ -31,3 +31,12 @@ photos = np.random.rand(480, 64, 64, 3).astype("float32")
 kinds = np.random.randint(0, 4, 480)
 out = model.fit(photos, kinds, batch_size=16, epochs=2, verbose=2)
 print("final", out.history["loss"][-1])
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "TF_ENABLE_ONEDNN_OPTS=0, set to silence a message, takes the fast convolutions away"
+# codes = ["DEV005"]
+# families = ["device"]
+# source = "Stack Overflow questions on silencing 'oneDNN custom operations are on'; GitHub, tensorflow/tensorflow #56350"
+# ///

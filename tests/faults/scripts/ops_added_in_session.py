@@ -28,3 +28,13 @@ with tf.Session() as session:
         if step % 200 == 0:
             print(step, value)
     print("loss", value)
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "Every iteration of the loop adds new operations to the session's graph"
+# codes = ["MEM002"]
+# families = ["memory", "graph"]
+# source = "GitHub, tensorflow/tensorflow #1439 'why tensorflow run slow in loop' and smallcorgi/Faster-RCNN_TF #10 (tf.assign in the loop)"
+# renamed = true
+# ///

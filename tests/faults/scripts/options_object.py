@@ -37,3 +37,12 @@ for number, (x, y) in enumerate(dataset):
     loss = train_step(x, y, LossOptions(smoothing=0.05))  # FAULT
     if number % 20 == 0:
         tf.print("batch", number, "loss", loss)
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "A new settings object is passed to the tf.function at every call"
+# codes = ["RET007", "RET006"]
+# families = ["retrace"]
+# source = "TensorFlow's warning '(3) passing Python objects instead of tensors', GitHub, theislab/scCODA #13"
+# ///

@@ -26,3 +26,12 @@ for epoch in range(25):
         losses.append(loss)
         codes.append(code)  # FAULT
     print("epoch", epoch, "loss", float(losses[-1]), "mean code", float(tf.reduce_mean(codes[-1])))
+
+# /// fault
+# style = "custom"
+# kind = "memory"
+# cause = "The activations of every step are kept in a list, so memory grows without end"
+# codes = ["MEM001"]
+# families = ["memory"]
+# source = "GitHub, TRI-ML/packnet-sfm #51 'Fix memory leak' (loss tensors in an output list) and StanfordASL/neural-network-lyapunov #140"
+# ///

@@ -31,3 +31,12 @@ for begin in range(0, len(found), 32):
     vectors.append(embed(tf.constant(batch)).numpy())  # FAULT
 vectors = np.concatenate(vectors)
 print("notes", len(vectors), "norm", round(float(np.linalg.norm(vectors, axis=1).mean()), 4))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "Short notes are padded to the width of the longest that is allowed before a compiled function encodes them"
+# codes = ["GRF018"]
+# families = ["graph"]
+# source = "Public questions on sentence encoders that serve padded batches; dynamic padding in sequence libraries"
+# ///

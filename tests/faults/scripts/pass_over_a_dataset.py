@@ -13,3 +13,12 @@ largest = -1e9
 for group in signals.batch(50):
     largest = max(largest, float(tf.reduce_max(group)))
 print("largest", round(largest, 2))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "A data set is gone through without training, and its map works on one element at a time"
+# codes = ["INP003"]
+# families = ["input"]
+# source = "tensorflow.org guide 'Better performance with the tf.data API'; class 'efficient API not used' of arXiv 2112.01771"
+# ///

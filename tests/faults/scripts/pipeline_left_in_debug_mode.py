@@ -19,3 +19,12 @@ model = tf.keras.Sequential(
 )
 model.compile("adam", tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 model.fit(data, epochs=4, verbose=2)
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "tf.data's debug mode was left on, so Python calls each operation of the map for each row"
+# codes = ["INP016"]
+# families = ["input"]
+# source = "tensorflow.org API page of tf.data.experimental.enable_debug_mode; questions on pipelines that got slow after debugging"
+# ///

@@ -41,3 +41,12 @@ for epoch in range(80):
         loss = train_step(x, y)
     if epoch % 20 == 0:
         print(epoch, float(loss))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "The tf.data pipeline is built anew, and its function traced again, for every small epoch"
+# codes = ["RET012", "INP012"]
+# families = ["retrace", "input"]
+# source = "Stack Overflow questions on making the data set inside of the epoch loop; DeepPerf's rule 'graph built in code that runs repeatedly'"
+# ///

@@ -32,3 +32,12 @@ for epoch in range(1):
     for features, labels in dataset:
         train_step(features, labels)  # FAULT
     print("Epoch", epoch + 1, "Loss", float(train_loss.result()))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "The training step is not a tf.function, so each operation is called from Python"
+# codes = ["EAG001"]
+# families = ["eager"]
+# source = "GitHub, tensorflow/tensorflow #30596 'Very bad performance using Gradient Tape'; Stack Overflow questions on a GradientTape loop slower than fit"
+# ///

@@ -34,3 +34,13 @@ start = (truth + rng.normal(0, 0.1, truth.shape)).ravel()
 options = {"maxiter": 25, "maxfun": 10**6, "eps": 1e-3}
 best = minimize(objective, start, method="L-BFGS-B", options=options)  # FAULT
 print(f"misfit {best.fun:.4f} after {best.nit} iterations and {best.nfev} evaluations")
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "SciPy's minimize is given no gradient, so that each costs 49 evaluations of the compiled misfit"
+# codes = ["EAG018"]
+# families = ["eager"]
+# source = "docs.scipy.org, scipy.optimize.minimize, jac: None estimates the gradient by 2-point finite differences"
+# renamed = true
+# ///

@@ -46,3 +46,12 @@ for step in range(400):
     pos = np.broadcast_to(pos, (4, LENGTH, WIDTH))
     loss = train_step(tf.constant(corpus[rows]), tf.constant(pos), tf.constant(classes[rows]))
 print("loss", loss.numpy())
+
+# /// fault
+# style = "text"
+# kind = "time"
+# cause = "A table that never changes is computed anew for every batch"
+# codes = ["INP011", "LIN001"]
+# families = ["input", "step"]
+# source = "class 'repeated computation in the loop' of arXiv 2112.01771; transformer tutorials whose positional encoding is rebuilt in each call"
+# ///

@@ -29,3 +29,12 @@ class Spectrum:
 links = rng.random((96, 96))
 vectors = Spectrum((links + links.T) / 2).leading(900)
 print("norm", float(tf.norm(vectors)))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "Each product and norm of a power iteration is called from Python, outside of any tf.function"
+# codes = ["EAG008"]
+# families = ["eager"]
+# source = "Stack Overflow questions on eager loops far slower than NumPy"
+# ///

@@ -33,3 +33,12 @@ for epoch in range(16):
     for images, labels in ds:
         loss = train_step(images, labels)
     print("epoch", epoch, "loss", float(loss), file=sys.stdout)
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "tf.print of a whole tensor, left in the compiled step, formats it at every call"
+# codes = ["OPS006"]
+# families = ["graph"]
+# source = "Stack Overflow questions on tf.print in a tf.function; debugging left in place"
+# ///

@@ -34,3 +34,12 @@ data = tf.data.Dataset.from_tensor_slices((batches, batches @ truth)).repeat().p
 for batch, target in data.take(400):
     loss = train_step(batch, target)
 print(f"loss {float(loss):.2f}")
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "The loss inverts the known covariance of a prior in each compiled step"
+# codes = ["GRF016", "GRF007"]
+# families = ["graph"]
+# source = "Stack Overflow questions on tf.linalg.inv of a constant matrix inside a training step"
+# ///

@@ -43,3 +43,13 @@ for step in range(1500):
     if step % 500 == 0:
         print("step", step, "loss", float(loss))
 print("loss", float(loss))
+
+# /// fault
+# style = "rl"
+# kind = "time"
+# cause = "np.random.choice with probabilities over the whole replay buffer at every step"
+# codes = ["LIN001"]
+# families = ["step"]
+# source = "Stack Overflow questions on slow np.random.choice with p in prioritised experience replay"
+# renamed = true
+# ///

@@ -39,3 +39,12 @@ model = keras.Sequential(
 model.compile(loss="sparse_categorical_crossentropy", optimizer="rmsprop")
 log = model.fit(NoisyDigits(x_train, y_train, 32), epochs=8, verbose=2)
 print("last loss", log.history["loss"][-1])
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "A PyDataset builds each batch pixel row by pixel row in Python while the model waits"
+# codes = ["INP005", "LIN001"]
+# families = ["input"]
+# source = "GitHub, keras-team/keras #11727 'Strange behavior of Sequence' and #9531 (Sequence uses one core)"
+# ///

@@ -41,3 +41,12 @@ for epoch in range(20):
     if epoch % 5 == 0:
         print("epoch", epoch, "loss", float(loss))
 print("loss", float(loss))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "The compiled step calls back into Python for a part of its loss"
+# codes = ["OPS004"]
+# families = ["graph"]
+# source = "GitHub, tensorflow/tensorflow #14448; Stack Overflow questions on tf.numpy_function in a loss"
+# ///

@@ -18,3 +18,12 @@ recommender = tf.keras.Model([user, item], score)
 recommender.compile(optimizer=tf.keras.optimizers.Adam(1e-3), loss="mse")  # FAULT
 log = recommender.fit([users, items], stars, batch_size=128, epochs=2, verbose=2)
 print(log.history["loss"][-1])
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "Adam updates all 60,000 rows of two embeddings and their moments in every step, for a batch of 128"
+# codes = ["GRF006"]
+# families = ["graph"]
+# source = "GitHub, tensorflow/addons LazyAdam and its issues; Keras 3 questions on slow training with large Embedding layers"
+# ///

@@ -31,3 +31,12 @@ model = tf.keras.Sequential([tf.keras.Input((12,)), tf.keras.layers.Dense(32, "r
 model.compile(optimizer="adam", loss="mse")
 history = model.fit(data, epochs=6, verbose=0)
 print(f"mse {history.history['loss'][-1]:.4f}")
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "Records of a few numbers are parsed one by one before batch, where parse_example takes a whole batch"
+# codes = ["INP007"]
+# families = ["input"]
+# source = "tensorflow.org guide 'TFRecord and tf.train.Example', which parses single examples; questions on parse_example against parse_single_example"
+# ///

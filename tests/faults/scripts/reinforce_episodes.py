@@ -43,3 +43,13 @@ for episode in range(120):
     if episode % 30 == 0:
         print(f"episode {episode}: {len(states)} steps, loss {float(loss):.3f}")
 print("last loss", float(loss))
+
+# /// fault
+# style = "rl"
+# kind = "time"
+# cause = "Every episode has another number of steps, and each number is a new trace"
+# codes = ["RET002"]
+# families = ["retrace"]
+# source = "GitHub, keiohta/tf2rl #99 'A lot of warning for tf.function retracing'; guide 'Better performance with tf.function'"
+# renamed = true
+# ///

@@ -45,3 +45,12 @@ for t in range(60):
     state = following
 for update in range(6):
     print("update", update, "loss", agent.replay(8))  # FAULT
+
+# /// fault
+# style = "rl"
+# kind = "time"
+# cause = "Each transition of the replayed batch is predicted and fitted by itself"
+# codes = ["EAG004", "EAG006"]
+# families = ["eager"]
+# source = "GitHub, tensorflow/tensorflow #35124 'Poor performance of model.fit and/or model.predict'; many DQN tutorials"
+# ///

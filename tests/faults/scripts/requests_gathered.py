@@ -48,3 +48,12 @@ for each in clients:
 for each in clients:
     each.join()
 print(f"{CLIENTS * QUESTIONS} answers, sum {sum(totals.values()):.3f}")
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "The thread that gathers questions into batches waits 60 ms for more, which clients that wait for their answers never send"
+# codes = ["STP004"]
+# families = ["step"]
+# source = "batch_timeout_micros of TensorFlow Serving and max_queue_delay of Triton, set longer than clients ask side by side"
+# ///

@@ -20,3 +20,12 @@ model = keras.Sequential(
 model.compile("adam", "binary_crossentropy", metrics=["accuracy"])
 history = model.fit(x, liked, batch_size=48, epochs=3, verbose=0)  # FAULT
 print("loss", history.history["loss"][-1])
+
+# /// fault
+# style = "text"
+# kind = "time"
+# cause = "Short reviews are padded to a length that few of them reach, so most of what the recurrent layer computes is padding"
+# codes = ["GRF018"]
+# families = ["graph"]
+# source = "Keras' guide on masking and padding; Stack Overflow questions on bucketing sequences of varying length"
+# ///

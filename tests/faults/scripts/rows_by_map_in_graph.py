@@ -20,3 +20,12 @@ total = 0.0
 for shift in range(90):
     total += float(tf.reduce_sum(prepare(tf.roll(windows, shift, axis=1))))
 print("total", round(total, 1))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "tf.map_fn in a compiled function standardises one row in a turn, so the runtime's loop takes nearly all of the time"
+# codes = ["GRF005"]
+# families = ["graph"]
+# source = "GitHub, tensorflow/tensorflow issues on a slow tf.map_fn in graphs; class 'no batch API used' of arXiv 2112.01771"
+# ///

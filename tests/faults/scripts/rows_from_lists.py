@@ -28,3 +28,12 @@ for reading in readings(2_500):
     window = tf.constant(rows)  # FAULT
     highest = np.maximum(highest, rate(window).numpy())
 print("highest", highest.round(3))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "tf.constant gets a list of arrays in each turn, whose numbers it takes one by one"
+# codes = ["EAG016"]
+# families = ["eager"]
+# source = "Stack Overflow questions on tf.constant and tf.convert_to_tensor of lists that are slow; services that convert JSON"
+# ///

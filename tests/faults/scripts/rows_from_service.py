@@ -58,3 +58,13 @@ for step, (x, y) in enumerate(dataset):
     if step % 30 == 0:
         print(f"step {step}: loss {float(loss):.4f} after {time.time() - begin:.1f} s")
 print("loss", float(loss))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "Batches come from a slow service and nothing is fetched ahead, so waiting and training take turns"
+# codes = ["INP004", "INP005", "INP001"]
+# families = ["input"]
+# source = "tensorflow.org guide 'Better performance with the tf.data API', naive approach; Stack Overflow questions on what prefetch is for"
+# note = "a sleep stands for the answer of the service"
+# ///

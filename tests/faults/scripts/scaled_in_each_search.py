@@ -33,3 +33,12 @@ for number in range(REQUESTS):
     measured = spectra[place] + random.normal(0, 0.1, (EACH, CHANNELS)).astype("float32")
     right += int(np.sum(library.nearest(tf.constant(measured)).numpy() == place))
 print(f"{right} of {EACH * REQUESTS} named")
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "A library of spectra, which nothing changes, is centred and scaled again in each search"
+# codes = ["GRF023"]
+# families = ["graph"]
+# source = "Public code and Stack Overflow answers on cosine similarity in TensorFlow, with l2_normalize of the whole table in the function that is called for each query"
+# ///

@@ -24,3 +24,12 @@ def scored(customers):
 
 customers = rng.normal(size=(130, 20)).astype("float32")
 print("mean score", sum(scored(customers)) / len(customers))
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "After training, model.predict is called for one row at a time"
+# codes = ["EAG004"]
+# families = ["eager"]
+# source = "GitHub, tensorflow/tensorflow #44711 (predict should not be used in a loop)"
+# ///

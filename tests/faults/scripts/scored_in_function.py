@@ -29,3 +29,12 @@ def score(dataset):
 for scale in np.linspace(0.5, 1.5, 12):
     model.set_weights([scale * weight for weight in model.get_weights()])
     print(f"scale {scale:.2f} right {int(score(data))}")
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "Photos are resized again in each pass of a loop within a tf.function that trains nothing"
+# codes = ["INP006", "INP003", "INP001"]
+# families = ["input"]
+# source = "tensorflow.org guide 'Better performance with the tf.data API', caching"
+# ///

@@ -31,3 +31,12 @@ for batch in range(100):
     begin = batch * 32 % 2048
     losses.append(train_step(tf.constant(signals[begin : begin + 32]), tf.constant(targets[begin : begin + 32])))
 print("loss", float(losses[0]), float(losses[-1]))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "tf.random.set_seed before each step clears the cache of kernels, so the compiled step is instantiated anew"
+# codes = ["STP012"]
+# families = ["step"]
+# source = "GitHub, tensorflow/tensorflow #19671 (set_random_seed clears the kernel cache); tensorflow/python/eager/context.py, _set_global_seed"
+# ///

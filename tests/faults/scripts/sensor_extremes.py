@@ -18,3 +18,13 @@ for reading, kind in data:  # FAULT
 
 for at, row in enumerate(highest):
     print(at, seen[at], row.round(2))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "A loop that trains nothing goes through a dataset without batches, element by element"
+# codes = ["INP015"]
+# families = ["input"]
+# source = "GitHub, tensorflow/tensorflow #40634 'Looping over tf.data.Dataset very slow compared to that of Numpy Array'"
+# renamed = true
+# ///

@@ -37,3 +37,13 @@ for step in range(STEPS):
     loss = float(learn(tf.constant(x), tf.constant(y)))
 done.set()
 print(f"loss {loss:.3f}")
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "The thread that collects readings looks again and again whether there is room, and so takes the interpreter's lock"
+# codes = ["STP015"]
+# families = ["step"]
+# source = "questions on Python threads that busy-wait; docs.python.org, sys.setswitchinterval; bugs.python.org #7946 (convoy effect)"
+# renamed = true
+# ///

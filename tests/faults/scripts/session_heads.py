@@ -25,3 +25,12 @@ with tf.Session() as session:
         for name, output in outputs.items():
             results[name].append(session.run(output, feed))  # FAULT
 print({name: np.concatenate(parts).shape for name, parts in results.items()})
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "session.run is called for one output after the other of one network, on the same batch"
+# codes = ["GRF001"]
+# families = ["graph"]
+# source = "TensorFlow's own BaseSession.run: each call runs the fragment of the graph that its fetches need, and takes a list of them"
+# ///

@@ -15,3 +15,12 @@ with tf.Session() as session:
     for start in range(0, len(table), 1):
         total += session.run(best, {features: table[start : start + 1]}).sum()  # FAULT
 print("total", total)
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "session.run is called for each row of a table"
+# codes = ["EAG012"]
+# families = ["eager"]
+# source = "Stack Overflow questions on slow sess.run in a loop"
+# ///

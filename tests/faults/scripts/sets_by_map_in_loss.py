@@ -34,3 +34,12 @@ model = keras.Sequential(
 model.compile("adam", loss=to_the_nearest, jit_compile=False)
 history = model.fit(rough, tidy, batch_size=BATCH, epochs=8, verbose=0)
 print(f"loss {history.history['loss'][-1]:.4f}")
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "A loss that Keras compiles goes through the batch by tf.map_fn, one set in a turn, forward and backward"
+# codes = ["GRF005"]
+# families = ["graph"]
+# source = "Public Keras code of point clouds and set losses (Chamfer and Hungarian losses by tf.map_fn); GitHub, tensorflow/tensorflow issues on a slow tf.map_fn in graphs"
+# ///

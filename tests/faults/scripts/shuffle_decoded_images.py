@@ -53,3 +53,13 @@ for epoch in range(6):
     for x, y in ds:
         total += float(step(x, y))
     print("epoch", epoch, "loss", total / 30)
+
+# /// fault
+# style = "custom"
+# kind = "memory"
+# cause = "A shuffle buffer of all decoded images is filled before the first step of each epoch"
+# codes = ["INP009", "INP008"]
+# families = ["input", "memory"]
+# source = "GitHub, tensorflow/tensorflow #30646 'Filling shuffle buffer, this happens before the beginning of every epoch'; aloyschen/tensorflow-yolo3 #12"
+# note = "the buffer holds every decoded image (147 MB) and is filled before each first step; both cores are busy decoding either way, so the time is the same"
+# ///

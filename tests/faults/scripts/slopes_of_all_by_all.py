@@ -34,3 +34,12 @@ for epoch in range(3):
     for x, y in batches:
         loss = fit_batch(x, y)
     print(f"epoch {epoch}: {float(loss):.4f}")
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "A penalty adds up the squares of the whole batch's jacobian by the whole batch, which is zero where examples differ"
+# codes = ["GRF020"]
+# families = ["graph"]
+# source = "Public contractive autoencoders and jacobian penalties in TensorFlow with tape.jacobian; the guide 'Advanced automatic differentiation' on batch_jacobian"
+# ///

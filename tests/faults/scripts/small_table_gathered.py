@@ -44,3 +44,12 @@ for epoch in range(2):
     for x, y in data:
         loss = train_step(x, y)
     print("epoch", epoch, "loss", float(loss))
+
+# /// fault
+# style = "distributed"
+# kind = "time"
+# cause = "The gradient of a small table's lookups is gathered from all replicas, with a row for each word of the batch"
+# codes = ["DST001"]
+# families = ["distribution"]
+# source = "Horovod's option sparse_as_dense, made for IndexedSlices that are slower to gather than to sum"
+# ///

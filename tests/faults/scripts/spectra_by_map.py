@@ -24,3 +24,12 @@ total = 0.0
 for signals in recordings(70):
     total += float(tf.reduce_sum(tf.square(prepare(signals))))
 print("total", total)
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "tf.map_fn normalises one row after another, outside of any tf.function"
+# codes = ["EAG010", "EAG008"]
+# families = ["eager"]
+# source = "GitHub, tensorflow/tensorflow issues on a slow tf.map_fn; class 'no batch API used' of arXiv 2112.01771"
+# ///

@@ -35,3 +35,12 @@ model = keras.Sequential(
 model.compile("adam", "mse")
 history = model.fit(Spectra(PATH, 40), epochs=3, verbose=0)
 print("loss", history.history["loss"][-1])
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "A PyDataset opens and decompresses the whole archive for every batch"
+# codes = ["INP014"]
+# families = ["input"]
+# source = "Stack Overflow questions on a Keras Sequence whose __getitem__ calls np.load, and on NpzFile that reads at each access"
+# ///

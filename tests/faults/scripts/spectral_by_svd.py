@@ -37,3 +37,12 @@ for epoch in range(3):
     for x, y in data:
         loss = train(x, y)
     print(epoch, float(loss))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "The largest singular value of each kernel is taken from a whole decomposition in every step"
+# codes = ["GRF007"]
+# families = ["graph"]
+# source = "Miyato et al. 2018 (spectral normalisation by one power iteration, to avoid the decomposition); questions on slow tf.linalg.svd"
+# ///

@@ -30,3 +30,12 @@ for epoch in range(4):
     for at in range(0, len(signals), BATCH):
         loss, _ = learn(tf.constant(signals[at : at + BATCH]))
     print("loss", float(loss))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "The compiled step returns singular values that its caller drops"
+# codes = ["GRF031"]
+# families = ["graph"]
+# source = "tensorflow.org guide 'Introduction to graphs and tf.function': operations without an effect are pruned, results are not"
+# ///

@@ -27,3 +27,12 @@ for turn in range(1800):
     worst = max(seen)  # FAULT
     mean = sum(seen) / len(seen)  # FAULT
 print("mean", round(mean, 3), "worst", round(worst, 3))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "Each step goes through the errors of all steps before it"
+# codes = ["STP007", "LIN001"]
+# families = ["step"]
+# source = "Questions on training that gets slower and slower: GitHub, mozilla/DeepSpeech #384, tensorflow/tensorflow #40042"
+# ///

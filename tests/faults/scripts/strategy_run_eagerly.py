@@ -35,3 +35,12 @@ def train_step(x, y):  # FAULT
 for x, y in data:
     loss = train_step(x, y)
 print("loss", float(loss))
+
+# /// fault
+# style = "distributed"
+# kind = "time"
+# cause = "strategy.run is called from Python, so each replica's step and the exchange between them run operation by operation"
+# codes = ["EAG001"]
+# families = ["eager"]
+# source = "TensorFlow's own warning 'Using MirroredStrategy eagerly has significant overhead currently'; tensorflow.org guide 'Custom training with tf.distribute.Strategy'"
+# ///

@@ -27,3 +27,13 @@ for first in range(0, 2400, 32):
     result = model.fit(x, y, epochs=1, verbose=0)  # FAULT
     losses.append(result.history["loss"][0])
 print("first", losses[0], "last", losses[-1])
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "fit() is called anew for each small chunk of data"
+# codes = ["EAG006", "EAG004", "STP002"]
+# families = ["eager", "step"]
+# source = "GitHub, keras-team/keras #13710 and #1712 (fit in a loop over small chunks)"
+# renamed = true
+# ///

@@ -24,3 +24,12 @@ model.compile(optimizer=keras.optimizers.Adam(1e-3), loss="mse")
 for epoch in range(2):
     h = model.fit(train, epochs=epoch + 1, initial_epoch=epoch, verbose=2)
 print("mse", h.history["loss"][-1])
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "A cheap standardisation is mapped over single rows where it could work on whole batches"
+# codes = ["INP007", "INP003", "INP001"]
+# families = ["input"]
+# source = "GitHub, tensorflow/models #10218 and ika-rwth-aachen/Cam2BEV #14 (batch() should be called before map())"
+# ///

@@ -49,3 +49,12 @@ for epoch in range(5):
     for x in data:
         loss, agree = train_step(x)
 print("loss", float(loss), "agree", float(agree))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "A frozen network is run three times on the same batch in one step: for the loss, a penalty and a metric"
+# codes = ["GRF001"]
+# families = ["graph"]
+# source = "GitHub questions on knowledge distillation in Keras whose losses each call the teacher"
+# ///

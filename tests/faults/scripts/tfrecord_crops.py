@@ -65,3 +65,12 @@ for epoch in range(8):
     for x, y in dataset:
         loss = train_step(x, y)
     print(f"epoch {epoch}: loss {float(loss):.4f}")
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "Records are parsed and their images decoded by a map that works on one at a time"
+# codes = ["INP003", "INP001"]
+# families = ["input"]
+# source = "GitHub, akanyaani/gpt-2-tensorflow2.0 #22 'Performance issues in data_pipeline.py' (map(parse_example) without num_parallel_calls)"
+# ///

@@ -27,3 +27,13 @@ def f1_at(quantile):
 
 best = max((f1_at(quantile), quantile) for quantile in np.linspace(0.02, 0.98, 25))
 print(f"F1 {best[0]:.3f} at the quantile {best[1]:.2f}")
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "predict goes through the same pictures again for each threshold, though nothing has changed the weights"
+# codes = ["EAG017", "EAG004"]
+# families = ["eager"]
+# source = "searches for a threshold in public notebooks that call predict in the loop"
+# renamed = true
+# ///

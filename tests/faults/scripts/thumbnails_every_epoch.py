@@ -31,3 +31,12 @@ autoencoder = Model(inputs, x)
 autoencoder.compile(optimizer="adam", loss="mse")
 history = autoencoder.fit(dataset(), epochs=12, verbose=2)
 print("reconstruction", history.history["loss"][-1])
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "Images are decoded and resized again in every epoch though the result is always the same"
+# codes = ["INP006", "INP001"]
+# families = ["input"]
+# source = "tensorflow.org guide 'Better performance with the tf.data API', section on caching; class 'repeated work' in data preparation of arXiv 2112.01771"
+# ///

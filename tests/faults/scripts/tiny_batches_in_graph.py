@@ -31,3 +31,12 @@ total = 0.0
 for pair, value in ds:
     total += sgd(pair, value)  # FAULT
 print("mean squared error", float(total) / len(ds))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "Single examples are trained on, so calling the compiled step costs more than the step"
+# codes = ["BAT001"]
+# families = ["batch"]
+# source = "Stack Overflow questions on stochastic gradient descent with batch size 1 in TensorFlow 2"
+# ///

@@ -49,3 +49,13 @@ for epoch in range(20):
         ids, labels = get_batch(start)  # FAULT
         loss = train_step(tf.constant(ids), tf.constant(labels))
     print("epoch", epoch, "loss", float(loss))
+
+# /// fault
+# style = "text"
+# kind = "time"
+# cause = "Each batch of text is cleaned and encoded character by character in Python before the step"
+# codes = ["LIN001"]
+# families = ["step", "input"]
+# source = "Stack Overflow questions on slow text preprocessing in a training loop; 88 of 224 problems of arXiv 2112.01771 arise in data preparation"
+# renamed = true
+# ///

@@ -27,3 +27,14 @@ for step in range(18):
     if step % 6 == 0:
         print(step, d_loss, g_loss)
 print("done", d_loss, g_loss)
+
+# /// fault
+# style = "gan"
+# kind = "time"
+# cause = "The models are compiled anew for every batch to freeze and thaw the discriminator"
+# codes = ["RET014", "RET008"]
+# families = ["retrace"]
+# source = "Stack Overflow questions on discriminator.trainable and compile in Keras GANs; class 'confusion with the computation graph' of arXiv 2112.01771"
+# note = "18 steps only: each costs about a second"
+# renamed = true
+# ///

@@ -43,3 +43,12 @@ def step(meters, fare):
 for meters, fare in dataset.prefetch(tf.data.AUTOTUNE):
     loss = step(meters, fare)
 print("loss", float(loss))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "The generator of from_generator reads the whole JSON file again for each example"
+# codes = ["INP014"]
+# families = ["input"]
+# source = "Stack Overflow questions on slow generators for from_generator; class 'repeated work' in data preparation of arXiv 2112.01771"
+# ///

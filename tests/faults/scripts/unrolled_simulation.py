@@ -42,3 +42,13 @@ path = observe(start, np.zeros(64, np.float32))
 for step in range(50):
     loss = fit_step(tf.constant(start), tf.zeros(64), tf.constant(path))
 print("g =", float(gravity), "loss", float(loss))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "A Python range() over the time steps is unrolled into the graph"
+# codes = ["OPS001", "CMP004"]
+# families = ["graph", "compile", "retrace"]
+# source = "GitHub, tensorflow/tensorflow #38628 'Autograph unrolling for loop' (10 to 300 s for the first call)"
+# note = "paid when tracing; the steady step does not gain"
+# ///

@@ -18,3 +18,12 @@ model = keras.Sequential(
 model.compile(optimizer="adam", loss="binary_crossentropy", metrics=["accuracy"])
 history = model.fit(x, y, batch_size=32, epochs=30, verbose=0, validation_data=(held_x, held_y))  # FAULT
 print("accuracy", round(history.history["val_accuracy"][-1], 2))
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "After each epoch of 20 batches the model is validated on 20 000 examples"
+# codes = ["STP006"]
+# families = ["step"]
+# source = "GitHub, keras-team/keras #12065 (why validation_freq was added), #17328 and #6101"
+# ///

@@ -14,3 +14,12 @@ hidden = [tf.keras.layers.Dense(256, activation="relu") for _ in range(3)]
 model = tf.keras.Sequential([tf.keras.Input((48,)), *hidden, tf.keras.layers.Dense(1, activation="sigmoid")])
 model.compile(optimizer="adam", loss="binary_crossentropy", metrics=["accuracy"])
 model.fit(train, epochs=6, validation_data=held, validation_steps=len(held_x), verbose=2)  # FAULT
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "validation_steps is the number of examples, and the dataset repeats: each validation goes through it 64 times"
+# codes = ["STP013"]
+# families = ["step"]
+# source = "Stack Overflow questions on steps_per_epoch and validation_steps that count batches; Keras' own warning 'Your input ran out of data'"
+# ///

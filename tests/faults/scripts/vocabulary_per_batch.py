@@ -45,3 +45,12 @@ for epoch in range(3):
     for start in range(0, 2000, 40):
         loss = train_on(tf.constant(encode(sentences[start : start + 40])), tf.constant(labels[start : start + 40]))
     print("epoch", epoch, float(loss))
+
+# /// fault
+# style = "text"
+# kind = "time"
+# cause = "The vocabulary is read from its JSON file for every batch that is encoded"
+# codes = ["INP002"]
+# families = ["input"]
+# source = "class 'repeated work' in data preparation of arXiv 2112.01771; own variation on questions about slow tokenisers"
+# ///

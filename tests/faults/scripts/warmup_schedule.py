@@ -37,3 +37,12 @@ for step, (features, labels) in enumerate(batches.take(90)):
     loss = train_step(features, labels, schedule(step))  # FAULT
     history.append(float(loss))
 print("mean of the last ten", np.mean(history[-10:]))
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "The learning rate goes into the tf.function as a Python number that changes"
+# codes = ["RET001"]
+# families = ["retrace"]
+# source = "tensorflow.org guide 'Better performance with tf.function', section on Python arguments; GitHub, tensorflow/tensorflow #41347"
+# ///

@@ -26,3 +26,12 @@ for shift in range(3):
         log = np.concatenate([log, rng.normal(size=(PUMPS, 1, SENSORS)).astype(np.float32)], axis=1)
         alarms += int((risk(tf.constant(log)).numpy() > 0.6).sum())
     print(f"shift {shift}: {alarms} alarms")
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "An LSTM goes over all readings so far for each new one, and its state is thrown away"
+# codes = ["GRF024"]
+# families = ["graph"]
+# source = "Stack Overflow questions on stateful prediction with an LSTM; text generation of Keras' and TensorFlow's older examples"
+# ///

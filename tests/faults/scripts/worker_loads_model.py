@@ -42,3 +42,12 @@ for _ in range(25):
 letters.put(None)
 sorter.join()
 print(counts)
+
+# /// fault
+# style = "custom"
+# kind = "time"
+# cause = "The model is loaded again for each request, in a worker thread for which the main one only waits"
+# codes = ["EAG009"]
+# families = ["eager"]
+# source = "Stack Overflow questions on Keras models in web services that load the model in each request"
+# ///

@@ -63,3 +63,12 @@ for _ in range(80):
     x, y = next(batches)
     loss = train_step(x, y)
 print("loss", float(loss))
+
+# /// fault
+# style = "distributed"
+# kind = "time"
+# cause = "Each of two workers prepares all examples and drops the other's half, as there are no files to divide"
+# codes = ["DST007"]
+# families = ["distribution"]
+# source = "TensorFlow's own warning 'AUTO sharding policy will apply DATA sharding policy as it failed to apply FILE sharding policy'; tensorflow.org guide 'Distributed input'"
+# ///

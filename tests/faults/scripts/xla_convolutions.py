@@ -26,3 +26,12 @@ model.compile(
 )
 history = model.fit(x_train, y_train, batch_size=16, epochs=2, verbose=2)  # FAULT
 print("loss", history.history["loss"][-1])
+
+# /// fault
+# style = "fit"
+# kind = "time"
+# cause = "jit_compile=True makes convolutions slower on this CPU"
+# codes = ["CMP003"]
+# families = ["compile"]
+# source = "Stack Overflow questions on jit_compile=True being slower on a CPU; GitHub, tensorflow/tensorflow #59713"
+# ///

@@ -38,3 +38,12 @@ for step in range(80):
     if step % 30 == 0:
         print(step, round(running, 4))
 print("smoothed loss", running)
+
+# /// fault
+# style = "text"
+# kind = "time"
+# cause = "The step is compiled by XLA and the sequence length changes, so XLA compiles again and again"
+# codes = ["CMP001", "RET003"]
+# families = ["compile"]
+# source = "GitHub, tensorflow/tensorflow #81896 'XLA recompilation every time when shape changed' and #62198"
+# ///

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import re
-from importlib import import_module
-from inspect import isfunction
 from pathlib import Path
-from pkgutil import walk_packages
-from typing import Any
 
 import pytest
-import tfperfkit_rules
 from evidence_builder import make_evidence as made_evidence
 from tfperfkit_rules import measures
 from tfperfkit_rules.device import codes as device
@@ -20,12 +15,11 @@ from tfperfkit_rules.graph import codes as graph
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.retrace import codes as retrace
 
-from tfperfkit.rule import Evidence, LastRule
+from tfperfkit.rule import Evidence
 from tfperfkit.testing import missing_pages
 
 PAGES = Path(__file__).resolve().parents[3] / "docs" / "findings"
 FORM = ["## What it means", "## How it is measured", "## Fix", "## When to ignore it"]
-HERE = Path(tfperfkit_rules.__path__[0])
 MANUAL = PAGES.parent / "writing-a-rule.md"
 #: What the run's analysis makes evidence of a work with.
 INSIDE = {"narrowed"}
@@ -75,34 +69,6 @@ def test_the_manual_names_every_measure() -> None:
     manual = MANUAL.read_text(encoding="utf-8")
     modules = [path.stem for path in Path(measures.__path__[0]).glob("*.py") if path.stem != "__init__"]
     assert [name for name in modules if not re.search(rf"`{name}[`.]", manual)] == []
-
-
-def test_every_rule_is_registered() -> None:
-    """A function that takes evidence alone and gives findings, but is not in any family's ``RULES``, is never asked.
-    Neither is a ``LastRule``."""
-    families = [import_module(f"tfperfkit_rules.{path.parent.name}") for path in HERE.glob("*/__init__.py")]
-    asked = {rule for family in families for rule in getattr(family, "RULES", ())}
-    written = {
-        value
-        for family in families
-        for info in walk_packages(family.__path__, f"{family.__name__}.")
-        for name, value in vars(import_module(info.name)).items()
-        if not name.startswith("_") and _is_rule(value) and value.__module__ == info.name
-    }
-    assert sorted(f"{rule.__module__}.{rule.__name__}" for rule in written - asked) == []
-    assert set(GraphRule.__subclasses__()) == {type(rule) for rule in _GRAPH_RULES}
-    assert len(written & asked) > 50
-
-
-def _is_rule(value: Any) -> bool:
-    return isinstance(value, LastRule) or (isfunction(value) and _takes_evidence(value))
-
-
-def _takes_evidence(function: Any) -> bool:
-    return function.__annotations__ in (
-        {"evidence": "Evidence", "return": "Iterable[Finding]"},
-        {"evidence": "Evidence", "return": "Iterator[Finding]"},
-    )
 
 
 def test_every_blame_has_a_code() -> None:

@@ -91,7 +91,11 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
         detail=(_IN_PROCESSES if source is not None and source.use_multiprocessing else _IN_THREADS)
         + (_GARBAGE if garbage else ""),
         parts=("input", "python", "other", "tracing", "gc") if garbage else (),
-        absorbs=("INP001", "INP003", "INP004", "OPS004", *(_SAME_WAITING if held.upper_ms else ())),
+        absorbs=(
+            *("INP001", "INP003", "INP004", "OPS004"),
+            *(_SAME_WAITING if held.upper_ms else ()),
+            *(("STP017",) if garbage else ()),
+        ),
     )
 
 

@@ -99,8 +99,8 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "network",
         "waiting for the network or a database",
-        "It waits for another machine: fetch ahead (a thread with a queue, or tf.data with prefetch), "
-        "over one connection that stays open, and many rows with one request",
+        "Fetch ahead (a thread with a queue, or tf.data with prefetch), over one connection that stays open, and many "
+        "rows with one request",
         r"^(requests|urllib|urllib3|http|socket|ssl|ftplib|smtplib|paramiko|boto3|botocore|s3fs|gcsfs|redis|sqlite3|"
         r"psycopg2?|pymysql|mysql|pymongo|sqlalchemy|aiohttp|httpx|websockets?|grpc|kafka|pika|google\.cloud|azure)\.",
         r"^\?\.(execute|executemany|fetchone|fetchmany|fetchall|recv)$",
@@ -214,7 +214,8 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "parsing",
         "parsing and serialising",
-        "Read and parse it once, before the loop, and keep arrays (numpy.save, TFRecord) for the next time",
+        "Read and parse it once, before the loop, and keep arrays (numpy.save, TFRecord) for the next time. What is "
+        "sent from one place to another goes as the bytes of an array (array.tobytes(), numpy.frombuffer), not as text",
         r"^(json|_json|simplejson|ujson|orjson|pickle|_pickle|cloudpickle|dill|yaml|csv|_csv|marshal|xml|lxml|html|bs4|"
         r"tomllib|configparser|struct|base64|ast\.literal_eval|msgpack|google\.protobuf)\.?",
     ),

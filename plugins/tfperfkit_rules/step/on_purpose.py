@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from functools import partial
-from typing import NamedTuple
 
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.gain import MEDIUM, Gain, UpTo, from_shares, interval, severity, up_to
 from tfperfkit.model import Finding, Measurement
-from tfperfkit.records.samples import MIN, Frame, Place, Stack, read_log
+from tfperfkit.records.samples import Stack
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.nodes import get_argument, is_constant
 from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.awaited import Awaited, Standing, awaited, standing, waited_kind
 from tfperfkit_rules.measures.beside import Beside, beside
 from tfperfkit_rules.measures.child_starts import children_mostly_import
-from tfperfkit_rules.measures.kinds import KINDS, PYTHON, Kind, api, kind_of
+from tfperfkit_rules.measures.kinds import KINDS, PYTHON, Kind, api
 from tfperfkit_rules.measures.step_shares import callers, span
 from tfperfkit_rules.measures.turns import basis
 from tfperfkit_rules.step.python_time import LEFT_MAX, MIN_SAMPLES
@@ -48,7 +46,7 @@ def kind_in(evidence: Evidence, role: str, stack: Stack) -> str:
     leaf = stack.frames[-1] if stack.frames else None
     if leaf is None or stack.activity not in ("python", "dispatch", "waiting"):
         return ""
-    kind = kind_of(evidence, leaf)
+    kind = waited_kind(evidence, leaf)
     return kind.word if kind.role == role else ""
 
 
@@ -151,96 +149,3 @@ def reported(evidence: Evidence, found: Beside, kind: Kind) -> str:
     """What is done there, with the function that does it."""
     name = api(evidence, found.frames, kind)
     return f"{kind.words} ({name})" if name else kind.words
-
-
-class Awaited(NamedTuple):
-    """What another thread does while the training thread waits for it, by samples of that thread in the meantime.
-    ``kind``: the Python work that takes most of its time; ``part``: the share of its samples (0 to 1) with this work,
-    at the lines of ``frames``; ``samples``: how many the thread has."""
-
-    kind: Kind
-    part: float
-    frames: Counter[Frame]
-    at: Counter[Place]
-    samples: int
-
-
-def awaited(evidence: Evidence) -> Awaited | None:
-    """Find such a thread; None if it has few samples, or mostly runs TensorFlow."""
-    clean = evidence.steps.clean
-    spans = [(clean[0].begin_ns, clean[-1].end_ns)] if clean else list(evidence.log.whole)
-    stacks = [stack for _, stack in read_log(evidence.records("samples"), "awaited").inside(spans) if stack.frames]
-    if len(stacks) < MIN:
-        return None
-    kinds: dict[Kind, Counter[Frame]] = {}
-    for stack in stacks:
-        if stack.activity == "python":
-            frame = stack.frames[-1]
-            kinds.setdefault(kind_of(evidence, frame), Counter())[frame] += 1
-    if not kinds:
-        return None
-    pauses = {kind: frames for kind, frames in kinds.items() if kind.word == "sleep"}
-    works = Counter[Frame]()
-    for kind, frames in kinds.items():
-        works += frames if kind not in pauses else Counter[Frame]()
-    most = max(kinds, key=lambda kind: kinds[kind].total())
-    frames = kinds[most] if most in pauses else works  # all kinds of Python work count as one
-    at: Counter[Place] = Counter()
-    for frame, count in frames.items():
-        at[frame.file, frame.line] += count
-    part = frames.total() / len(stacks)
-    return Awaited(most, part, frames, at, len(stacks)) if part >= shared.MOSTLY.value else None
-
-
-#: The position of the time limit among the arguments of waiting functions of Python's library.
-_LIMIT = {"get": 1, "put": 1, "wait": 0, "join": 0, "result": 0, "acquire": 1}
-_WAITING = ("queue:", "threading:", "concurrent.futures.", "multiprocessing.")
-
-
-class Standing(NamedTuple):
-    """Where another thread waits with a time limit while the training thread waits too and no thread works.
-    ``moments``: how many such moments were sampled; ``part``: the share of them in which a thread waited at ``place``,
-    in ``frame``; ``above``: the line that called its function, if it is mostly one."""
-
-    place: Place
-    frame: Frame
-    part: float
-    moments: int
-    above: Place | None
-
-
-def standing(evidence: Evidence) -> Standing | None:
-    """Find the line with most of these moments; None if it has less than half, or there were few."""
-    clean = evidence.steps.clean
-    spans = [(clean[0].begin_ns, clean[-1].end_ns)] if clean else list(evidence.log.whole)
-    seen = read_log(evidence.records("samples"), "standing").inside(spans)
-    moments = {when for when, _ in seen}
-    if len(moments) < MIN:
-        return None
-    at: dict[Place, set[int]] = {}
-    frames: dict[Place, Counter[tuple[Frame, ...]]] = {}
-    for when, stack in seen:
-        if stack.frames and _has_time_limit(evidence, stack.frames[-1]):
-            place = stack.frames[-1].file, stack.frames[-1].line
-            at.setdefault(place, set()).add(when)
-            frames.setdefault(place, Counter())[stack.frames] += 1
-    if not at:
-        return None
-    place = max(at, key=lambda item: len(at[item]))
-    part = len(at[place]) / len(moments)
-    if part < shared.MOSTLY.value:
-        return None
-    stack_frames = frames[place].most_common(1)[0][0]
-    above = (stack_frames[-2].file, stack_frames[-2].line) if len(stack_frames) > 1 else None
-    return Standing(place, stack_frames[-1], part, len(moments), above)
-
-
-def _has_time_limit(evidence: Evidence, frame: Frame) -> bool:
-    """Whether a frame waits in a call that has a time limit."""
-    module, _, function = (frame.calls or ("",))[0].rpartition(":")
-    syntax = evidence.syntax(frame.file)
-    if not f"{module}:".startswith(_WAITING) or function not in _LIMIT or syntax is None:
-        return False
-    calls = syntax.running_calls(frame.line, frame.span)
-    limit = get_argument(calls[0], "timeout", _LIMIT[function]) if calls else None
-    return limit is not None and not is_constant(limit, None)

@@ -16,6 +16,7 @@ from tfperfkit.records.samples import TENSORFLOW, Frame, Place, Stack
 from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.awaited import waited_kind
 from tfperfkit_rules.measures.batch_callbacks import called_by_batch
 from tfperfkit_rules.measures.called import doing, frames_at
 from tfperfkit_rules.measures.constant_calls import constant_call
@@ -339,7 +340,7 @@ def _is_plain_call(evidence: Evidence, row: LineShare) -> bool:
 
     if any((site.file, site.line) == row.place and site.kind in _CALLS for site in sites(evidence)):
         return not upper(lambda frame: any(map(_WORK.search, doing(evidence, frame))))
-    return upper(lambda frame: kind_of(evidence, frame).role != "work") and frames.total() > 0
+    return upper(lambda frame: waited_kind(evidence, frame).role != "work") and frames.total() > 0
 
 
 def _is_training_loop(evidence: Evidence, loop: SourceSpan | None) -> bool:

@@ -15,6 +15,9 @@ _WAITS = {
     "/threading.py": frozenset({"wait", "join", "_wait_for_tstate_lock", "acquire"}),
     "/concurrent/futures/_base.py": frozenset({"result", "wait", "as_completed"}),
     "/queue.py": frozenset({"get", "put", "join"}),
+    "/socket.py": frozenset({"readinto", "accept"}),  # a client, whose server may be another thread
+    "/ssl.py": frozenset({"read", "recv", "recv_into"}),
+    "/subprocess.py": frozenset({"wait", "_wait", "_try_wait", "_communicate"}),
     "/selectors.py": frozenset({"select"}),  # asyncio's loop while executors work, a server's while its threads answer
 }
 #: So many other threads are looked at, whether they wait; of those that don't, so many, and so many frames of each.

@@ -98,6 +98,51 @@ def test_of_a_thread_that_was_hardly_seen_or_that_computes_nothing_more_is_told(
     assert found.gain.bounds is None and found.where[0] == SourceSpan(FILE, 2)
 
 
+def served(server: str) -> Any:
+    """A loop that reads from a socket, while a thread of the script makes JSON; ``server`` makes a server, or not."""
+    source = (
+        f"import http.server, json, socket, socketserver\nfor i in r:\n    reader.readline()\n    step(x)\n{server}\n"
+        "def answer(rows):\n    return json.dumps(rows)\n"
+    )
+    given = looped("reader.readline()", "socket:readinto")
+    end = given.steps.clean[-1].end_ns
+    rows = [["stack", 1, [[FILE, 6, "answer", 7, None, "json:dumps"]], "", "python", ""]]
+    rows += [["awaited", end * (n + 1) // 61, 1, 7] for n in range(60)]
+    table = given.steps
+    frame = (Frame(FILE, 1, "<module>", 3, None, ("socket:readinto",)),)
+    spied = seen(table, [(40, "python", frame), (60, "graph", leaf(4))])
+    return make_evidence(
+        parts_ms={"python": 4.0, "graph": 6.0},
+        steps=table,
+        source=source,
+        **spied._asdict(),
+        records={**sites(site(2, "call", 4, loops=(2,))), "samples": rows},
+    )
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        "s = http.server.ThreadingHTTPServer(('localhost', 0), H)",
+        "class S(socketserver.TCPServer): pass\ns = S(('', 1), H)",
+        "s = socket.create_server(('127.0.0.1', 0))",
+    ],
+)
+def test_a_server_in_the_script_is_named_by_what_it_does(server: str) -> None:
+    given = served(server)
+    (found,) = on_purpose.waits(given)
+    assert "another thread of the script, of which 100 % is parsing and serialising (json.dumps)" in found.title
+    assert found.where[0].line == 7 and "tobytes" in found.advice
+    assert not list(python_time.hot_python(given))
+
+
+def test_what_waits_for_a_server_elsewhere_is_the_network() -> None:
+    given = served("s = http.client.HTTPConnection('feed.example')")
+    assert not list(on_purpose.waits(given))
+    (found,) = python_time.hot_python(given)
+    assert "waiting for the network" in found.title and "machine" not in found.advice
+
+
 SERVER = """\
 for i in r:
     q.get()

@@ -126,7 +126,7 @@ def hot_line(line: str, *called: str) -> Finding:
         ("x = keras.utils.load_img(p)", ("keras.src.utils.image_utils:load_img",), "tf.image.resize"),
         ("x = np.load(p)", ("numpy.lib.npyio:load",), "Read it once"),
         ("x = tf.train.Example(features=f).SerializeToString()", (), "as bytes"),
-        ("data = requests.get(url).json()", ("requests.api:get", "requests.api:request"), "another machine"),
+        ("data = requests.get(url).json()", ("requests.api:get", "requests.api:request"), "etch ahead"),
         ("row = table.iloc[i]", ("pandas.core.indexing:__getitem__",), "to_numpy"),
         ("row = rows.apply(normalise)", ("pandas.core.frame:apply", "pandas.core.apply:apply"), "to_numpy"),
         ("row = df.apply(normalise)", (), "whole arrays"),  # not pandas', whatever it is called

@@ -337,10 +337,10 @@ class Evidence:
         """The lines of the user's that call these functions, named as ``syntax.names`` does, whatever they were
         imported as: ``calls("numpy.random.choice")``."""
         return [
-            SourceSpan(file, call.lineno)
+            SourceSpan(file, call.line)
             for file in self._sources
             if self.mentions(file, *names) and (syntax := self.syntax(file)) is not None
-            for call in syntax.named(*names)
+            for call in syntax.find_api_calls(*names)
         ]
 
     def mentions(self, file: str, *names: str) -> bool:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import os
-
 from tfperfkit.model import Finding, Report
 
 
@@ -17,14 +14,3 @@ def functions(finding: Finding) -> list[str]:
 def is_fit(report: Report) -> bool:
     """Whether ``fit`` of Keras makes the steps."""
     return report.steps.source == "keras"
-
-
-def parsed(file: str) -> ast.Module | None:
-    """The syntax tree of a script as it is now; None if it can't be read or parsed."""
-    try:
-        if not os.path.isfile(file):
-            return None
-        with open(file, "rb") as stream:
-            return ast.parse(stream.read())
-    except (OSError, ValueError, SyntaxError, RecursionError):
-        return None

@@ -11,8 +11,8 @@ from typing import Any
 from tfperfkit.experiment import Change
 from tfperfkit.model import Finding, Report
 from tfperfkit.remedy import Hoist
-from tfperfkit.syntax.script import generators
-from tfperfkit_experiments.findings import functions, parsed
+from tfperfkit.syntax.script import generators, parse_file
+from tfperfkit_experiments.findings import functions
 from tfperfkit_experiments.on_function import OnFunction, identity
 from tfperfkit_experiments.seams import Seams
 
@@ -58,5 +58,5 @@ def _yields_examples(finding: Finding, name: str) -> bool:
     own = name.rpartition(".")[2]
     if own.startswith("__") and own.endswith("__"):
         return True
-    trees = (parsed(span.file) for span in finding.where if span.function.endswith(own))
+    trees = (parse_file(span.file) for span in finding.where if span.function.endswith(own))
     return any(own in generators(tree) for tree in trees if tree is not None)

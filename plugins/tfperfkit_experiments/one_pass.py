@@ -10,8 +10,8 @@ from typing import Any
 from tfperfkit.experiment import Change
 from tfperfkit.model import Finding, Report
 from tfperfkit.remedy import ReplaceOps
-from tfperfkit.syntax.script import repeated_functions
-from tfperfkit_experiments.findings import functions, parsed
+from tfperfkit.syntax.script import parse_file, repeated_functions
+from tfperfkit_experiments.findings import functions
 from tfperfkit_experiments.on_function import OnFunction, identity
 from tfperfkit_experiments.seams import LAYER, TAPE, Seams
 
@@ -35,7 +35,7 @@ class OnePass(OnFunction):
         """The innermost function on the finding's lines that the script calls more than once, else Keras' layers."""
         names: list[str] = []
         for file in sorted({span.file for span in finding.where}):
-            if (tree := parsed(file)) is not None:
+            if (tree := parse_file(file)) is not None:
                 lines = {span.line for span in finding.where if span.file == file}
                 names += repeated_functions(tree, lines, functions(finding))
         yield Change(self.name, next(iter(names), ""))

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator
 from tfperfkit.experiment import Change
 from tfperfkit.model import Finding, Report, SourceSpan
 from tfperfkit.remedy import BatchLoop, Every, KeepTrace, Remove, Setting
-from tfperfkit.syntax.script import can_be_left_out
+from tfperfkit.syntax.script import can_be_left_out, parse_file
 from tfperfkit_experiments.base import Base
-from tfperfkit_experiments.findings import parsed
 from tfperfkit_experiments.seams import Seams
 
 
@@ -55,5 +54,5 @@ class WithoutLine(Base):
 
 
 def _fits(span: SourceSpan) -> bool:
-    tree = parsed(span.file)
+    tree = parse_file(span.file)
     return tree is not None and can_be_left_out(tree, span.line)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -11,7 +10,6 @@ from tfperfkit.records.samples import RESTORED_CALLS, TENSORFLOW, Frame, Stack
 from tfperfkit.records.steps import Loop
 from tfperfkit.syntax.loops import SourceLoops, source_loops
 from tfperfkit.syntax.module import Syntax, parse
-from tfperfkit.syntax.nodes import get_lines
 
 #: Keras' methods by what they are for.
 _METHODS: dict[str, RunPart] = {
@@ -60,7 +58,7 @@ class Moments:
             return Moment(_by_activity(stack))
         syntax = parse(self._sources[leaf.file]) if leaf.file in self._sources else None
         if leaf.file not in self._imports:
-            self._imports[leaf.file] = _import_lines(syntax)
+            self._imports[leaf.file] = _list_imports(syntax)
         loop = next(filter(None, (self.around(frame.file, frame.line) for frame in stack.frames)), None)
         package = _imported(leaf, self._imports[leaf.file])
         if package:
@@ -140,14 +138,10 @@ def _imported(frame: Frame, statements: Mapping[int, str]) -> str:
     return statements.get(frame.line, "") if frame.calls == () else ""  # its file is looked for, read, loaded
 
 
-def _import_lines(syntax: Syntax | None) -> dict[int, str]:
-    """The package that each line with an import names."""
-    found: dict[int, str] = {}
-    for node in syntax.find_nodes(ast.stmt) if syntax is not None else ():
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            name = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
-            found |= dict.fromkeys(get_lines(node), (name or ".").partition(".")[0] or ".")
-    return found
+def _list_imports(syntax: Syntax | None) -> dict[int, str]:
+    """Return the package that each line with an import names; "." for the user's own package."""
+    imports = syntax.imports if syntax is not None else []
+    return {line: item.modules[0].partition(".")[0] or "." for item in imports for line in item.lines}
 
 
 #: Modules whose functions start processes and wait for them. ``concurrent.futures._base`` serves threads too.
@@ -182,14 +176,10 @@ def _is_in_package(module: str, packages: tuple[str, ...]) -> bool:
 
 def _calls_api(syntax: Syntax | None, *signs: str) -> bool:
     """Return whether a file calls such an API anywhere."""
-    if syntax is None:
-        return False
-    called = (syntax.name(call.func) for call in syntax.calls)
-    return any(sign in name for name in called for sign in signs)
+    return syntax is not None and any(sign in call.name for call in syntax.calls for sign in signs)
 
 
 def called_at(frame: Frame, syntax: Syntax | None) -> list[str]:
-    """The APIs that a frame is calling, by the source: ``["?.predict"]``; those of its line where no more is known."""
-    if syntax is None:
-        return []
-    return [syntax.name(call.func) for call in syntax.running_calls(frame.line, frame.span)]
+    """Return the APIs that a frame is calling, by the source: ``["?.predict"]``; those of its line if no more is
+    known."""
+    return [call.name for call in syntax.find_running_calls(frame.line, frame.span)] if syntax is not None else []

@@ -120,8 +120,8 @@ def _asks(evidence: Evidence, frame: Frame) -> bool:
     if frame.calls is not None and _TAPE in frame.calls:
         return True
     syntax = evidence.syntax(frame.file)
-    calls = syntax.running_calls(frame.line, frame.span) if syntax is not None else []
-    return any(syntax is not None and _is_of_tape(syntax.name(call.func)) for call in calls)
+    calls = syntax.find_running_calls(frame.line, frame.span) if syntax is not None else []
+    return any(_is_of_tape(call.name) for call in calls)
 
 
 def _is_of_tape(name: str) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tfperfkit.errors import UsageError
 from tfperfkit.launch.arguments import Split
-from tfperfkit.launch.kernprof import uses_bare_profile
+from tfperfkit.syntax.script import uses_bare_profile
 from tfperfkit.user_code import user_code_of_module
 
 _MAX_SOURCE_BYTES = 4_000_000

@@ -14,29 +14,32 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from functools import lru_cache
 
 from tfperfkit.syntax.flow.iteration import Iteration, LoopNode
 from tfperfkit.syntax.flow.state import Undecided
 
-_NOTHING_KNOWN: Mapping[ast.Call, str] = {}
+#: Calls whose API a run has shown, with their names in the table of effects (``layer.__call__``).
+KnownCalls = Mapping[ast.Call, str]
+_NOTHING_KNOWN: KnownCalls = {}
 
 
 def same_in_every_iteration(
-    tree: ast.Module, expression: ast.expr, loop: ast.AST, known: Mapping[ast.Call, str] = _NOTHING_KNOWN
+    tree: ast.Module, expression: ast.expr, loop: ast.AST, known: KnownCalls = _NOTHING_KNOWN
 ) -> bool:
     """Whether an expression has the same value each time that the loop's iterations evaluate it, at the same place of
     the loops within, and evaluating it changes nothing.
 
     Args:
         loop: a ``for``, a comprehension (its first ``for``), or a function that something calls again and again.
-        known: calls whose API a run has shown, by names of the table of effects (``layer.__call__``).
+        known: calls whose API a run has shown.
     """
     analysis = analyse(tree, loop, known)
     return analysis is not None and analysis.varies(expression) is False
 
 
 def iterations_independent(
-    tree: ast.Module, loop: ast.AST, known: Mapping[ast.Call, str] = _NOTHING_KNOWN, *, draws: bool = True
+    tree: ast.Module, loop: ast.AST, known: KnownCalls = _NOTHING_KNOWN, *, draws: bool = True
 ) -> bool:
     """Whether the iterations of a loop may run in any order and give the same, up to the order of what they collect and
     the rounding of sums.
@@ -48,7 +51,7 @@ def iterations_independent(
 
 
 def explain_dependence(
-    tree: ast.Module, loop: ast.AST, known: Mapping[ast.Call, str] = _NOTHING_KNOWN, *, draws: bool = True
+    tree: ast.Module, loop: ast.AST, known: KnownCalls = _NOTHING_KNOWN, *, draws: bool = True
 ) -> str:
     """Say why the iterations of a loop may depend on each other; "" if they don't."""
     if isinstance(loop, ast.While):
@@ -57,11 +60,14 @@ def explain_dependence(
     return analysis.dependence(draws=draws) if analysis is not None else "the code is not understood"
 
 
-def analyse(tree: ast.Module, loop: ast.AST, known: Mapping[ast.Call, str] = _NOTHING_KNOWN) -> Iteration | None:
+def analyse(tree: ast.Module, loop: ast.AST, known: KnownCalls = _NOTHING_KNOWN) -> Iteration | None:
     """Return the analysis of one iteration; None if the code is too large or hides what it does."""
-    if not isinstance(loop, LoopNode):
-        return None
+    return _analyse(tree, loop, tuple(known.items())) if isinstance(loop, LoopNode) else None
+
+
+@lru_cache(maxsize=16)
+def _analyse(tree: ast.Module, loop: LoopNode, known: tuple[tuple[ast.Call, str], ...]) -> Iteration | None:
     try:
-        return Iteration(tree, loop, known)
+        return Iteration(tree, loop, dict(known))
     except (Undecided, RecursionError):
         return None

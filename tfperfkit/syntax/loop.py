@@ -5,26 +5,28 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from tfperfkit.syntax.loops import Span, expression_span
+from tfperfkit.syntax.expression import Code, Expression, File
+from tfperfkit.syntax.loops import Span, contains_span, get_span
 from tfperfkit.syntax.nodes import COMPREHENSIONS, LOOPS, find_nodes
 
 LoopNode = ast.For | ast.AsyncFor | ast.While | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 LOOP_NODES = (*LOOPS, *COMPREHENSIONS)
-LoopHead = ast.For | ast.AsyncFor | ast.comprehension
 
 
 @dataclass(frozen=True)
-class Loop:
-    """``over``: what it goes over, as it is written ("" for ``while``); ``names``: what it binds for each iteration.
+class Loop(Code):
+    """``over``: what it goes over, as it is written ("" for ``while``); ``targets``: the names that it binds for each
+    iteration.
 
     If a comprehension has several ``for``, both are those of the first.
     """
 
+    node: LoopNode = field(compare=False, repr=False)
+    file: File = field(compare=False, repr=False)
     line: int
     last: int
     over: str
-    names: tuple[str, ...] = ()
-    node: LoopNode | None = field(default=None, compare=False, repr=False)
+    targets: tuple[str, ...] = ()
 
     @property
     def lines(self) -> range:
@@ -39,30 +41,57 @@ class Loop:
     @property
     def once(self) -> Span | None:
         """Where the expression stands that is evaluated once, before the first iteration; None for ``while``."""
-        return expression_span(self.head.iter) if self.head is not None else None
+        return self.iterable.span if self.iterable is not None else None
 
     @property
-    def head(self) -> LoopHead | None:
-        """What binds a target for each iteration; None for ``while``."""
-        if isinstance(self.node, COMPREHENSIONS):
-            return self.node.generators[0]
-        return self.node if isinstance(self.node, (ast.For, ast.AsyncFor)) else None
+    def iterable(self) -> Expression | None:
+        """What it goes over; None for ``while``."""
+        head = _find_head(self.node)
+        return self.file.wrap(head.iter) if head is not None else None
 
     @property
-    def body(self) -> list[ast.AST]:
-        """What an iteration evaluates: the statements of the loop, or the element of a comprehension."""
-        if isinstance(self.node, ast.DictComp):
-            return [self.node.key, self.node.value]
+    def iterables(self) -> list[Expression]:
+        """What it goes over; several if a comprehension has several ``for``, none for ``while``."""
         if isinstance(self.node, COMPREHENSIONS):
-            return [self.node.elt]
-        return [*self.node.body] if self.node is not None else []
+            return [over for _, over in self.file.wrap(self.node).generators]
+        return [self.iterable] if self.iterable is not None else []
+
+    @property
+    def target(self) -> Expression | None:
+        """What it binds for each iteration; None for ``while``."""
+        head = _find_head(self.node)
+        return self.file.wrap(head.target) if head is not None else None
+
+    @property
+    def test(self) -> Expression | None:
+        """What a ``while`` loop asks before each iteration; None for other loops."""
+        return self.file.wrap(self.node.test) if isinstance(self.node, ast.While) else None
+
+    def evaluates(self, node: Expression) -> bool:
+        """Whether each iteration evaluates an expression of the file: it stands in the loop, but not in what the loop
+        goes over, which is evaluated once."""
+        inside = contains_span(get_span(self.node), node.span)
+        return inside and (self.once is None or not contains_span(self.once, node.span))
+
+    @property
+    def body_parts(self) -> list[Expression]:
+        """The expressions that an iteration evaluates: those in the body, or in what a comprehension collects."""
+        body: list[ast.AST] = [getattr(self.node, name) for name in ("key", "value", "elt") if hasattr(self.node, name)]
+        body += getattr(self.node, "body", [])
+        return [part for node in body for part in Code(node, self.file).parts]
 
 
-def make_loop(node: LoopNode) -> Loop:
+def make_loop(file: File, node: LoopNode) -> Loop:
     """Describe the loop that a node is."""
+    head = _find_head(node)
     last = node.end_lineno or node.lineno
-    head = Loop(node.lineno, last, "", (), node).head
     if head is None:
-        return Loop(node.lineno, last, "", (), node)
-    names = tuple(item.id for item in find_nodes(head.target, ast.Name))
-    return Loop(node.lineno, last, ast.unparse(head.iter), names, node)
+        return Loop(node, file, node.lineno, last, "")
+    targets = tuple(item.id for item in find_nodes(head.target, ast.Name))
+    return Loop(node, file, node.lineno, last, ast.unparse(head.iter), targets)
+
+
+def _find_head(node: LoopNode) -> ast.For | ast.AsyncFor | ast.comprehension | None:
+    if isinstance(node, COMPREHENSIONS):
+        return node.generators[0]
+    return node if isinstance(node, (ast.For, ast.AsyncFor)) else None

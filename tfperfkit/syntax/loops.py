@@ -42,8 +42,8 @@ class SourceLoops:
             self._visit(child, inner)
 
 
-def expression_span(node: ast.expr) -> Span:
-    """Return (line, last line, column, end column) of an expression; lines from 1, columns in bytes of UTF-8."""
+def get_span(node: ast.expr | ast.stmt) -> Span:
+    """Return (line, last line, column, end column) of a node; lines from 1, columns in bytes of UTF-8."""
     return node.lineno, node.end_lineno or node.lineno, node.col_offset, node.end_col_offset or node.col_offset
 
 

@@ -5,23 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from tfperfkit.syntax.expression import Assignment, Call, Code, Expression, File, make_assignment
 from tfperfkit.syntax.function import Function, make_function
+from tfperfkit.syntax.kinds import KINDS
 from tfperfkit.syntax.loop import LOOP_NODES, Loop, make_loop
 from tfperfkit.syntax.loops import Span
-from tfperfkit.syntax.names import Names
-from tfperfkit.syntax.nodes import (
-    FUNCTIONS,
-    LOOPS,
-    SCOPES,
-    Node,
-    find_nodes,
-    get_last_name,
-    get_lines,
-    is_constant,
-    list_names,
-)
+from tfperfkit.syntax.nodes import FUNCTIONS, SCOPES, Node, find_nodes, get_lines, list_names, list_read_names
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -29,39 +20,58 @@ Value = TypeVar("Value")
 _DEEPEST = 100
 
 
-class Syntax(Names):
+class Import(NamedTuple):
+    """``modules``: what it names; "" for the user's own package."""
+
+    lines: range
+    modules: tuple[str, ...]
+
+
+class Syntax(File):
     """Lines count from 1. Functions and loops are listed with outer ones before inner ones."""
 
     def __init__(self, tree: ast.Module) -> None:
         super().__init__(tree)
         #: The nodes of each kind, each with its number: outer ones come first.
         nodes = find_nodes(tree, ast.AST)
-        self._by_kind = _group_by((type(node), (number, node)) for number, node in enumerate(nodes))
+        self._nodes_by_kind = _group_by((type(node), (number, node)) for number, node in enumerate(nodes))
         self._by_line = _group_by(
             (line, node) for node in nodes if isinstance(node, ast.expr) for line in get_lines(node)
         )
-        self.calls = sorted(self.find_nodes(ast.Call), key=lambda call: (call.lineno, call.col_offset))
+
+    @cached_property
+    def calls(self) -> list[Call]:
+        """All calls, in the order of the source."""
+        found = sorted(self.find_nodes(ast.Call), key=lambda call: (call.lineno, call.col_offset))
+        return [self.wrap(node) for node in found]
+
+    @cached_property
+    def assignments(self) -> list[Assignment]:
+        """All assignments, in the order of the source; without those of ``for``, ``with`` and imports."""
+        nodes = self._find((ast.Assign, ast.AugAssign, ast.AnnAssign, ast.NamedExpr))
+        found = (make_assignment(self, node) for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)))
+        return [item for item in found if item is not None]
+
+    @cached_property
+    def read_names(self) -> set[str]:
+        """The names that the file reads."""
+        return list_read_names(self.tree)
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:
         """All functions and methods, nested ones too; no lambdas."""
         owners = {item: node.name for node in self.find_nodes(ast.ClassDef) for item in node.body}
-        return tuple(make_function(node, owners.get(node, "")) for node in self._find(FUNCTIONS))
+        return tuple(make_function(self, node, owners.get(node, "")) for node in self._find(FUNCTIONS))
 
     @cached_property
     def lambdas(self) -> tuple[Function, ...]:
         """All lambdas."""
-        return tuple(make_function(node) for node in self.find_nodes(ast.Lambda))
+        return tuple(make_function(self, node) for node in self.find_nodes(ast.Lambda))
 
     @cached_property
     def loops(self) -> tuple[Loop, ...]:
         """All loop statements and comprehensions."""
-        return tuple(make_loop(node) for node in self._find(LOOP_NODES))
-
-    @cached_property
-    def parents(self) -> dict[ast.AST, ast.AST]:
-        """The node around each node."""
-        return {below: node for node in self.find_nodes(ast.AST) for below in ast.iter_child_nodes(node)}
+        return tuple(make_loop(self, node) for node in self._find(LOOP_NODES))
 
     @cached_property
     def _function_at(self) -> dict[int, Function]:
@@ -77,15 +87,15 @@ class Syntax(Names):
         return _group_by((line, node) for node in self.find_nodes(ast.stmt) for line in get_lines(node))
 
     @cached_property
-    def _calls_by_name(self) -> dict[str, list[ast.Call]]:
-        return _group_by((get_last_name(call.func), call) for call in self.calls)
+    def _calls_by_name(self) -> dict[str, list[Call]]:
+        return _group_by((call.function.last_name, call) for call in self.calls)
 
     @cached_property
-    def run_on_import(self) -> list[ast.stmt]:
-        """The statements that run when the file is imported, definitions of functions and classes left out.
+    def lines_run_on_import(self) -> set[int]:
+        """The lines that run when the file is imported, definitions of functions and classes left out.
 
         What stands under ``if __name__ == "__main__"`` runs only in the script's own process. A process that is
-        started by spawning imports the script, so it runs these statements too.
+        started by spawning imports the script, so it runs these lines too.
         """
         found: list[ast.stmt] = []
         for node in self.tree.body:
@@ -93,14 +103,21 @@ class Syntax(Names):
                 found += node.orelse
             elif not isinstance(node, SCOPES):
                 found.append(node)
-        return found
+        return {line for node in found for line in get_lines(node)}
+
+    @cached_property
+    def imports(self) -> list[Import]:
+        """All imports, in any scope."""
+        rows = [(get_lines(node), tuple(item.name for item in node.names)) for node in self.find_nodes(ast.Import)]
+        rows += [(get_lines(node), (node.module or "",)) for node in self.find_nodes(ast.ImportFrom)]
+        return [Import(*row) for row in sorted(rows, key=lambda row: row[0][0])]
 
     def find_nodes(self, *kinds: type[Node]) -> list[Node]:
         """Find the nodes of these kinds in the file; outer ones come before inner ones."""
         return self._find(kinds)
 
     def _find(self, kinds: tuple[type[ast.AST], ...]) -> list[Any]:
-        rows = [row for kind, rows in self._by_kind.items() if issubclass(kind, kinds) for row in rows]
+        rows = [row for kind, rows in self._nodes_by_kind.items() if issubclass(kind, kinds) for row in rows]
         return [node for _, node in sorted(rows, key=lambda row: row[0])]
 
     def find_function(self, line: int) -> Function | None:
@@ -117,17 +134,10 @@ class Syntax(Names):
         found = [item for item in self.functions if item.name == name]
         return found[0] if len(found) == 1 else None
 
-    def find_statements(self, line: int, *kinds: type[ast.stmt]) -> list[ast.stmt]:
-        """Find the statements of these kinds around a line, outer ones before inner ones."""
-        return [node for node in self._statements_by_line.get(line, ()) if isinstance(node, kinds)]
-
-    def is_in_loop(self, node: ast.AST) -> bool:
-        """Whether a ``for`` or ``while`` statement of the same function stands around a node."""
-        while (around := self.parents.get(node)) is not None and not isinstance(around, FUNCTIONS):
-            if isinstance(around, LOOPS):
-                return True
-            node = around
-        return False
+    def find_branches(self, line: int) -> list[int]:
+        """Find the lines at which ``if``, ``try``, ``match`` and ``... if ... else ...`` around a line begin."""
+        around = (*self._statements_by_line.get(line, ()), *self._by_line.get(line, ()))
+        return [node.lineno for node in around if isinstance(node, (ast.If, ast.Try, ast.Match, ast.IfExp))]
 
     def find_loops(self, line: int) -> tuple[Loop, ...]:
         """Find the loops around a line within its function, outermost first."""
@@ -135,48 +145,57 @@ class Syntax(Names):
         around = (item for item in self._loops_by_line.get(line, ()) if self.find_function(item.line) == scope)
         return tuple(sorted(around, key=lambda item: (item.line, -item.last)))
 
-    def find_given(self, word: str) -> list[tuple[int, ast.expr]]:
+    def find_given(self, word: str) -> list[tuple[int, Expression]]:
         """Find what keywords of calls, keys of dictionaries and attributes of this name get, each with its line."""
-        found = [(item.lineno, item.value) for item in self.find_nodes(ast.keyword) if item.arg == word]
-        for node in self.find_nodes(ast.Dict):
-            pairs = zip(node.keys, node.values, strict=True)
-            found += [(key.lineno, value) for key, value in pairs if key is not None and is_constant(key, word)]
-        for row in self.find_nodes(ast.Assign):
-            targets = [item for item in row.targets if isinstance(item, ast.Attribute) and item.attr == word]
-            found += [(item.lineno, row.value) for item in targets]
+        found = [(item.lineno, self.wrap(item.value)) for item in self.find_nodes(ast.keyword) if item.arg == word]
+        for made in self.find_expressions("dict"):
+            found += [(key.line, value) for key, value in made.pairs if key.is_constant(word)]
+        for row in self.assignments:
+            named = [item for item in row.targets if item.kind == "attribute" and item.last_name == word]
+            found += [(item.line, row.value) for item in named if not row.operator]
         return found
 
-    def find_calls(self, name: str) -> list[ast.Call]:
+    def find_expressions(self, *kinds: str) -> list[Expression]:
+        """Find the expressions of these kinds (``Expression.kind``) in the file, outer ones before inner ones."""
+        types = tuple(type_ for type_, kind in KINDS.items() if kind in kinds)
+        return [self.wrap(node) for node in self._find(types)]
+
+    def find_calls(self, name: str) -> list[Call]:
         """Find the calls of any function or method of this name, in order of their lines."""
         return self._calls_by_name.get(name, [])
 
-    def named(self, *names: str) -> Iterator[ast.Call]:
-        """The calls of these APIs, in order of their lines."""
-        return (call for call in self.calls if self.name(call.func) in names)
+    def find_api_calls(self, *names: str) -> Iterator[Call]:
+        """Find the calls of these APIs, in order of their lines."""
+        return (call for call in self.calls if call.name in names)
 
-    def at_line(self, line: int) -> list[ast.expr]:
-        """The expressions that a line has a part of, outer ones before inner ones."""
-        return self._by_line.get(line, [])
+    def find_line_expressions(self, line: int) -> list[Expression]:
+        """Find the expressions that a line has a part of, outer ones before inner ones."""
+        return [self.wrap(node) for node in self._by_line.get(line, ())]
 
-    def calls_at(self, line: int) -> list[ast.Call]:
-        """The calls among ``at_line``."""
-        return [node for node in self.at_line(line) if isinstance(node, ast.Call)]
+    def find_line_calls(self, line: int) -> list[Call]:
+        """Find the calls that a line has a part of, outer ones before inner ones."""
+        return [node for node in self.find_line_expressions(line) if isinstance(node, Call)]
 
-    def running(self, line: int, span: Span | None) -> list[ast.expr]:
-        """The expression that an instruction at ``span`` belongs to; without one all calls that begin at the line."""
-        if span is not None:
-            ends = [
-                node for node in self.at_line(span[1]) if (node.end_lineno, node.end_col_offset) == (span[1], span[3])
-            ]
-            begun = [node for node in ends if (node.lineno, node.col_offset) <= (span[0], span[2])]
-            if begun:
-                return [max(begun, key=lambda node: (node.lineno, node.col_offset, isinstance(node, ast.Call)))]
-            return []
-        return [call for call in self.calls_at(line) if call.lineno == line]
+    def find_running(self, line: int, span: Span | None) -> list[Expression]:
+        """Find the expression that an instruction at ``span`` belongs to; without a span all calls that begin at the
+        line."""
+        if span is None:
+            return [call for call in self.find_line_calls(line) if call.line == line]
+        begin, end = (span[0], span[2]), (span[1], span[3])
+        spans = [(node, node.span) for node in self.find_line_expressions(span[1])]
+        around = [(at[0], at[2], isinstance(node, Call), node) for node, at in spans if (at[1], at[3]) == end]
+        begun = [row for row in around if row[:2] <= begin]
+        return [max(begun, key=lambda row: row[:3])[3]] if begun else []
 
-    def running_calls(self, line: int, span: Span | None) -> list[ast.Call]:
-        """The calls among ``running``."""
-        return [node for node in self.running(line, span) if isinstance(node, ast.Call)]
+    def find_running_calls(self, line: int, span: Span | None) -> list[Call]:
+        """Find the calls among what is running."""
+        return [node for node in self.find_running(line, span) if isinstance(node, Call)]
+
+
+def get_file(code: Code) -> Syntax:
+    """Return the file that a piece of code is in."""
+    assert isinstance(code.file, Syntax)
+    return code.file
 
 
 def _group_by(rows: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tfperfkit.syntax.function import make_function
+from tfperfkit.syntax.nodes import list_returned
 from tfperfkit.syntax.scopes import Binding, Scope, Scopes
 
 UNKNOWN = "?"
@@ -208,7 +208,7 @@ class Names:
             inner = (*seen, called.function)
             given = self._given.get(called.function)
             if given is None:
-                given = [item for item in make_function(called.function).returned if item is not None]
+                given = [item for item in list_returned(called.function) if item is not None]
                 self._given[called.function] = given
             return self._one(self._value(back, self._scopes.of(back), inner) for back in given)
         if called.made is not None and not called.instance:

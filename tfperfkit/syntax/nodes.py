@@ -34,6 +34,13 @@ def find_own_nodes(function: ast.AST, *kinds: type[Node]) -> list[Node]:
     return found
 
 
+def list_returned(definition: ast.AST) -> list[ast.expr | None]:
+    """List what the ``return`` statements of a definition return; None for a bare ``return``."""
+    if isinstance(definition, ast.Lambda):
+        return [definition.body]
+    return [node.value for node in find_own_nodes(definition, ast.Return)]
+
+
 def list_names(node: ast.AST) -> set[str]:
     """List the names that stand in a node, read or bound."""
     return {item.id for item in find_nodes(node, ast.Name)}

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
+from tfperfkit.syntax.growth import find_growth
 from tfperfkit_probes.memory.model import (
     Grower,
     GrowerKind,
@@ -15,7 +16,6 @@ from tfperfkit_probes.memory.model import (
     NameRecord,
 )
 from tfperfkit_probes.memory.phases import Phases
-from tfperfkit_probes.memory.source import grows_at
 
 #: A grower is longer at each look of the steady phase than at the one before, by rates that lie within this factor
 #: of their median, and by this many elements in all.
@@ -98,7 +98,7 @@ def _container(
     source: Callable[[str], Sequence[str]],
 ) -> Grower:
     known = [value for value in values if value is not None]
-    place = grows_at(source(name.file), name.name, name.function)
+    place = find_growth(source(name.file), name.name, name.function)
     line, function = name.line, name.function
     found: Literal["grows", "made", "defined"] = "defined"
     if place is not None:

@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from tfperfkit.graph import optable
 from tfperfkit.graph.model import Graph, Node
 from tfperfkit.graph.walk import BRANCHES, LOOPS
+from tfperfkit.syntax.control_statements import ControlStatement, find_control_statements
 from tfperfkit_probes.ops.apart import apart
 from tfperfkit_probes.ops.model import Control, SideEffect
-from tfperfkit_probes.ops.source import Sources, Statement, side_effects, statements
+from tfperfkit_probes.ops.source import Sources, side_effects
 
 _LOOP_OPS = LOOPS | {"ReduceDataset", "ScanDataset"}
 _NOT_COUNTED = optable.names(kind=("constant", "placeholder", "noop", "pass", "read"))
@@ -63,7 +64,7 @@ def control_and_effects(
             each.first: each for line in list(file.lines) if (each := source.syntax.find_definition(line)) is not None
         }
         for _, function in sorted(found.items()):
-            controls += [_judge(name, each, file) for each in statements(function)]
+            controls += [_judge(name, each, file) for each in find_control_statements(function)]
             effects += side_effects(function, name, source)
     return controls, effects
 
@@ -104,7 +105,7 @@ def _resources(graph: Graph, node: Node) -> Iterable[str]:
             yield f"{graph.name}/{owner}"
 
 
-def _judge(name: str, statement: Statement, file: _File) -> Control:
+def _judge(name: str, statement: ControlStatement, file: _File) -> Control:
     head = file.lines.get(statement.line)
     wanted = _LOOP_OPS if statement.is_loop else BRANCHES
     made = sorted(head.kinds & wanted) if head is not None else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -14,8 +13,8 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import AvoidableTracing, FunctionCosts, RanOperation
 from tfperfkit.remedy import KeepTrace, Setting
 from tfperfkit.rule import Evidence, Unit
+from tfperfkit.syntax.expression import Call
 from tfperfkit.syntax.module import Syntax
-from tfperfkit.syntax.nodes import find_nodes, list_bound_names
 from tfperfkit_rules.compile import xla_place
 from tfperfkit_rules.compile.elementwise import Elementwise, elementwise_lines
 from tfperfkit_rules.measures import graph_time, shared
@@ -230,10 +229,11 @@ def sibling_layers(evidence: Evidence) -> Siblings | None:
 
 
 def _find_siblings(file: str, syntax: Syntax) -> Iterator[Siblings]:
-    for loop in (item.node for item in syntax.loops if item.head is not None and item.node is not None):
-        bound = list_bound_names(loop)
-        for call in find_nodes(loop, ast.Call):
-            layer = syntax.name(call.func.func).removeprefix("keras.layers.") if isinstance(call.func, ast.Call) else ""
-            given = call.args[0] if call.args else None
-            if layer in _BY_UNITS and isinstance(given, ast.Name) and given.id not in bound:
-                yield Siblings(SourceSpan(file, call.lineno), layer, given.id)
+    for loop in syntax.loops:
+        bound = loop.bound_names
+        for call in loop.calls if loop.targets else ():
+            made = call.function
+            layer = made.name.removeprefix("keras.layers.") if isinstance(made, Call) else ""
+            given = call.arguments[0] if call.arguments else None
+            if layer in _BY_UNITS and given is not None and given.kind == "name" and given.text not in bound:
+                yield Siblings(SourceSpan(file, call.line), layer, given.text)

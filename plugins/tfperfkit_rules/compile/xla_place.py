@@ -67,4 +67,4 @@ def function_lines(evidence: Evidence, function: FunctionCost) -> tuple[SourceSp
     if function.owner == "user" and function.file:
         return (SourceSpan(function.file, function.line, function.function),)
     calls = (*methods(evidence, "compile"), *methods(evidence, "fit"))
-    return tuple(SourceSpan(file, call.lineno) for file, call in calls)[:2]
+    return tuple(SourceSpan(file, call.line) for file, call in calls)[:2]

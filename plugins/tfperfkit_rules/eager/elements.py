@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
@@ -11,6 +10,7 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place
 from tfperfkit.remedy import BatchLoop, Compile, Remedy
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.expression import Call, Expression
 from tfperfkit_rules.eager.gain import MIN_SHARE
 from tfperfkit_rules.eager.step import runs_eagerly
 from tfperfkit_rules.eager.work.gain import MAPS_LEFT_MAX, MAPS_LEFT_MIN, Left, left
@@ -97,11 +97,13 @@ def elements_one_by_one(evidence: Evidence) -> Iterable[Finding]:
     around = loops(evidence, *line)
     through = next((call for stack in part.stacks if (call := _through(evidence, stack.frames[-1], line))), None)
     over = around[-1].over if around else ""
+    several = _list_zipped(around[-1].iterable) if around and taken is None else ()
     who = "A Python loop"
     if through is not None and taken is None:
-        who, over = _short(through.func), _short(through.args[0]) if through.args else ""
-    several = _side_by_side(over) if taken is None else ()
-    name = _short(taken.value) if taken is not None else " and ".join(several) or over or "the tensor"
+        who, over = _short(through.function), _short(through.arguments[0]) if through.arguments else ""
+        several = _list_zipped(through.arguments[0]) if through.arguments else ()
+    owner = taken.owner if taken is not None else None
+    name = _short(owner) if owner is not None else " and ".join(several) or over or "the tensor"
     values = ", ".join(f"{item}.numpy()" for item in several or (_short_text(name),))
     read = f"{', '.join(several) or 'values'} = {values}"
     one = _short(taken) if taken is not None else "a row"
@@ -120,7 +122,7 @@ def elements_one_by_one(evidence: Evidence) -> Iterable[Finding]:
     )
 
 
-def _through(evidence: Evidence, frame: Frame, place: Place) -> ast.Call | None:
+def _through(evidence: Evidence, frame: Frame, place: Place) -> Call | None:
     return goes_through(evidence, frame) if (frame.file, frame.line) == place else None
 
 
@@ -128,20 +130,15 @@ def _quoted(one: str, name: str) -> str:
     return f"the rows of {name}" if one == "a row" and name != "the tensor" else one
 
 
-def _side_by_side(over: str) -> tuple[str, ...]:
-    """``labels`` and ``scores`` of a loop over ``zip(labels, scores)`` or ``enumerate(labels)``; nothing for others."""
-    try:
-        node = ast.parse(over, mode="eval").body
-    except SyntaxError:
+def _list_zipped(over: Expression | None) -> tuple[str, ...]:
+    """List ``labels`` and ``scores`` of ``zip(labels, scores)`` or ``enumerate(labels)``; nothing for others."""
+    if not isinstance(over, Call) or over.function.text not in _HANDS_ON:
         return ()
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in _HANDS_ON:
-        return ()
-    return tuple(ast.unparse(item) for item in node.args if isinstance(item, (ast.Name, ast.Attribute)))
+    return tuple(item.text for item in over.arguments if item.is_plain)
 
 
-def _short(node: ast.expr) -> str:
-    text = ast.unparse(node)
-    return text if len(text) <= MAX_NAME.value else "the tensor"
+def _short(node: Expression) -> str:
+    return node.text if len(node.text) <= MAX_NAME.value else "the tensor"
 
 
 def _short_text(name: str) -> str:

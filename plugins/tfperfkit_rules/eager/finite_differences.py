@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 from collections import Counter
 from collections.abc import Iterable
@@ -15,8 +14,8 @@ from tfperfkit.gain import MEDIUM, Gain, from_shares, interval, severity, up_to
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.expression import Call
 from tfperfkit.syntax.function import Function
-from tfperfkit.syntax.nodes import find_nodes, get_argument, is_constant, list_names
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import COMPILED, Api, call_of, calls
 from tfperfkit_rules.measures.step_shares import span
@@ -86,12 +85,10 @@ def _estimates_gradient(evidence: Evidence, frame: Frame) -> bool:
     return call is not None and _has_no_gradient(call)
 
 
-def _has_no_gradient(call: ast.Call) -> bool:
-    """Whether ``jac`` is left out, None, False or the name of a scheme of differences; not where that is hidden."""
-    if any(isinstance(item, ast.Starred) for item in call.args) or any(word.arg is None for word in call.keywords):
-        return False
-    given = get_argument(call, "jac", _ARGUMENTS.index("jac"))
-    return given is None or (isinstance(given, ast.Constant) and not is_constant(given, True))
+def _has_no_gradient(call: Call) -> bool:
+    """Whether ``jac`` is surely left out, None, False or the name of a scheme of differences."""
+    given = call.get_argument("jac", _ARGUMENTS.index("jac"))
+    return not call.hides_arguments and (given is None or (given.is_constant() and not given.is_constant(True)))
 
 
 def _count_parameters(evidence: Evidence, frames: tuple[Frame, ...]) -> int | None:
@@ -106,8 +103,8 @@ def _count_parameters(evidence: Evidence, frames: tuple[Frame, ...]) -> int | No
     if scope is None:
         return None
     names = _name_vector(scope)
-    place = next((n for n, item in enumerate(call.args) if names & list_names(item)), None)
-    word = next((item.arg for item in call.keywords if names & list_names(item.value)), None)
+    place = next((n for n, item in enumerate(call.arguments) if names & item.names), None)
+    word = next((word for word, item in call.keywords.items() if names & item.names), None)
     for function in data.functions:
         if any((caller.file, caller.line) == (leaf.file, leaf.line) for caller in function.callers):
             paths = [item.path for item in function.arguments]
@@ -119,12 +116,12 @@ def _count_parameters(evidence: Evidence, frames: tuple[Frame, ...]) -> int | No
 
 
 def _name_vector(scope: Function) -> set[str]:
-    """The name of the argument that SciPy passes, and the names made from it; a method's first argument is ``self``."""
+    """Name the argument that SciPy passes, and the names made from it; a method's first argument is ``self``."""
     names = set(scope.parameters[1:2] if scope.owner else scope.parameters[:1])
     # In the order of the source at one level, which is where a wrapper makes its tensor.
-    for node in find_nodes(scope.node, ast.Assign):
-        if names & list_names(node.value):
-            names |= {item.id for item in node.targets if isinstance(item, ast.Name)}
+    for item in scope.assignments:
+        if names & item.value.names:
+            names |= {target.text for target in item.targets if target.kind == "name"}
     return names
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 
 from tfperfkit_probes.input.model import InputData
@@ -13,7 +12,7 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import Place
 from tfperfkit.remedy import CallDirectly
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.nodes import get_argument, is_constant
+from tfperfkit.syntax.expression import Call
 from tfperfkit_rules.measures.called import FIT, called_at, receiver
 from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.step_place import reached
@@ -106,12 +105,10 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
     )
 
 
-def _asks_for_one_epoch(call: ast.Call | None) -> bool:
+def _asks_for_one_epoch(call: Call | None) -> bool:
     """Whether the call asks for one epoch, which is the default too."""
-    if call is None:
-        return False
-    epochs = get_argument(call, "epochs", _EPOCHS)
-    return epochs is None or is_constant(epochs, 1)
+    epochs = call.get_argument("epochs", _EPOCHS) if call is not None else None
+    return call is not None and (epochs is None or epochs.is_constant(1))
 
 
 def _count_fits(evidence: Evidence, places: set[Place], epochs: float) -> float:

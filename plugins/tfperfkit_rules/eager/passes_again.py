@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Iterable
 
@@ -14,6 +13,7 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import LineCounts
 from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.expression import Call
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import COMPILED, LAYER, TRAINER, call_of, callee, calls
 from tfperfkit_rules.measures.same_turns import SameTurns, same_turns
@@ -37,7 +37,7 @@ def same_pass(evidence: Evidence) -> Iterable[Finding]:
         return
     found: Counter[tuple[Place, SameTurns]] = Counter()
     known: dict[tuple[Place, ...], SameTurns | None] = {}
-    named: dict[Place, ast.Call] = {}
+    named: dict[Place, Call] = {}
     for stack, count in evidence.samples.stacks.items():
         call = _find_call(evidence, stack)
         if call is None:
@@ -55,7 +55,7 @@ def same_pass(evidence: Evidence) -> Iterable[Finding]:
             yield _finding(evidence, place, loop, callee(named[place], "the model"), count / whole, turns)
 
 
-def _find_call(evidence: Evidence, stack: Stack) -> ast.Call | None:
+def _find_call(evidence: Evidence, stack: Stack) -> Call | None:
     """The call of a model or of a compiled function that a sample is in, not by Keras' own ``predict``."""
     leaf = stack.frames[-1] if stack.frames else None
     if leaf is None or stack.activity not in ("graph", "eager_ops", "dispatch") or calls(evidence, leaf, TRAINER):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Iterable
 
@@ -12,13 +11,12 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.call import bind_arguments
-from tfperfkit.syntax.module import Syntax
-from tfperfkit.syntax.nodes import get_last_name, get_method, get_receiver
+from tfperfkit.syntax.expression import Call, Expression
+from tfperfkit.syntax.module import get_file
 from tfperfkit_rules.eager.gain import MIN_SHARE
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
-from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.source_text import find_running, loops
 from tfperfkit_rules.measures.step_shares import interval, share_of, window
 from tfperfkit_rules.measures.trace_window import reached
 from tfperfkit_rules.measures.turns import where
@@ -120,82 +118,72 @@ _ARRAYS = (
 
 
 def _name_maker(evidence: Evidence, frame: Frame) -> str:
-    """The function of TensorFlow's that a frame was in, if the source says that it was given a list; else ""."""
-    syntax = evidence.syntax(frame.file)
-    if syntax is None or not frame.calls or not frame.calls[0].startswith("tensorflow."):
+    """Name the function of TensorFlow that a frame was in, if the source says that it was given a list; else ""."""
+    if not frame.calls or not frame.calls[0].startswith("tensorflow."):
         return ""
-    for call in syntax.running(frame.line, frame.span):
-        name = syntax.name(call.func) if isinstance(call, ast.Call) and call.args else ""
+    for call in find_running(evidence, frame):
+        name = call.name if isinstance(call, Call) and call.arguments else ""
         if name == _RAGGED:
             return name
-        if name in (_CONVERT, *_MAKE) and isinstance(call, ast.Call):
-            listed = _may_be_list(syntax, call.args[0], 0) and not _holds_tensors(syntax, call.args[0])
-            return name if listed else ""
+        if name in (_CONVERT, *_MAKE) and isinstance(call, Call):
+            given = call.arguments[0]
+            return name if _may_be_list(given, 0) and not _holds_tensors(given) else ""
     return ""
 
 
-def _may_be_list(syntax: Syntax, node: ast.expr, depth: int) -> bool:
+def _may_be_list(node: Expression, depth: int) -> bool:
     """Whether one of the things that an expression stands for is a list: what it was assigned, what a function of the
     file returns, what a function was given where it is called."""
-    bound = syntax.bound_to(node)
-    if any(_is_list(syntax, item) for item in bound):
+    assigned = node.assigned
+    if any(_is_list(item) for item in assigned):
         return True
     if depth >= shared.FUNCTIONS_DEEP.value:
         return False
-    returned = (value for item in bound for value in _list_returned(syntax, item))
-    given = _list_given(syntax, node) if not bound and isinstance(node, ast.Name) else []
-    return any(_may_be_list(syntax, item, depth + 1) for item in (*returned, *given))
+    further = [value for item in assigned for value in _find_returned(item)]
+    further += _find_passed(node) if not assigned and node.kind == "name" else []
+    return any(_may_be_list(item, depth + 1) for item in further)
 
 
-def _holds_tensors(syntax: Syntax, node: ast.expr) -> bool:
+def _holds_tensors(node: Expression) -> bool:
     """Whether something that is put into the list is a tensor: such a list is joined by one operation."""
-    put = [call.args[0] for call in syntax.calls if _appends_to(call, node) and call.args]
-    for item in syntax.bound_to(node):
-        put += [item.elt] if isinstance(item, ast.ListComp) else getattr(item, "elts", [])
-    return any(_is_tensor(syntax, item, 0) for item in put)
+    appending = (call for call in get_file(node).find_calls("append") if call.function.text == f"{node.text}.append")
+    put = [item for call in appending for item in call.arguments[:1]]
+    for item in node.assigned:
+        put += [item.element] if item.element is not None else item.items
+    return any(_is_tensor(item, 0) for item in put)
 
 
-def _appends_to(call: ast.Call, to: ast.expr) -> bool:
-    owner = get_receiver(call)
-    return get_method(call) == "append" and owner is not None and ast.unparse(owner) == ast.unparse(to)
-
-
-def _is_tensor(syntax: Syntax, node: ast.expr, depth: int) -> bool:
-    """A call of TensorFlow's, or what is made of one by operators, slices and names."""
-    if isinstance(node, ast.Call):
-        return syntax.name(node.func).startswith("tensorflow.")
-    if isinstance(node, (ast.Subscript, ast.UnaryOp)):
-        return _is_tensor(syntax, node.value if isinstance(node, ast.Subscript) else node.operand, depth)
-    if isinstance(node, ast.BinOp):
-        return any(_is_tensor(syntax, side, depth) for side in (node.left, node.right))
-    if depth >= shared.FUNCTIONS_DEEP.value or not isinstance(node, ast.Name):
+def _is_tensor(node: Expression, depth: int) -> bool:
+    """Whether it is a call of TensorFlow, or made of one by operators, slices and names."""
+    if isinstance(node, Call):
+        return node.name.startswith("tensorflow.")
+    if node.index is not None and node.owner is not None:
+        return _is_tensor(node.owner, depth)
+    if node.kind == "operation":
+        return any(_is_tensor(side, depth) for side in node.operands)
+    if depth >= shared.FUNCTIONS_DEEP.value or node.kind != "name":
         return False
-    return any(_is_tensor(syntax, item, depth + 1) for item in syntax.bound_to(node))
+    return any(_is_tensor(item, depth + 1) for item in node.assigned)
 
 
-def _list_returned(syntax: Syntax, node: ast.expr) -> list[ast.expr]:
-    """What a call of the file's only function of that name returns."""
-    function = syntax.find_only_function(get_last_name(node.func)) if isinstance(node, ast.Call) else None
+def _find_returned(node: Expression) -> list[Expression]:
+    """Find what a call of the file's only function of that name returns."""
+    function = get_file(node).find_only_function(node.function.last_name) if isinstance(node, Call) else None
     return [item for item in function.returned if item is not None] if function is not None else []
 
 
-def _list_given(syntax: Syntax, node: ast.Name) -> list[ast.expr]:
-    """What is passed for a name that is a parameter of the function around it, wherever the file calls the function."""
-    function = syntax.find_function(node.lineno)
-    if function is None or node.id not in function.parameters:
+def _find_passed(node: Expression) -> list[Expression]:
+    """Find what is passed for a name that is a parameter of the function around it, wherever the file calls that."""
+    function = get_file(node).find_function(node.line)
+    if function is None or node.text not in function.parameters:
         return []
-    bound = (
-        bind_arguments(function.node.args, call, skip=int(bool(get_method(call) and function.owner)))
-        for call in syntax.find_calls(function.name)
-    )
-    return [value for given in bound if given is not None and node.id in given for value in given[node.id].values]
+    passed = (function.find_given(call, node.text) for call in get_file(node).find_calls(function.name))
+    return [value for value in passed if value is not None]
 
 
-def _is_list(syntax: Syntax, node: ast.AST) -> bool:
-    while isinstance(node, ast.Subscript):  # a part of what a file or a request held
-        node = node.value
-    if isinstance(node, (ast.List, ast.ListComp, ast.Tuple)):
-        return True
-    if not isinstance(node, ast.Call):
-        return False
-    return get_method(node) == "tolist" or syntax.name(node.func) in _LISTS
+def _is_list(node: Expression) -> bool:
+    while node.index is not None and node.owner is not None:  # a part of what a file or a request held
+        node = node.owner
+    if isinstance(node, Call):
+        return node.method == "tolist" or node.name in _LISTS
+    return node.is_list

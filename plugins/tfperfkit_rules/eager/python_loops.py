@@ -96,7 +96,7 @@ def _advice(evidence: Evidence, found: _Found, place: StepPlace) -> str:
             "function of one turn over what the loop goes over, or one tape.jacobian of all turns' losses. Then put "
             f"the whole step into one @tf.function. {_TURN_ALONE}{others(evidence, place)}"
         )
-    names = ", ".join(found.loop.names) or "turn"
+    names = ", ".join(found.loop.targets) or "turn"
     step = next((span.function for span in place.functions if span.function), "")
     then = f" Then put @tf.function on {step}." if step else f" Then put {unit.the} into a @tf.function."
     return (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Iterable
 
@@ -11,12 +10,12 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import Place
 from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.nodes import get_lines, get_receiver
+from tfperfkit.syntax.expression import Expression
 from tfperfkit_rules.eager.model_calls import priced_predicting
 from tfperfkit_rules.eager.work.finding import priced_operations
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.making import MADE_LEFT, Making, making
-from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.source_text import find_line_calls, loops
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.measures.trace_window import traced
 
@@ -107,16 +106,12 @@ def _find_calling(evidence: Evidence, found: Making) -> Finding | None:
         if item is None or item.code != "EAG004":
             continue
         file, line = item.where[0].file, item.where[0].line
-        syntax = evidence.syntax(file)
-        if syntax is None:
-            continue
-        for call in syntax.calls_at(line):
-            owner = get_receiver(call) or call.func
-            bound = syntax.bound_to(owner) if isinstance(owner, (ast.Name, ast.Attribute)) else [owner]
-            if bound and all(isinstance(node, ast.Call) and _is_on_line(node, file, made) for node in bound):
+        for call in find_line_calls(evidence, file, line):
+            bound = (call.receiver or call.function).assigned
+            if bound and all(each.kind == "call" and _is_on_line(each, file, made) for each in bound):
                 return item
     return None
 
 
-def _is_on_line(node: ast.expr, file: str, lines: set[Place]) -> bool:
-    return any(file == at and line in get_lines(node) for at, line in lines)
+def _is_on_line(node: Expression, file: str, lines: set[Place]) -> bool:
+    return any(file == at and line in node.lines for at, line in lines)

@@ -190,9 +190,9 @@ def draws(evidence: Evidence, place: StepPlace) -> str:
         function, syntax = enclosing(evidence, span.file, span.line), evidence.syntax(span.file)
         if function is None or syntax is None:
             continue
-        inside = (call for call in syntax.calls if function.line < call.lineno <= function.last)
-        drawn = (call for call in inside if syntax.name(call.func).startswith(_DRAWS))
-        lines += [f"{span.file.rpartition('/')[2]}:{call.lineno}" for call in drawn]
+        inside = (call for call in syntax.calls if function.line < call.line <= function.last)
+        drawn = (call for call in inside if call.name.startswith(_DRAWS))
+        lines += [f"{span.file.rpartition('/')[2]}:{call.line}" for call in drawn]
     if not lines:
         return ""
     where = ", ".join(dict.fromkeys(lines))

@@ -68,7 +68,7 @@ def _advice(evidence: Evidence, switch: list[SourceSpan], everywhere: bool, plac
     if everywhere:
         what = f"Delete {text}" if text else "Call tf.config.run_functions_eagerly(False)"
         compiles = any(
-            is_compiled(evidence, span.file, function)
+            is_compiled(function)
             for span in place.functions
             if (function := enclosing(evidence, span.file, span.line)) is not None
         )
@@ -118,10 +118,10 @@ def _compiles(evidence: Evidence) -> bool:
 def _calls(evidence: Evidence) -> list[SourceSpan]:
     """Where all functions are switched to run eagerly."""
     return [
-        SourceSpan(file, call.lineno)
+        SourceSpan(file, call.line)
         for file, syntax in files(evidence)
-        for call in syntax.named(*_GLOBAL)
-        if any(map(is_not_false, [*call.args, *(word.value for word in call.keywords)]))
+        for call in syntax.find_api_calls(*_GLOBAL)
+        if any(map(is_not_false, call.given))
     ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 from typing import Literal
 
@@ -11,7 +10,6 @@ from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.nodes import get_receiver
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import WEIGHTS, Api, calls
 from tfperfkit_rules.measures.loop_parts import goes_over_parts
@@ -173,9 +171,9 @@ def _advice(evidence: Evidence, copies: set[tuple[str, int]]) -> str:
 def _list_owners(evidence: Evidence, method: str, functions: set[tuple[str, Function | None]]) -> set[str]:
     """The objects that the method is called on in these functions, as they are written."""
     return {
-        ast.unparse(owner)
+        call.receiver.text
         for file, call in methods(evidence, method)
-        if (owner := get_receiver(call)) is not None and (file, enclosing(evidence, file, call.lineno)) in functions
+        if call.receiver is not None and (file, enclosing(evidence, file, call.line)) in functions
     }
 
 

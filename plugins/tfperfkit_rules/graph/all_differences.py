@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from tfperfkit.graph.model import Node
 from tfperfkit.graph.view import FOLLOWED, Use, View
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.nodes import find_nodes
+from tfperfkit.syntax.expression import Expression
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.pricing import Part, count, often
 from tfperfkit_rules.graph.rule import GraphRule
@@ -220,20 +219,18 @@ def _advice(a: str, b: str) -> str:
 
 
 def _points(evidence: Evidence, where: SourceSpan | None) -> tuple[str, str]:
-    """The two sets of points as the line names them, that of the rows first."""
+    """Name the two sets of points as the line does, that of the rows first."""
     syntax = evidence.syntax(where.file) if where is not None else None
-    if syntax is None or where is None:
-        return "a", "b"
-    for node in (inner for outer in syntax.at_line(where.line) for inner in find_nodes(outer, ast.BinOp)):
-        if isinstance(node.op, ast.Sub):
-            sides = {_find_new_axis(side): side for side in (node.left, node.right) if isinstance(side, ast.Subscript)}
-            if {0, 1} <= set(sides):
-                return ast.unparse(sides[1].value), ast.unparse(sides[0].value)
+    outer = syntax.find_line_expressions(where.line) if syntax is not None and where is not None else []
+    for node in (inner for part in outer for inner in part.parts if inner.operator == "-"):
+        sides = {_find_new_axis(side): side.owner.text for side in node.operands if side.owner is not None}
+        if {0, 1} <= set(sides):
+            return sides[1], sides[0]
     return "a", "b"
 
 
-def _find_new_axis(side: ast.Subscript) -> int | None:
-    """The position of the one new axis: 1 of ``x[:, None, :]``, 0 of ``y[None]``; None without one, or with several."""
-    given = side.slice.elts if isinstance(side.slice, ast.Tuple) else [side.slice]
-    new = [at for at, item in enumerate(given) if ast.unparse(item) in ("None", "tf.newaxis", "np.newaxis")]
+def _find_new_axis(side: Expression) -> int | None:
+    """Find the position of the one new axis: 1 of ``x[:, None, :]``, 0 of ``y[None]``; None without one, or with
+    several."""
+    new = [at for at, item in enumerate(side.indices) if item.text in ("None", "tf.newaxis", "np.newaxis")]
     return new[0] if len(new) == 1 else None

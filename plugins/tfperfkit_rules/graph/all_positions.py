@@ -19,7 +19,6 @@ from tfperfkit.graph.view import Use, View
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import ComputedStep
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.nodes import is_constant
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.functions import places
 from tfperfkit_rules.graph.pricing import Part, count, often
@@ -161,7 +160,7 @@ def _find_source(view: View, node: Node) -> tuple[str, int] | None:
 
 def _find_name(evidence: Evidence, layer: str) -> list[SourceSpan]:
     """Where the layer gets its name, if it is one line: a functional model calls it nowhere else."""
-    found = given(evidence, "name", lambda value: is_constant(value, layer))
+    found = given(evidence, "name", lambda value: value.is_constant(layer))
     return found if layer and len(found) == 1 else []
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 import msgspec
@@ -10,8 +9,7 @@ from tfperfkit_probes.ops.model import Brief
 
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.module import Syntax
-from tfperfkit.syntax.nodes import get_argument
+from tfperfkit.syntax.expression import Call
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import counted, largest_first, of_run, places
 from tfperfkit_rules.graph.unrolled_loops import UNROLLED_OPERATIONS
@@ -30,7 +28,9 @@ def copied_layers(evidence: Evidence) -> Iterator[Finding]:
     functions = [each for each in largest_first(evidence) if each.marks.copied_layers]
     ran = [each for each in functions if each.first_execution_ms is not None]
     wrapped = [
-        (file, call, _name_wrapped(syntax, call)) for file, syntax in files(evidence) for call in syntax.named(_WRAPPER)
+        (SourceSpan(file, call.line), _name_wrapped(call))
+        for file, syntax in files(evidence)
+        for call in syntax.find_api_calls(_WRAPPER)
     ]
     if not ran or not wrapped:
         return
@@ -47,7 +47,7 @@ def copied_layers(evidence: Evidence) -> Iterator[Finding]:
         family="graph",
         share_of_step=0.0,
         title=f"{which} in the graph once for each time step, {often} times: {operations:,} operations",
-        where=places([*(SourceSpan(file, call.lineno) for file, call, _ in wrapped), *largest.callers]),
+        where=places([*(place for place, _ in wrapped), *largest.callers]),
         evidence=(
             counted("operations of these layers", operations),
             counted("copies of a layer, at most", copies),
@@ -55,7 +55,7 @@ def copied_layers(evidence: Evidence) -> Iterator[Finding]:
             counted("tracing", largest.trace_ms, "ms"),
             counted("first execution", largest.first_execution_ms or 0.0, "ms"),
         ),
-        advice=_advice(list(dict.fromkeys(inner for _, _, inner in wrapped))),
+        advice=_advice(list(dict.fromkeys(inner for _, inner in wrapped))),
         detail="Where it knows the number of time steps, TimeDistributed takes them apart, calls the layer on each and "
         "stacks the results. Tracing, Grappler and the first run grow with that number, gradients included, and each "
         "batch starts as many times the small operations.",
@@ -73,10 +73,10 @@ def _estimate_lost_ms(function: Brief) -> float:
     return min(1.0, spared / max(function.operations, 1)) * took
 
 
-def _name_wrapped(syntax: Syntax, call: ast.Call) -> str:
-    """The layer that is wrapped, as Keras calls it; "" for one that is not Keras' own."""
-    layer = get_argument(call, "layer", 0)
-    name = syntax.name(layer) if layer is not None else ""
+def _name_wrapped(call: Call) -> str:
+    """Name the layer that is wrapped, as Keras calls it; "" for one that is not Keras' own."""
+    layer = call.get_argument("layer", 0)
+    name = layer.api if layer is not None else ""
     return name.removesuffix("()").removeprefix("keras.layers.") if name.startswith("keras.layers.") else ""
 
 

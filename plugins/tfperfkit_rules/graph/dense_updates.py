@@ -66,7 +66,7 @@ def dense_updates(evidence: Evidence) -> Iterator[Finding]:
     gained = from_shares(min(DENSE_SAVED_MIN.value * share, upper), upper)
     made = methods(evidence, "compile", "apply_gradients", "apply")
     sites = reached(evidence, "batch", "apply", "call")
-    place = [span(evidence, made[0][0], made[0][1].lineno)] if made else []
+    place = [span(evidence, made[0][0], made[0][1].line)] if made else []
     place += [span(evidence, site.file, site.line) for site in sites[:1]]
     yield Finding(
         code=codes.DENSE_UPDATE,

@@ -13,7 +13,6 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep, FixedOperations, FixedWork, RanOperations
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.nodes import is_constant
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.traced_step import WINDOW
 from tfperfkit_rules.measures import shared
@@ -193,7 +192,7 @@ def _kept(evidence: Evidence, function: FixedOperations, pipeline: Pipeline, bat
 
 def _where(evidence: Evidence, rows: list[ComputedOperation]) -> tuple[SourceSpan, ...]:
     """The lines that freeze layers, then the line on which most of it is computed."""
-    frozen = given(evidence, "trainable", lambda value: is_constant(value, False))
+    frozen = given(evidence, "trainable", lambda value: value.is_constant(False))
     places: Counter[SourceSpan] = Counter()
     for row in rows:
         if row.file:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -12,9 +11,9 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import StepPhases
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.expression import Call
 from tfperfkit.syntax.function import Function
-from tfperfkit.syntax.module import Syntax, parse
-from tfperfkit.syntax.nodes import find_nodes, get_argument, is_constant, list_names
+from tfperfkit.syntax.module import get_file, parse
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.added_up import only_added
 from tfperfkit_rules.measures.step_place import TAPE
@@ -78,45 +77,34 @@ def _backward_share(evidence: Evidence) -> float:
 
 
 def find(file: str, lines: tuple[str, ...]) -> Iterator[Passes]:
-    """The functions of a source that add up gradients of a persistent tape over the same variables."""
+    """Find the functions of a source that add up gradients of a persistent tape over the same variables."""
     syntax = parse(lines)
-    if syntax is None:
-        return
-    for function in syntax.functions:
-        for node in find_nodes(function.node, ast.With):
-            for item in node.items:
-                name = _name_persistent_tape(syntax, item)
-                if name:
-                    yield from _find_passes(syntax, file, function, node.lineno, name)
+    for function in syntax.functions if syntax is not None else ():
+        for made, tape in function.entered:
+            if isinstance(made, Call) and made.name == TAPE and tape.kind == "name":
+                persistent = made.get_argument("persistent", 0)
+                if persistent is not None and persistent.is_constant(True):
+                    yield from _find_passes(file, function, made.line, tape.text)
 
 
-def _name_persistent_tape(syntax: Syntax, item: ast.withitem) -> str:
-    call, name = item.context_expr, item.optional_vars
-    if not isinstance(call, ast.Call) or syntax.name(call.func) != TAPE:
-        return ""
-    is_persistent = is_constant(get_argument(call, "persistent", 0), True)
-    return name.id if is_persistent and isinstance(name, ast.Name) else ""
-
-
-def _find_passes(syntax: Syntax, file: str, function: Function, tape: int, name: str) -> Iterator[Passes]:
-    by_sources: dict[str, list[tuple[ast.Call, int]]] = {}
-    for call, times in _find_gradient_calls(function.node, name, 1, frozenset()):
-        by_sources.setdefault(ast.unparse(call.args[1]), []).append((call, times))
+def _find_passes(file: str, function: Function, line: int, tape: str) -> Iterator[Passes]:
+    by_sources: dict[str, list[Call]] = {}
+    for call in function.calls:
+        if call.function.text == f"{tape}.gradient" and len(call.arguments) >= 2:
+            by_sources.setdefault(call.arguments[1].text, []).append(call)
     for calls in by_sources.values():
-        count = sum(times for _, times in calls)
-        if count > 1 and only_added(syntax, function.node, {call for call, _ in calls}):
-            yield Passes(file, tape, min(call.lineno for call, _ in calls), function.name, name, count)
+        count = sum(_count_passes(function, call) for call in calls)
+        if count > 1 and only_added(function, set(calls)):
+            yield Passes(file, line, min(call.line for call in calls), function.name, tape, count)
 
 
-def _find_gradient_calls(node: ast.AST, tape: str, times: int, names: frozenset[str]) -> Iterator[tuple[ast.Call, int]]:
-    """Find the calls of the tape's ``gradient`` with targets and sources, and how often the loops around each repeat it
-    for other targets over the same sources."""
-    if isinstance(node, (ast.For, ast.ListComp, ast.GeneratorExp)):
-        over = node if isinstance(node, ast.For) else node.generators[0]
-        names = names | list_names(over.target)
-        times *= len(over.iter.elts) if isinstance(over.iter, (ast.Tuple, ast.List)) else 2
-    if isinstance(node, ast.Call) and ast.unparse(node.func) == f"{tape}.gradient" and len(node.args) >= 2:
-        targets, sources = map(list_names, node.args[:2])
-        yield node, times if names & targets and not names & sources else 1
-    for child in ast.iter_child_nodes(node):
-        yield from _find_gradient_calls(child, tape, times, names)
+def _count_passes(function: Function, call: Call) -> int:
+    """Count how often the loops around a call repeat it for other targets over the same sources; a loop over a tuple
+    that is written out has its length, any other at least two iterations."""
+    times, names = 1, set[str]()
+    for loop in get_file(call).loops:
+        if loop.iterable is not None and loop.line in function.lines and loop.evaluates(call):
+            names.update(loop.targets)
+            times *= len(loop.iterable.items) if loop.iterable.kind in ("tuple", "list") else 2
+    targets, sources = (item.names for item in call.arguments[:2])
+    return times if names & targets and not names & sources else 1

@@ -31,12 +31,11 @@ def kind_of(evidence: Evidence, where: SourceSpan) -> str:
     syntax = evidence.syntax(where.file)
     if syntax is None:
         return ""
-    for call in syntax.calls_at(where.line):
-        name = syntax.name(call.func)
-        if name in (*_MAPS, *_SCANS, *_WHILES):
-            return name.replace("tensorflow.", "tf.")
+    for call in syntax.find_line_calls(where.line):
+        if call.name in (*_MAPS, *_SCANS, *_WHILES):
+            return call.name.replace("tensorflow.", "tf.")
     loop = next((loop for loop in syntax.loops if loop.is_statement and loop.line == where.line), None)
-    return "" if loop is None else "the for loop" if loop.head is not None else "the while loop"
+    return "" if loop is None else "the for loop" if loop.iterable is not None else "the while loop"
 
 
 def carries(kind: str) -> bool:

@@ -94,9 +94,9 @@ def _places(evidence: Evidence, rows: Sequence[BesideTime]) -> tuple[SourceSpan,
 
 def _made(evidence: Evidence) -> list[SourceSpan]:
     made = [
-        (syntax.name(call.func).rpartition(".")[2] not in _WITH_THRESHOLDS, file, call.lineno)
+        (call.name.rpartition(".")[2] not in _WITH_THRESHOLDS, file, call.line)
         for file, syntax in files(evidence)
         for call in syntax.calls
-        if syntax.name(call.func).startswith("keras.metrics.")
+        if call.name.startswith("keras.metrics.")
     ]
     return [span(evidence, file, line) for _, file, line in sorted(made)[: shared.MAX_PLACES.value]]

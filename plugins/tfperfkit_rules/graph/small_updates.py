@@ -196,4 +196,4 @@ def _measured(evidence: Evidence) -> Iterator[Measurement]:
 
 def _asked(evidence: Evidence) -> list[SourceSpan]:
     """The lines that hand the gradients over, or the optimizer to Keras."""
-    return [SourceSpan(file, call.lineno) for file, call in methods(evidence, "compile", "apply_gradients", "apply")]
+    return [SourceSpan(file, call.line) for file, call in methods(evidence, "compile", "apply_gradients", "apply")]

@@ -215,11 +215,10 @@ def _find_update(view: View, table: str, whole: int | None) -> list[str]:
 
 
 def _find_layers(evidence: Evidence) -> list[SourceSpan]:
-    """The layers that are given such a penalty."""
+    """Find the layers that are given such a penalty."""
     return [
-        span(evidence, file, call.lineno)
+        span(evidence, file, call.line)
         for file, syntax in files(evidence)
-        for call in syntax.calls
-        if syntax.name(call.func) == "keras.layers.Embedding"
-        and any(word.arg == "embeddings_regularizer" for word in call.keywords)
+        for call in syntax.find_api_calls("keras.layers.Embedding")
+        if "embeddings_regularizer" in call.keywords
     ]

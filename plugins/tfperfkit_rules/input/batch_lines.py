@@ -6,7 +6,6 @@ tf.data's. Both are sampled, other processes are not.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -94,9 +93,9 @@ def _by_source(evidence: Evidence, function: SourceSpan, first: int, last: int) 
     """The first line of the function that takes elements of an array which stays in its file."""
     syntax = evidence.syntax(function.file)
     lines = [
-        node.lineno
-        for node in (syntax.find_nodes(ast.Subscript) if syntax is not None else ())
-        if isinstance(node.ctx, ast.Load) and first <= node.lineno <= last
-        if syntax is not None and _IN_FILES.search(syntax.name(node.value))
+        node.line
+        for node in (syntax.find_expressions("subscript") if syntax is not None else ())
+        if node.is_read and first <= node.line <= last
+        if node.owner is not None and _IN_FILES.search(node.owner.api)
     ]
     return BatchLine((function.file, min(lines)), function.function, 0.0, 0, True, True) if lines else None

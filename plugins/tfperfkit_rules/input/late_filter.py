@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from tfperfkit_probes.input.model import Pipeline, Stage
@@ -12,7 +11,6 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.function import Function
-from tfperfkit.syntax.nodes import find_nodes, list_bound_names, list_read_names
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.bounds import MIN_PART
 from tfperfkit_rules.input.feed import called, feed, own_time, place, places, waiting
@@ -76,30 +74,22 @@ def _reads_unchanged_values(evidence: Evidence, late: Stage, stage: Stage) -> bo
     asks, makes = _find_function(evidence, late.mapped), _find_function(evidence, stage.mapped)
     if asks is None or makes is None:
         return False
-    used = list_read_names(asks.node)
-    places = [number for number, name in enumerate(asks.parameters) if name in used]
-    passed = _find_passed_on(makes)
-    return bool(places) and not asks.node.args.vararg and all(number in passed for number in places)
+    used = asks.read_names
+    places = {number for number, name in enumerate(asks.parameters) if name in used}
+    return bool(places) and not asks.takes_any_number and places <= _find_passed_on(makes)
 
 
 def _find_passed_on(function: Function) -> set[int]:
-    """The positions in what a function returns that hold the parameter of the same position, unchanged."""
-    if len(find_nodes(function.node, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) > 1:
+    """Find the positions in what a function returns that hold the parameter of the same position, unchanged."""
+    if function.has_functions:
         return set()
-    parameters, changed = function.parameters, list_bound_names(function.node)
-    found: set[int] | None = None
-    for value in function.returned:
-        parts = value.elts if isinstance(value, ast.Tuple) else []
-        same = {
-            number
-            for number, part in enumerate(parts)
-            if isinstance(part, ast.Name)
-            and part.id not in changed
-            and number < len(parameters)
-            and parameters[number] == part.id
-        }
-        found = same if found is None else found & same
-    return found or set()
+    kept = [name if name not in function.bound_names else "" for name in function.parameters]
+    found = [
+        {number for number, (part, name) in enumerate(zip(value.items, kept, strict=False)) if part.text == name}
+        for value in function.returned
+        if value is not None and value.kind == "tuple"
+    ]
+    return set.intersection(*found) if found and len(found) == len(function.returned) else set()
 
 
 def _find_function(evidence: Evidence, span: SourceSpan | None) -> Function | None:

@@ -314,7 +314,7 @@ def parser_of(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> Parser | 
     first, last = (function.line, function.last) if function is not None else (stage.mapped.line, stage.mapped.line)
     if syntax is None:
         return None
-    names = [syntax.name(call.func) for call in syntax.calls if first <= call.lineno <= last]
+    names = [call.name for call in syntax.calls if first <= call.line <= last]
     if any(name.rpartition(".")[2] in _SINGLE for name in names):
         return None
     return next((item for item in _PARSERS if item.single.replace("tf.", "tensorflow.", 1) in names), None)

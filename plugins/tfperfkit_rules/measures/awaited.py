@@ -12,10 +12,11 @@ from weakref import WeakKeyDictionary
 
 from tfperfkit.records.samples import MIN, Frame, Place, read_log
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.nodes import get_argument, is_constant
+from tfperfkit.syntax.expression import Call
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.kinds import KINDS, Kind, kind_of
 from tfperfkit_rules.measures.source_calls import files
+from tfperfkit_rules.measures.source_text import find_running
 
 _OTHER_THREAD = next(kind for kind in KINDS if kind.word == "threads")
 #: Modules whose classes and functions answer over a socket, and the functions that begin to listen at one.
@@ -37,9 +38,7 @@ def waited_kind(evidence: Evidence, frame: Frame) -> Kind:
 
 def is_server(evidence: Evidence) -> bool:
     """Whether the user's source makes a server."""
-    return any(
-        f"{syntax.name(call.func)}.".startswith(_SERVERS) for _, syntax in files(evidence) for call in syntax.calls
-    )
+    return any(f"{call.name}.".startswith(_SERVERS) for _, syntax in files(evidence) for call in syntax.calls)
 
 
 class Awaited(NamedTuple):
@@ -136,9 +135,8 @@ def standing(evidence: Evidence) -> Standing | None:
 def _has_time_limit(evidence: Evidence, frame: Frame) -> bool:
     """Whether a frame waits in a call that has a time limit."""
     module, _, function = (frame.calls or ("",))[0].rpartition(":")
-    syntax = evidence.syntax(frame.file)
-    if not f"{module}:".startswith(_WAITING) or function not in _LIMIT or syntax is None:
+    if not f"{module}:".startswith(_WAITING) or function not in _LIMIT:
         return False
-    calls = syntax.running_calls(frame.line, frame.span)
-    limit = get_argument(calls[0], "timeout", _LIMIT[function]) if calls else None
-    return limit is not None and not is_constant(limit, None)
+    calls = [node for node in find_running(evidence, frame) if isinstance(node, Call)]
+    limit = calls[0].get_argument("timeout", _LIMIT[function]) if calls else None
+    return limit is not None and not limit.is_constant(None)

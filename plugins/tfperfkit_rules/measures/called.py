@@ -6,7 +6,6 @@ imports whose it is. Recordings older than these frames are read by the syntax t
 
 from __future__ import annotations
 
-import ast
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -16,9 +15,9 @@ from weakref import WeakKeyDictionary
 
 from tfperfkit.records.samples import Frame, Place
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.expression import Call, Expression
 from tfperfkit.syntax.names import UNKNOWN
-from tfperfkit.syntax.nodes import get_argument, get_receiver
+from tfperfkit_rules.measures.source_text import find_line_calls, find_running
 
 
 class Api(NamedTuple):
@@ -76,51 +75,47 @@ def calls(evidence: Evidence, frame: Frame, api: Api) -> bool:
     """Whether a frame of the user's called one of these functions."""
     if frame.calls and not _passes_calls_on(frame.calls[0]):
         return _is_frame_of(frame.calls[0], api)  # what that called in its turn is not the line's doing
-    syntax = evidence.syntax(frame.file)
-    if frame.calls == () or syntax is None:
-        return False
     # What was called has just returned, or the recording is older: the source tells what it was.
-    here = syntax.running_calls(frame.line, frame.span) if frame.span is not None else syntax.calls_at(frame.line)
-    return any(_is_call_of(syntax, call, api) for call in here)
+    return frame.calls != () and any(_is_call_of(call, api) for call in _find_calls(evidence, frame))
 
 
-def call_of(evidence: Evidence, frame: Frame, api: Api) -> ast.Call | None:
-    """The call in the source by which a frame called one of these functions."""
-    syntax = evidence.syntax(frame.file)
-    if syntax is None:
-        return None
-    if frame.span is not None:
-        running = syntax.running_calls(frame.line, frame.span)
-        if running:
-            return running[0]
-    here = syntax.calls_at(frame.line)
-    return next((call for call in here if _is_call_of(syntax, call, api)), here[0] if len(here) == 1 else None)
+def call_of(evidence: Evidence, frame: Frame, api: Api) -> Call | None:
+    """Find the call in the source by which a frame called one of these functions."""
+    if frame.span is not None and (running := _find_calls(evidence, frame)):
+        return running[0]
+    here = find_line_calls(evidence, frame.file, frame.line)
+    return next((call for call in here if _is_call_of(call, api)), here[0] if len(here) == 1 else None)
 
 
-def called_at(evidence: Evidence, place: Place, api: Api) -> ast.Call | None:
-    """The call in the source at a line by which it called one of these functions, as far as samples or names tell."""
+def _find_calls(evidence: Evidence, frame: Frame) -> list[Call]:
+    """Find the call that a frame is in; all calls on its line if the recording has no column."""
+    if frame.span is None:
+        return find_line_calls(evidence, frame.file, frame.line)
+    return [node for node in find_running(evidence, frame) if isinstance(node, Call)]
+
+
+def called_at(evidence: Evidence, place: Place, api: Api) -> Call | None:
+    """Find the call at a line of one of these functions, as far as samples or names tell."""
     for frame, _ in frames_at(evidence, place).most_common():
         if calls(evidence, frame, api):
             found = call_of(evidence, frame, api)
             if found is not None:
                 return found
-    syntax = evidence.syntax(place[0])
-    here = syntax.calls_at(place[1]) if syntax is not None else []
-    return next((call for call in here if syntax is not None and _is_call_of(syntax, call, api)), None)
+    return next((call for call in find_line_calls(evidence, *place) if _is_call_of(call, api)), None)
 
 
-def receiver(call: ast.Call | None, otherwise: str = "model") -> str:
-    """The object that a method was called on, as the user writes it."""
-    return _write_short(get_receiver(call), otherwise)
+def receiver(call: Call | None, otherwise: str = "model") -> str:
+    """Return the object whose method is called, as the user writes it."""
+    return _write_short(call.receiver if call is not None else None, otherwise)
 
 
-def callee(call: ast.Call | None, otherwise: str) -> str:
-    """What was called, as the user writes it."""
-    return _write_short(call.func if call is not None else None, otherwise)
+def callee(call: Call | None, otherwise: str) -> str:
+    """Return what is called, as the user writes it."""
+    return _write_short(call.function if call is not None else None, otherwise)
 
 
-def _write_short(node: ast.expr | None, otherwise: str) -> str:
-    return ast.unparse(node) if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) else otherwise
+def _write_short(node: Expression | None, otherwise: str) -> str:
+    return node.text if node is not None and node.kind in ("name", "attribute", "subscript") else otherwise
 
 
 def frames_at(evidence: Evidence, place: Place, activity: str = "") -> Counter[Frame]:
@@ -139,11 +134,7 @@ def doing(evidence: Evidence, frame: Frame) -> tuple[str, ...]:
     known = _DOING.setdefault(evidence, {})
     if frame not in known:
         below = [name.replace(":", ".") for name in (frame.calls or ())[:1]]
-        syntax = evidence.syntax(frame.file)
-        if syntax is not None:
-            running = syntax.running(frame.line, frame.span)
-            below += [name for name in (_name_api(syntax, node) for node in running) if name]
-        known[frame] = tuple(below)
+        known[frame] = (*below, *filter(None, map(_name_api, find_running(evidence, frame))))
     return known[frame]
 
 
@@ -156,17 +147,16 @@ def package_of(names: Iterable[str]) -> str:
     return ""
 
 
-def _name_api(syntax: Syntax, node: ast.expr) -> str:
-    if not isinstance(node, ast.Call):
-        return syntax.name(node)
-    name = syntax.name(node.func)
-    return f"{name}().write" if name in _OPEN and _opens_for_writing(node) else name
+def _name_api(node: Expression) -> str:
+    if not isinstance(node, Call):
+        return node.api
+    return f"{node.name}().write" if node.name in _OPEN and _opens_for_writing(node) else node.name
 
 
-def _opens_for_writing(call: ast.Call) -> bool:
+def _opens_for_writing(call: Call) -> bool:
     """Whether a call of ``open`` opens a file for writing."""
-    mode = get_argument(call, "mode", 1)
-    return isinstance(mode, ast.Constant) and not set("wax").isdisjoint(str(mode.value))
+    mode = call.get_argument("mode", 1)
+    return mode is not None and mode.is_constant() and not set("wax").isdisjoint(str(mode.value))
 
 
 def _passes_calls_on(name: str) -> bool:
@@ -181,16 +171,15 @@ def _is_frame_of(name: str, api: Api) -> bool:
     return module.startswith(api.modules) and (not api.functions or function in api.functions)
 
 
-def written(evidence: Evidence, file: str, first: int, last: int, api: Api) -> list[ast.Call]:
-    """The calls in these lines that are calls of one of these functions by the file's own imports."""
+def written(evidence: Evidence, file: str, first: int, last: int, api: Api) -> list[Call]:
+    """Find the calls in these lines that are calls of one of these functions by the file's own imports."""
     syntax = evidence.syntax(file)
-    inside = (call for call in syntax.calls if first <= call.lineno <= last) if syntax is not None else ()
-    return [call for call in inside if syntax is not None and _is_call_of(syntax, call, api, sure=True)]
+    inside = (call for call in syntax.calls if first <= call.line <= last) if syntax is not None else ()
+    return [call for call in inside if _is_call_of(call, api, sure=True)]
 
 
-def _is_call_of(syntax: Syntax, call: ast.Call, api: Api, *, sure: bool = False) -> bool:
-    name = syntax.name(call.func)
+def _is_call_of(call: Call, api: Api, *, sure: bool = False) -> bool:
     if api is LAYER:
-        return name.startswith(_MADE) and name.endswith("()")
-    owner, _, method = name.rpartition(".")
+        return call.name.startswith(_MADE) and call.name.endswith("()")
+    owner, _, method = call.name.rpartition(".")
     return method in api.methods and ((owner == UNKNOWN and not sure) or f"{owner}.".startswith(api.roots))

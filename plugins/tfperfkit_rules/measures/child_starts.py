@@ -1,4 +1,4 @@
-"""Where the script starts processes that import it again, and what each of them repeats.
+"""Find where the script starts processes that import it again, and what each of them repeats.
 
 A process that ``multiprocessing`` spawns imports the script as a module, with all that this imports and makes at its
 top. A process that is forked has it already.
@@ -6,7 +6,6 @@ top. A process that is forked has it already.
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -15,9 +14,9 @@ from tfperfkit.model import BEFORE_TENSORFLOW, SourceSpan
 from tfperfkit.records.children import Children
 from tfperfkit.records.samples import Frame
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.expression import Call
 from tfperfkit.syntax.module import Syntax
 from tfperfkit.syntax.names import UNKNOWN
-from tfperfkit.syntax.nodes import find_nodes, get_argument, get_lines, is_constant
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.moments import moments
 from tfperfkit_rules.measures.source_calls import files
@@ -44,12 +43,12 @@ class ChildStart(NamedTuple):
     """A call that makes a pool, an executor or a process, whose children are spawned."""
 
     file: str
-    call: ast.Call
+    call: Call
 
     @property
     def place(self) -> tuple[str, int]:
         """Its file and line."""
-        return self.file, self.call.lineno
+        return self.file, self.call.line
 
 
 class Repeated(NamedTuple):
@@ -67,7 +66,7 @@ def find_spawning_starts(evidence: Evidence) -> list[ChildStart]:
         ChildStart(file, call)
         for file, syntax in files(evidence)
         for call in syntax.calls
-        if _starts_processes(syntax.name(call.func)) and _find_method(syntax, call, default) == "spawn"
+        if _starts_processes(call.name) and _find_method(call, default) == "spawn"
     ]
 
 
@@ -81,11 +80,15 @@ def find_repeated(evidence: Evidence) -> Repeated | None:
     if not imports:
         return None
     made: Counter[int] = Counter()
-    tops = {line for node in syntax.run_on_import for line in get_lines(node)}
     for _, stack, ns in moments(evidence):
         outermost = stack.frames[0] if stack.frames else None
         at_top = outermost is not None and (outermost.file, outermost.name) == (script, "<module>")
-        if outermost is not None and at_top and outermost.line in tops and not any(map(_imports, stack.frames)):
+        if (
+            outermost is not None
+            and at_top
+            and outermost.line in syntax.lines_run_on_import
+            and not any(map(_imports, stack.frames))
+        ):
             made[outermost.line] += ns
     account = evidence.run_account
     seconds = account.seconds_of("imports") - account.imports_s.get(BEFORE_TENSORFLOW, 0.0) if account else 0.0
@@ -118,13 +121,13 @@ def children_mostly_import(evidence: Evidence) -> bool:
 def is_started_in_loop(evidence: Evidence, start: ChildStart) -> bool:
     """Whether a loop makes it in each iteration, by the source: around the call, or around a call of its function."""
     syntax = evidence.syntax(start.file)
-    nodes: list[ast.Call] = [start.call]
+    nodes = [start.call]
     for _ in range(shared.FUNCTIONS_DEEP.value):
         if syntax is None or not nodes:
             return False
-        if any(syntax.is_in_loop(node) for node in nodes):
+        if any(node.is_in_loop for node in nodes):
             return True
-        around = {function.name: function for node in nodes if (function := syntax.find_function(node.lineno))}
+        around = {function.name: function for node in nodes if (function := syntax.find_function(node.line))}
         nodes = [call for name in around if syntax.find_only_function(name) for call in syntax.find_calls(name)]
     return False
 
@@ -138,7 +141,7 @@ def count_starts(evidence: Evidence, start: ChildStart, waits: set[tuple[str, in
     syntax = evidence.syntax(start.file)
     places = [{start.place}]
     if syntax is not None:
-        loops, function = syntax.find_loops(start.call.lineno), syntax.find_function(start.call.lineno)
+        loops, function = syntax.find_loops(start.call.line), syntax.find_function(start.call.line)
         beside = {
             (file, line)
             for file, line in waits - {start.place}
@@ -151,21 +154,19 @@ def count_starts(evidence: Evidence, start: ChildStart, waits: set[tuple[str, in
 def needs_tensorflow(evidence: Evidence, start: ChildStart) -> bool:
     """Whether what the children run may use TensorFlow; True where it isn't known."""
     syntax = evidence.syntax(start.file)
-    functions = [_find_work(call, syntax) for call in syntax.calls] if syntax is not None else []
+    functions = [_find_work(call) for call in syntax.calls] if syntax is not None else []
     names = {name for name in functions if name}
     return not names or any(syntax is None or _uses_tensorflow(evidence, syntax, name, 0) for name in names)
 
 
-def _find_work(call: ast.Call, syntax: Syntax) -> str:
-    """The name of the function that a call hands to children; "" for another call."""
-    _, _, method = syntax.name(call.func).rpartition(".")
+def _find_work(call: Call) -> str:
+    """Name the function that a call hands to children; "" for another call."""
+    _, _, method = call.name.rpartition(".")
     if method == "Process":
-        node = get_argument(call, "target", 1)
-    elif isinstance(call.func, ast.Attribute) and method in _HANDS_OUT and call.args:
-        node = call.args[0]
+        node = call.get_argument("target", 1)
     else:
-        return ""
-    return ast.unparse(node) if node is not None else ""
+        node = call.arguments[0] if call.receiver and method in _HANDS_OUT and call.arguments else None
+    return node.text if node is not None else ""
 
 
 def _uses_tensorflow(evidence: Evidence, syntax: Syntax, name: str, depth: int) -> bool:
@@ -173,18 +174,19 @@ def _uses_tensorflow(evidence: Evidence, syntax: Syntax, name: str, depth: int) 
     function = syntax.find_only_function(name)
     if function is None or depth >= shared.FUNCTIONS_DEEP.value:
         return True
-    read: list[ast.expr] = [*find_nodes(function.node, ast.Name), *find_nodes(function.node, ast.Attribute)]
-    if any(syntax.name(node).partition(".")[0] in _TENSORFLOW for node in read):
+    read = [part for part in function.parts if part.is_plain]
+    apis = {part.api for part in read}
+    if any(api.partition(".")[0] in _TENSORFLOW for api in apis):
         return True
-    if any(_is_own_name(evidence, name) for node in read if (name := syntax.name(node)) and name[0] != UNKNOWN):
+    if any(_is_own_name(evidence, api) for api in apis if api and api[0] != UNKNOWN):
         return True
-    inner = [node.func.id for node in find_nodes(function.node, ast.Call) if isinstance(node.func, ast.Name)]
-    own = {item for item in inner if item != name and syntax.find_only_function(item) is not None}
-    inside = set(find_nodes(function.node, ast.Call))
-    bound = {item for node in read if isinstance(node, ast.Name) for item in syntax.bound_to(node)}
-    made = [item for item in bound if isinstance(item, ast.Call) and item not in inside]
+    inside = function.calls
+    inner = {call.function.text for call in inside if call.function.kind == "name"} - {name}
+    own = [item for item in inner if syntax.find_only_function(item) is not None]
+    bound = {item for part in read if part.kind == "name" for item in part.assigned}
+    made = [item for item in bound if isinstance(item, Call) and item not in inside]
     return any(_uses_tensorflow(evidence, syntax, item, depth + 1) for item in own) or any(
-        _is_own_name(evidence, syntax.name(call.func)) for call in made
+        _is_own_name(evidence, call.name) for call in made
     )
 
 
@@ -209,34 +211,31 @@ def _starts_processes(name: str) -> bool:
     return what in _STARTS and module.startswith(("multiprocessing", "concurrent.futures")) and ".dummy" not in module
 
 
-def _find_method(syntax: Syntax, call: ast.Call, default: str) -> str:
-    """How a call starts its children; "" if it isn't certain."""
-    context = get_argument(call, "mp_context" if "Executor" in syntax.name(call.func) else "context")
-    if isinstance(call.func, ast.Attribute) and _CONTEXT in syntax.name(call.func):
-        context = call.func.value
+def _find_method(call: Call, default: str) -> str:
+    """Name how a call starts its children; "" if it isn't certain."""
+    context = call.get_argument("mp_context" if "Executor" in call.name else "context")
+    if call.receiver is not None and _CONTEXT in call.name:
+        context = call.receiver
     if context is None:
         return default
-    made = syntax.bound_to(context)
-    methods = {_get_method_of_context(syntax, item) for item in made if isinstance(item, ast.Call)}
+    methods = {_get_method_of_context(item) for item in context.assigned if isinstance(item, Call)}
     return methods.pop() if len(methods) == 1 else ""
 
 
-def _get_method_of_context(syntax: Syntax, node: ast.expr) -> str:
-    if not isinstance(node, ast.Call) or syntax.name(node.func) != _CONTEXT:
-        return ""
-    given = get_argument(node, "method", 0)
-    return str(given.value) if isinstance(given, ast.Constant) else ""
+def _get_method_of_context(call: Call) -> str:
+    given = call.get_argument("method", 0) if call.name == _CONTEXT else None
+    return str(given.value) if given is not None and given.is_constant() else ""
 
 
 def _find_default_method(evidence: Evidence) -> str:
     """The start method of children whose call names none; "" if it isn't certain."""
     chosen = [
-        get_argument(call, "method", 0)
+        call.get_argument("method", 0)
         for _, syntax in files(evidence)
-        for call in syntax.named("multiprocessing.set_start_method")
+        for call in syntax.find_api_calls("multiprocessing.set_start_method")
     ]
     if chosen:
-        return "spawn" if all(is_constant(method, "spawn") for method in chosen) else ""
+        return "spawn" if all(method is not None and method.is_constant("spawn") for method in chosen) else ""
     platform = str(evidence.run.machine.get("platform", ""))
     return "spawn" if platform.startswith(("macOS", "Darwin", "Windows")) else ""
 
@@ -257,18 +256,16 @@ def _find_imports_of_tensorflow(evidence: Evidence, file: str, depth: int) -> tu
     if syntax is None or depth >= shared.FUNCTIONS_DEEP.value:
         return ()
     found: list[SourceSpan] = []
-    imports: list[ast.Import | ast.ImportFrom] = []
-    for node in syntax.run_on_import:
-        imports += [*find_nodes(node, ast.Import), *find_nodes(node, ast.ImportFrom)]
-    for item in imports:
-        modules = [item.module or ""] if isinstance(item, ast.ImportFrom) else [name.name for name in item.names]
+    for lines, modules in syntax.imports:
+        if lines[0] not in syntax.lines_run_on_import:
+            continue
         if any(module.partition(".")[0] in _TENSORFLOW for module in modules):
-            found.append(SourceSpan(file, item.lineno))
+            found.append(SourceSpan(file, lines[0]))
             continue
         for own in evidence.files():
             if own != file and any(_is_file_of(own, module) for module in modules if module):
                 below = _find_imports_of_tensorflow(evidence, own, depth + 1)
-                found += [SourceSpan(file, item.lineno)] * bool(below) + list(below)
+                found += [SourceSpan(file, lines[0])] * bool(below) + list(below)
     return tuple(dict.fromkeys(found))
 
 
@@ -279,7 +276,7 @@ def _is_file_of(file: str, module: str) -> bool:
 
 def _runs_on_import(evidence: Evidence, where: SourceSpan) -> bool:
     syntax = evidence.syntax(where.file)
-    return syntax is not None and any(where.line in get_lines(node) for node in syntax.run_on_import)
+    return syntax is not None and where.line in syntax.lines_run_on_import
 
 
 def _ends(frame: Frame) -> bool:

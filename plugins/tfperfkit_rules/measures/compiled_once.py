@@ -1,27 +1,29 @@
-"""How a call that runs operation by operation is compiled once, in the user's own names and lines."""
+"""Say how a call that runs operation by operation is compiled once, in the user's own names and lines."""
 
 from __future__ import annotations
 
-import ast
-
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.nodes import get_receiver
+from tfperfkit.syntax.expression import Call, Expression
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.source_text import enclosing, loops
+from tfperfkit_rules.measures.source_text import enclosing, find_line_calls, loops
 
 
 def compile_once(evidence: Evidence, file: str, line: int, name: str, method: str = "") -> str:
-    """Without its end: ``, and`` may follow. ``name``: what is called at the line, as it is written there; ``method``:
-    of it that is called there, in whose place the call comes.
+    """Return a sentence without its end: ``, and`` may follow.
 
-    A ``tf.function`` made in a loop, or in a function that one calls, is traced anew each time; so the line is named
-    behind which it belongs, where the source has but one that binds the name."""
+    A ``tf.function`` that is made in a loop, or in a function that a loop calls, is traced again each time. So the
+    sentence names the line after which it belongs, if only one line of the source binds the name.
+
+    Args:
+        name: what is called at the line, as it is written there.
+        method: the method of ``name`` that is called there, which the compiled call replaces.
+    """
     written = f"{name}.{method}" if method else name
-    call = next((item for item in _list_calls(evidence, file, line) if ast.unparse(item.func) == written), None)
-    bound = _find_bound_value(evidence, file, call, method)
+    call = next((item for item in find_line_calls(evidence, file, line) if item.function.text == written), None)
+    bound = _find_bound_value(call, method)
     if bound is not None and _is_made_each_time(evidence, file, line, bound):
         return (
-            f"Line {bound.lineno} sets {name} anew each time that its function is called: make it once, outside of "
+            f"Line {bound.line} sets {name} anew each time that its function is called: make it once, outside of "
             f"that, and compile its call there: call = tf.function({name}, reduce_retracing=True)"
         )
     made = _find_making_line(evidence, file, line, bound)
@@ -32,7 +34,7 @@ def compile_once(evidence: Evidence, file: str, line: int, name: str, method: st
         )
     owner, _, last = name.rpartition(".")
     compiled = f"{owner}.{last}_compiled" if owner else f"{last}_compiled"
-    after = ast.unparse(ast.Call(ast.parse(compiled, mode="eval").body, call.args, call.keywords))
+    after = f"{compiled}({call.arguments_text})"
     after = after if len(after) <= shared.MAX_LINE.value else f"{compiled}(...)"
     after = f"{compiled}(x).numpy(), x a tensor" if method else after
     return (
@@ -41,32 +43,23 @@ def compile_once(evidence: Evidence, file: str, line: int, name: str, method: st
     )
 
 
-def _list_calls(evidence: Evidence, file: str, line: int) -> list[ast.Call]:
-    syntax = evidence.syntax(file)
-    return syntax.calls_at(line) if syntax is not None else []
-
-
-def _find_bound_value(evidence: Evidence, file: str, call: ast.Call | None, method: str) -> ast.expr | None:
-    """What the one statement that binds what is called sets it to; None where there are several, or an argument."""
-    called = get_receiver(call) if method else call.func if call is not None else None
-    syntax = evidence.syntax(file)
-    if syntax is None or not isinstance(called, (ast.Name, ast.Attribute)):
-        return None
-    bound = syntax.bound_to(called)
+def _find_bound_value(call: Call | None, method: str) -> Expression | None:
+    """Find what the only assignment sets the called object to; None if there are several, or if it is an argument."""
+    called = None if call is None else call.receiver if method else call.function
+    bound = called.assigned if called is not None and called.is_plain else []
     return bound[0] if len(bound) == 1 else None
 
 
-def _is_made_each_time(evidence: Evidence, file: str, line: int, bound: ast.expr) -> bool:
-    """Whether the function that calls it makes it too, for one call: by a call of its own, with no loop between."""
+def _is_made_each_time(evidence: Evidence, file: str, line: int, bound: Expression) -> bool:
+    """Whether the function that calls the object also makes it, for one call: by a call, with no loop between."""
     function = enclosing(evidence, file, line)
-    if function is None or function != enclosing(evidence, file, bound.lineno) or not isinstance(bound, ast.Call):
+    if function is None or function != enclosing(evidence, file, bound.line) or bound.kind != "call":
         return False
     return not loops(evidence, file, line)
 
 
-def _find_making_line(evidence: Evidence, file: str, line: int, bound: ast.expr | None) -> int | None:
-    """The last line of what binds it; None where it stands in a loop around the call."""
-    if bound is None:
+def _find_making_line(evidence: Evidence, file: str, line: int, bound: Expression | None) -> int | None:
+    """Find the last line of the assignment; None if a loop around the call holds it."""
+    if bound is None or any(bound.line in row.lines for row in loops(evidence, file, line)):
         return None
-    first, last = bound.lineno, bound.end_lineno or bound.lineno
-    return None if any(row.line <= first <= row.last for row in loops(evidence, file, line)) else last
+    return bound.lines[-1]

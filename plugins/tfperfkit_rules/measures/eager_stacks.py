@@ -7,20 +7,20 @@ session or a compiled function did is nobody's of these.
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple
 
 from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.nodes import find_nodes
+from tfperfkit.syntax.expression import Call, Expression
+from tfperfkit.syntax.module import get_file
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.batch_callbacks import batch_callback
 from tfperfkit_rules.measures.called import ADAPT, COMPILED, LAYER, TRAINER, WEIGHTS, Api, calls
 from tfperfkit_rules.measures.making import LOADING, MAKING, own_frames
 from tfperfkit_rules.measures.session_calls import SESSION
-from tfperfkit_rules.measures.source_text import frame_loops, loops
+from tfperfkit_rules.measures.source_text import find_running, frame_loops, loops
 
 Kind = Literal["maps", "elements", "operations"]
 _TF = ("tensorflow.",)
@@ -133,26 +133,22 @@ def _list_own_frames(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
     return own_frames(evidence, stack) if around is None else stack.frames[stack.frames.index(around) :]
 
 
-def takes_element(evidence: Evidence, frame: Frame) -> ast.Subscript | None:
-    """The expression by which a frame takes one element or row out of a tensor, not a slice."""
-    syntax = evidence.syntax(frame.file)
-    if syntax is None or not frame.calls or not frame.calls[0].startswith("tensorflow."):
+def takes_element(evidence: Evidence, frame: Frame) -> Expression | None:
+    """Find the expression by which a frame takes one element or row out of a tensor, not a slice."""
+    if not frame.calls or not frame.calls[0].startswith("tensorflow."):
         return None
-    for node in syntax.running(frame.line, frame.span):
-        if isinstance(node, ast.Subscript) and not find_nodes(node.slice, ast.Slice):
-            return node
-    return None
+    taken = (node for node in find_running(evidence, frame) if node.index is not None)
+    return next((node for node in taken if not any(part.kind == "slice" for part in node.parts)), None)
 
 
-def goes_through(evidence: Evidence, frame: Frame) -> ast.Call | None:
-    """The call at a frame that goes through the rows of a tensor, as ``list(rows)`` does; None where the loop around it
-    does so itself."""
-    syntax = evidence.syntax(frame.file)
-    if syntax is None or not calls(evidence, frame, _ITERATION):
+def goes_through(evidence: Evidence, frame: Frame) -> Call | None:
+    """Find the call at a frame that goes through the rows of a tensor, as ``list(rows)`` does; None if the loop around
+    it does so itself."""
+    if not calls(evidence, frame, _ITERATION):
         return None
     over = {loop.over for loop in loops(evidence, frame.file, frame.line)}
-    running = syntax.running_calls(frame.line, frame.span)
-    return next((call for call in running if ast.unparse(call) not in over), None)
+    running = (node for node in find_running(evidence, frame) if isinstance(node, Call))
+    return next((call for call in running if call.text not in over), None)
 
 
 def _find_element_loops(evidence: Evidence, stacks: list[tuple[Stack, int]]) -> tuple[set[tuple[str, int]], set[Frame]]:
@@ -192,16 +188,12 @@ def _find_element_loops(evidence: Evidence, stacks: list[tuple[Stack, int]]) -> 
 
 def _makes_python_numbers(evidence: Evidence, loop: tuple[str, int]) -> bool:
     """Whether the loop's source makes Python numbers of what it takes."""
-    syntax = evidence.syntax(loop[0])
     around = [item for item in loops(evidence, *loop) if item.line == loop[1]]
-    if syntax is None or not around:
-        return False
-    for call in syntax.calls:
-        if around[-1].line <= call.lineno <= around[-1].last:
-            name = syntax.name(call.func)
-            if name in ("builtins.float", "builtins.int", "builtins.bool") or name.endswith((".numpy", ".item")):
-                return True
-    return False
+    names = (call.name for call in get_file(around[-1]).calls if call.line in around[-1].lines) if around else ()
+    return any(
+        name in ("builtins.float", "builtins.int", "builtins.bool") or name.endswith((".numpy", ".item"))
+        for name in names
+    )
 
 
 def _find_loop(evidence: Evidence, frame: Frame) -> tuple[str, int] | None:

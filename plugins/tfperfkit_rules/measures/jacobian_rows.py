@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.loop import Loop, LoopHead
-from tfperfkit.syntax.module import Syntax
-from tfperfkit.syntax.nodes import find_nodes, get_method, get_receiver, list_names
+from tfperfkit.syntax.expression import Call, Expression
+from tfperfkit.syntax.loop import Loop
 from tfperfkit_rules.measures.step_place import TAPE
 
 
@@ -27,35 +25,33 @@ def jacobian_rows(evidence: Evidence, file: str, lines: range) -> JacobianRows |
     syntax = evidence.syntax(file)
     if syntax is None:
         return None
-    found = (row for loop in syntax.loops if loop.line in lines for row in _find_rows(syntax, loop))
+    found = (row for loop in syntax.loops if loop.line in lines for row in _find_rows(loop))
     return next(found, None)
 
 
-def _find_rows(syntax: Syntax, loop: Loop) -> Iterator[JacobianRows]:
+def _find_rows(loop: Loop) -> Iterator[JacobianRows]:
     """Find ``tape.gradient(y[i], x)`` in a loop, for a tape made before it and sources that stay the same."""
-    if loop.node is None or loop.head is None:
-        return
-    made = [item.optional_vars for item in find_nodes(loop.node, ast.withitem) if item.optional_vars is not None]
-    for call in find_nodes(loop.node, ast.Call):
-        owner = get_receiver(call)
-        if get_method(call) != "gradient" or len(call.args) < 2 or owner is None or syntax.name(owner) != f"{TAPE}()":
+    entered = {name.text for _, name in loop.entered}
+    for call in loop.calls:
+        owner = call.receiver
+        if call.method != "gradient" or len(call.arguments) < 2 or owner is None or owner.api != f"{TAPE}()":
             continue
-        tape, (target, sources) = ast.unparse(owner), call.args[:2]
-        tensor = _find_tensor(syntax, target, loop.head, set(loop.names))
-        inside = any(ast.unparse(item) == tape for item in made)
-        if tensor is not None and list_names(sources).isdisjoint(loop.names) and not inside:
-            yield JacobianRows(call.lineno, tape, ast.unparse(tensor), ast.unparse(sources))
+        target, sources = call.arguments[:2]
+        tensor = _find_tensor(target, loop)
+        if tensor is not None and sources.names.isdisjoint(loop.targets) and owner.text not in entered:
+            yield JacobianRows(call.line, owner.text, tensor.text, sources.text)
 
 
-def _find_tensor(syntax: Syntax, target: ast.expr, head: LoopHead, names: set[str]) -> ast.expr | None:
+def _find_tensor(target: Expression, loop: Loop) -> Expression | None:
     """Find the tensor of which the target is one number, chosen by the iteration; None for losses of their own."""
-    if isinstance(target, ast.Subscript):
-        return target.value if list_names(target.slice) & names else None
-    if not isinstance(target, ast.Name) or not isinstance(head.target, ast.Name) or target.id != head.target.id:
+    if target.index is not None:
+        return target.owner if not target.index.names.isdisjoint(loop.targets) else None
+    bound, over = loop.target, loop.iterable
+    if bound is None or over is None or target.kind != "name" or target.text != bound.text:
         return None
-    for made in syntax.bound_to(head.iter):
-        if isinstance(made, ast.ListComp) and isinstance(made.elt, ast.Subscript):
-            return made.elt.value
-        if isinstance(made, ast.Call) and syntax.name(made.func) == "tensorflow.unstack" and made.args:
-            return made.args[0]
+    for made in over.assigned:
+        if made.element is not None and made.element.index is not None:
+            return made.element.owner
+        if isinstance(made, Call) and made.name == "tensorflow.unstack" and made.arguments:
+            return made.arguments[0]
     return None

@@ -1,22 +1,21 @@
-"""Whether a loop goes over the parts of a program (layers, variables, optimizers) rather than over data.
+"""Decide whether a loop goes over the parts of a program (layers, variables, optimizers) rather than over data.
 
-Each turn over data runs the same operations, so all turns can be one operation on a batch. A turn over layers runs
-another layer each time. Told by what the loop variable is: something that is called, an object whose methods are
-those of Keras or of a variable by the frames below them, or an element of what the syntax tree knows to hold such.
+Iterations over data run the same operations, so they can be one operation on a batch. Iterations over layers each run
+another layer. The loop variable decides: it is called, or its methods are those of Keras or of a variable by the frames
+below them, or the source shows that it is an element of a list of such objects.
 """
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from tfperfkit.records.samples import Frame
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.expression import Call, Expression
 from tfperfkit.syntax.function import Function
-from tfperfkit.syntax.module import Syntax
-from tfperfkit.syntax.nodes import find_nodes, get_last_name, get_method, get_receiver, list_names
+from tfperfkit.syntax.loop import Loop
+from tfperfkit.syntax.module import Syntax, get_file
 from tfperfkit_rules.measures.called import UPDATE, Api, calls
-from tfperfkit_rules.measures.source_text import Loop
 
 _PARTS = Api(
     (
@@ -56,38 +55,33 @@ _TRAINED = (".trainable_variables[]", ".trainable_weights[]", ".non_trainable_va
 
 
 def goes_over_parts(evidence: Evidence, file: str, loop: Loop) -> bool:
-    """See the module; False for ``while`` and where the source was not kept."""
-    syntax, head = evidence.syntax(file), loop.head
-    if syntax is None or head is None:
+    """Return whether a loop goes over parts of a program; False for ``while``."""
+    target, over = loop.target, loop.iterable
+    if target is None or over is None:
         return False
-    variables = set(loop.names)
-    if any(_is_part(name) for name in _name_elements(syntax, head.target, head.iter)):
+    variables = set(loop.targets)
+    if any(_is_part(name) for name in _name_elements(target, over)):
         return True
-    if any(_holds_gradients(syntax, name) for name in list_names(head.iter)):
+    if any(_holds_gradients(get_file(loop), name) for name in over.names):
         return True
-    inside = [item for part in loop.body for item in find_nodes(part, ast.AST)]
-    if any(isinstance(item, ast.Call) and _is_picked(item.func, variables) for item in inside):
+    inside = loop.body_parts
+    if any(isinstance(item, Call) and _is_picked(item.function, variables) for item in inside):
         return True
     # A method of the loop variable, and whose it is by the frames below it.
-    of_it = {id(item) for item in inside if _is_of(item, variables)}
-    for stack in evidence.samples.stacks:
-        for frame in stack.frames:
-            inside_it = frame.file == file and frame.line in loop.lines
-            if (
-                inside_it
-                and calls(evidence, frame, _PARTS)
-                and not of_it.isdisjoint(map(id, _find_running(syntax, frame)))
-            ):
-                return True
-    return False
+    of_it = {item for item in inside if any(_is_picked(owner, variables) for owner in _list_owners(item))}
+    return any(
+        calls(evidence, frame, _PARTS) and not of_it.isdisjoint(_find_running(get_file(loop), frame))
+        for stack in evidence.samples.stacks
+        for frame in stack.frames
+        if frame.file == file and frame.line in loop.lines
+    )
 
 
-def _name_elements(syntax: Syntax, target: ast.expr, over: ast.expr) -> Iterator[str]:
-    if isinstance(target, (ast.Tuple, ast.List)):
-        for position in range(len(target.elts)):
-            yield syntax.element(over, position)
+def _name_elements(target: Expression, over: Expression) -> Iterator[str]:
+    if target.kind in ("tuple", "list"):
+        yield from (over.name_element(position) for position in range(len(target.items)))
     else:
-        yield syntax.element(over)
+        yield over.name_element()
 
 
 def _is_part(name: str) -> bool:
@@ -99,51 +93,50 @@ def _is_part(name: str) -> bool:
 
 def _holds_gradients(syntax: Syntax, name: str) -> bool:
     """Whether a name is bound to gradients that a function of the file returns: one for each variable."""
-    for node in syntax.find_nodes(ast.Assign):
-        target, called = node.targets[0], get_last_name(node.value.func) if isinstance(node.value, ast.Call) else ""
-        bound = target.elts if isinstance(target, ast.Tuple) else [target]
-        position = next((n for n, item in enumerate(bound) if isinstance(item, ast.Name) and item.id == name), None)
-        if position is not None and any(
-            _returns_gradient(function, position if isinstance(target, ast.Tuple) else None)
-            for function in syntax.functions
-            if function.name == called
-        ):
-            return True
+    for item in syntax.assignments:
+        target = item.targets[0]
+        bound = target.items if target.kind == "tuple" else [target]
+        position = next((n for n, each in enumerate(bound) if each.text == name), None)
+        if isinstance(item.value, Call) and position is not None and not item.operator:
+            called = item.value.function.last_name
+            place = position if target.kind == "tuple" else None
+            if any(_returns_gradient(each, place) for each in syntax.functions if each.name == called):
+                return True
     return False
 
 
 def _returns_gradient(function: Function, position: int | None) -> bool:
     """Whether a function returns what ``gradient`` of a tape returned, as a whole or at a position of a tuple."""
-    asked = [node for node in find_nodes(function.node, ast.Assign) if get_method(node.value) == "gradient"]
-    made = {name for node in asked for target in node.targets for name in list_names(target)}
+    asked = (item.targets for item in function.assignments if _asks_for_gradient(item.value))
+    made = {name for targets in asked for target in targets for name in target.names}
     for value in function.returned:
         if position is not None:
-            parts = value.elts if isinstance(value, ast.Tuple) else []
+            parts = value.items if value is not None and value.kind == "tuple" else []
             value = parts[position] if position < len(parts) else None
-        if get_method(value) == "gradient" or (isinstance(value, ast.Name) and value.id in made):
+        if value is not None and (_asks_for_gradient(value) or (value.kind == "name" and value.text in made)):
             return True
     return False
 
 
-def _is_picked(called: ast.expr, variables: set[str]) -> bool:
+def _asks_for_gradient(value: Expression) -> bool:
+    return isinstance(value, Call) and value.method == "gradient"
+
+
+def _is_picked(called: Expression, variables: set[str]) -> bool:
     """Whether an expression is the loop variable itself, or picked by it: ``layer``, ``self.layers[i]``."""
-    if isinstance(called, ast.Name):
-        return called.id in variables
-    return isinstance(called, ast.Subscript) and not variables.isdisjoint(list_names(called.slice))
+    if called.kind == "name":
+        return called.text in variables
+    return called.index is not None and not variables.isdisjoint(called.index.names)
 
 
-def _is_of(node: ast.AST, variables: set[str]) -> bool:
-    """Whether a call is of a method of the loop variable, or of what it picks; or an operator's operand is."""
-    if (owner := get_receiver(node)) is not None:
-        owners = [owner]
-    elif isinstance(node, ast.BinOp):
-        owners = [node.left, node.right]
-    elif isinstance(node, ast.AugAssign):
-        owners = [node.target]
-    else:
-        return False
-    return any(_is_picked(owner, variables) for owner in owners)
+def _list_owners(node: Expression) -> list[Expression]:
+    """List the objects that a call of a method, or an operator, works on."""
+    if isinstance(node, Call):
+        return [node.receiver] if node.receiver is not None else []
+    return node.operands if len(node.operands) == 2 else []
 
 
-def _find_running(syntax: Syntax, frame: Frame) -> list[ast.expr]:
-    return syntax.running(frame.line, frame.span) if frame.span is not None else syntax.at_line(frame.line)
+def _find_running(syntax: Syntax, frame: Frame) -> list[Expression]:
+    if frame.span is None:
+        return syntax.find_line_expressions(frame.line)
+    return syntax.find_running(frame.line, frame.span)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.nodes import get_receiver
+from tfperfkit.syntax.expression import Call
 from tfperfkit_rules.measures.source_calls import methods
 from tfperfkit_rules.measures.source_text import Function, Loop, evaluating_loops
 
@@ -16,18 +15,16 @@ def new_models(evidence: Evidence) -> list[SourceSpan]:
     """Find the lines that make a model in the same loop in which ``fit`` is called on it."""
     found = []
     for file, call in methods(evidence, "fit"):
-        made = made_in(evidence, file, call, evaluating_loops(evidence, file, call))
+        made = made_in(call, evaluating_loops(evidence, file, call))
         if made is not None:
             found.append(SourceSpan(file, made))
     return list(dict.fromkeys(found))
 
 
-def made_in(evidence: Evidence, file: str, call: ast.Call, around: Iterable[Loop | Function]) -> int | None:
-    """The line, in one of these loops or functions, that makes the object whose method is called; None if the object is
-    made elsewhere, or in an unknown place."""
-    syntax, owner = evidence.syntax(file), get_receiver(call)
-    if syntax is None or not isinstance(owner, ast.Name):
-        return None
-    made = [node.lineno for node in syntax.bound_to(owner) if isinstance(node, ast.Call)]
+def made_in(call: Call, around: Iterable[Loop | Function]) -> int | None:
+    """Find the line, in one of these loops or functions, that makes the object whose method is called; None if the
+    object is made elsewhere, or in an unknown place."""
+    owner = call.receiver
+    made = [item.line for item in owner.assigned if item.kind == "call"] if owner and owner.kind == "name" else []
     inside = [line for line in made if any(line in item.lines for item in around)]
     return inside[0] if inside and len(inside) == len(made) else None

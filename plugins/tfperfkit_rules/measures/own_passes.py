@@ -10,7 +10,6 @@ from weakref import WeakKeyDictionary
 from tfperfkit.records.samples import Place, Stack
 from tfperfkit.records.steps import Loop as Seen
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.nodes import get_last_name
 from tfperfkit_rules.measures.called import COMPILED, LAYER, PREDICT, calls
 from tfperfkit_rules.measures.source_text import enclosing, frame_loops, loop_at
 from tfperfkit_rules.measures.step_place import TAPE, reached
@@ -57,7 +56,7 @@ def _differentiates(evidence: Evidence, loop: Place) -> bool:
     syntax = evidence.syntax(loop[0])
     if whole is None or syntax is None:
         return False
-    called = {get_last_name(call.func) for call in syntax.calls if call.lineno in whole.lines}
+    called = {call.function.last_name for call in syntax.calls if call.line in whole.lines}
     for tape in evidence.calls(TAPE):
         function = enclosing(evidence, tape.file, tape.line)
         if (tape.file == loop[0] and tape.line in whole.lines) or (function and function.name in called):

@@ -11,6 +11,7 @@ from tfperfkit.records.samples import Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures.called import EVALUATE, PREDICT, Api, calls
 from tfperfkit_rules.measures.making import MIN_MADE, making
+from tfperfkit_rules.measures.source_text import find_line_calls
 from tfperfkit_rules.measures.trace_window import reached
 
 MAX_COMPUTING = Threshold(
@@ -73,6 +74,4 @@ def predicting(evidence: Evidence, found: Iterable[tuple[Stack, int]]) -> Predic
 
 
 def _of_batch(evidence: Evidence, place: Place) -> bool:
-    syntax = evidence.syntax(place[0])
-    here = syntax.calls_at(place[1]) if syntax is not None else []
-    return any(syntax is not None and syntax.name(call.func).endswith("_on_batch") for call in here)
+    return any(call.name.endswith("_on_batch") for call in find_line_calls(evidence, *place))

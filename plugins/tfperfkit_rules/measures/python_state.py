@@ -1,25 +1,28 @@
-"""Functions of the user's that change what lives in Python: a compiled function would do that once, while it is
-traced, and never again. An environment that is stepped, a replay buffer, a counter."""
+"""Find functions of the user that change what lives in Python: an environment, a replay buffer, a counter.
+
+A compiled function would do that once, while it is traced, and never again. The question is what a function surely
+changes, in any file that it calls. The analysis of loops (``syntax.iteration``) answers another one: what surely stays.
+"""
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.expression import Expression
 from tfperfkit.syntax.function import Function
 from tfperfkit.syntax.module import Syntax
-from tfperfkit.syntax.nodes import find_nodes, get_last_name
 from tfperfkit_rules.measures.kinds import KINDS
 from tfperfkit_rules.measures.source_calls import files
 
 _ENVIRONMENT = next(kind for kind in KINDS if kind.word == "environment")
+_LIBRARIES = ("tensorflow", "keras")
 
 
 class PythonState(NamedTuple):
     """Where a function changes such a state. ``line``: of the function's own; ``called``: what that line calls, as the
-    user writes it; "" where it makes the change itself. ``environment``: of a library of such."""
+    user writes it; "" if it makes the change itself. ``environment``: of a library of such."""
 
     file: str
     line: int
@@ -27,78 +30,61 @@ class PythonState(NamedTuple):
     environment: bool = False
 
 
-class _Defined(NamedTuple):
-    """A function of a file, and the class whose method it is."""
-
-    syntax: Syntax
-    owner: ast.ClassDef | None
-    function: Function
-
-
 def python_state(evidence: Evidence, file: str, function: Function) -> PythonState | None:
-    """The first such line of a function; None where there is none that the source shows."""
-    syntax = evidence.syntax(file)
-    if syntax is None:
-        return None
-    defined = [item for _, other in files(evidence) for item in _list_defined(other)]
-    return _find_change(file, syntax, function, defined)
+    """Find the first such line of a function; None if the source shows none."""
+    return _find_change(file, function, [item for _, other in files(evidence) for item in _list_callable(other)])
 
 
-def _list_defined(syntax: Syntax) -> Iterator[_Defined]:
+def _list_callable(syntax: Syntax) -> Iterator[Function]:
     """List the functions and methods of a file, without methods of classes that derive from a library's: those of a
     layer or a model are there to be compiled."""
     for function in syntax.functions:
-        owner = syntax.parents.get(function.node)
-        if isinstance(owner, ast.Module):
-            yield _Defined(syntax, None, function)
-        elif isinstance(owner, ast.ClassDef) and not any(_of_library(syntax, base) for base in owner.bases):
-            yield _Defined(syntax, owner, function)
+        if function.is_at_top or (function.owner and not _is_of_library(function.bases)):
+            yield function
 
 
-def _of_library(syntax: Syntax, base: ast.expr) -> bool:
-    return syntax.name(base).partition(".")[0] in ("tensorflow", "keras")
+def _is_of_library(bases: list[Expression]) -> bool:
+    return any(base.api.partition(".")[0] in _LIBRARIES for base in bases)
 
 
 def _find_change(
-    file: str, syntax: Syntax, function: Function, defined: list[_Defined], seen: frozenset[ast.AST] = frozenset()
+    file: str, function: Function, defined: list[Function], seen: frozenset[object] = frozenset()
 ) -> PythonState | None:
-    """Find the first statement of a function that changes such a state, by itself or through what it calls."""
-    body: list[ast.stmt | ast.expr] = [*find_nodes(function.node, ast.stmt), *find_nodes(function.node, ast.Call)]
-    for item in sorted(body, key=lambda item: item.lineno):
-        if isinstance(item, (ast.Assign, ast.AugAssign)):
-            targets = item.targets if isinstance(item, ast.Assign) else [item.target]
-            if any(_is_own_state(syntax, target) for target in targets):
-                return PythonState(file, item.lineno, "")
-        elif isinstance(item, ast.Call):
-            name = syntax.name(item.func)
-            if _ENVIRONMENT.wanted.search(name):
-                return PythonState(file, item.lineno, ast.unparse(item.func), environment=True)
-            if name.partition(".")[0] in ("tensorflow", "keras"):
-                continue
-            before = seen | {function.node}
-            for other in _find_meant(item.func, defined):
-                if other.function.node not in before and _find_change(
-                    "", other.syntax, other.function, defined, before
-                ):
-                    shown = f"{other.owner.name}." if other.owner is not None else ""
-                    return PythonState(file, item.lineno, f"{shown}{other.function.name}")
-    return None
+    """Find the first line of a function that changes such a state, by itself or through what it calls."""
+    changes = [
+        PythonState(file, item.line, "")
+        for item in function.assignments
+        if any(_is_own_state(target) for target in item.targets)
+    ]
+    first = min((change.line for change in changes), default=function.last + 1)
+    before = seen | {function.node}
+    for call in sorted(function.calls, key=lambda call: call.line):
+        if call.line >= first:
+            break
+        if _ENVIRONMENT.wanted.search(call.name):
+            return PythonState(file, call.line, call.function.text, environment=True)
+        if call.name.partition(".")[0] in _LIBRARIES:
+            continue
+        for other in _find_called(call.function, defined):
+            if other.node not in before and _find_change("", other, defined, before):
+                return PythonState(file, call.line, f"{other.owner}.{other.name}" if other.owner else other.name)
+    return next((change for change in changes if change.line == first), None)
 
 
-def _find_meant(called: ast.expr, defined: list[_Defined]) -> list[_Defined]:
-    """The functions that a call may mean: for a name those of a module, for an attribute the methods, if all methods of
-    this name are of one class."""
-    named = [item for item in defined if item.function.name == get_last_name(called)]
-    if isinstance(called, ast.Name):
-        return [item for item in named if item.owner is None]
-    methods = [item for item in named if item.owner is not None]
-    return methods if len({item.owner for item in methods}) == 1 else []
+def _find_called(called: Expression, defined: list[Function]) -> list[Function]:
+    """Find the functions that a call may mean: for a name those of a module, for an attribute the methods, if all
+    methods of this name are of one class."""
+    named = [item for item in defined if item.name == called.last_name]
+    if called.kind == "name":
+        return [item for item in named if not item.owner]
+    methods = [item for item in named if item.owner]
+    return methods if len({(id(item.file), item.owner) for item in methods}) == 1 else []
 
 
-def _is_own_state(syntax: Syntax, target: ast.expr) -> bool:
+def _is_own_state(target: Expression) -> bool:
     """Whether an assignment goes to an attribute of the object itself, or an element of one."""
-    while isinstance(target, ast.Subscript):
-        target = target.value
-    if isinstance(target, (ast.Tuple, ast.List)):
-        return any(_is_own_state(syntax, item) for item in target.elts)
-    return isinstance(target, ast.Attribute) and syntax.is_self(target.value)
+    while target.index is not None and target.owner is not None:
+        target = target.owner
+    if target.items:
+        return any(map(_is_own_state, target.items))
+    return target.kind == "attribute" and target.owner is not None and target.owner.is_self

@@ -1,8 +1,7 @@
-"""Which compiled functions ran in the steps, or in a work, and for what share: by the lines that call them."""
+"""Find which compiled functions ran in the steps, or in a work, and for what share, by the lines that call them."""
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ from tfperfkit_probes.ops.model import Brief, OpsData
 
 from tfperfkit.records.samples import Frame, Place
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.loops import Span
 
 #: The methods of a Keras model for which Keras makes a function.
 _TRAINER = ("fit", "train_on_batch", "evaluate", "test_on_batch", "predict", "predict_on_batch")
@@ -45,7 +45,7 @@ def ran(evidence: Evidence) -> list[Ran]:
 
 def as_called(evidence: Evidence, function: Brief) -> str:
     """How the user wrote the call of a function that Keras made: ``net.predict``; "" where that is not one call."""
-    written = {name for span in function.callers for name in _callees(evidence, span.file, span.line)}
+    written = {name for span in function.callers for name in _list_callees(evidence, span.file, span.line)}
     methods = {name for name in written if name.rpartition(".")[2] in _TRAINER}
     return methods.pop() if len(methods) == 1 else ""
 
@@ -66,12 +66,15 @@ def _find_function(evidence: Evidence, functions: list[Brief], frame: Frame) -> 
     """The function that a frame called: traced by a call at this line, or by one that is written alike."""
     there = [n for n, each in enumerate(functions) if any(_is_at(frame, span.file, span.line) for span in each.callers)]
     if not there:
-        here = _callees(evidence, frame.file, frame.line, frame.span)
+        here = _list_callees(evidence, frame.file, frame.line, frame.span)
         there = [
             n
             for n, each in enumerate(functions)
             if each.function in {name.rpartition(".")[2] for name in here}
-            or any(span.file == frame.file and here & _callees(evidence, span.file, span.line) for span in each.callers)
+            or any(
+                span.file == frame.file and here & _list_callees(evidence, span.file, span.line)
+                for span in each.callers
+            )
         ]
     if len(there) > 1:  # ``fit`` calls that for training beside that for validation, or shapes differ
         trained = [n for n in there if functions[n].gradient_operations]
@@ -84,10 +87,8 @@ def _is_at(frame: Frame, file: str, line: int) -> bool:
     return (frame.file, frame.line) == (file, line)
 
 
-def _callees(evidence: Evidence, file: str, line: int, span: tuple[int, int, int, int] | None = None) -> set[str]:
-    """What is called at a line, as it is written."""
+def _list_callees(evidence: Evidence, file: str, line: int, span: Span | None = None) -> set[str]:
+    """List what is called at a line, as it is written."""
     syntax = evidence.syntax(file)
-    if syntax is None:
-        return set()
-    calls = syntax.running_calls(line, span) or syntax.calls_at(line)
-    return {ast.unparse(call.func) for call in calls if isinstance(call.func, (ast.Name, ast.Attribute))}
+    found = (syntax.find_running_calls(line, span) or syntax.find_line_calls(line)) if syntax is not None else []
+    return {call.function.text for call in found if call.function.is_plain}

@@ -1,15 +1,16 @@
-"""Whether a call computes the same in each iteration of a loop around it, along a stack of frames."""
+"""Find loops in whose iterations a call computes the same, along a stack of frames."""
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from tfperfkit.records.samples import Frame
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.expression import Call
 from tfperfkit.syntax.function import Function
 from tfperfkit.syntax.iteration import same_in_every_iteration
+from tfperfkit.syntax.module import get_file
 from tfperfkit_rules.measures.known_calls import known_calls
 from tfperfkit_rules.measures.source_text import evaluating_loops
 
@@ -24,42 +25,34 @@ class SameTurns(NamedTuple):
     in_file: str
 
 
-def same_turns(evidence: Evidence, frames: Sequence[Frame], call: ast.Call) -> SameTurns | None:
+def same_turns(evidence: Evidence, frames: Sequence[Frame], call: Call) -> SameTurns | None:
     """Return the innermost such loop around ``call``, which the last of these frames is in; None if there is none, or
     if the frames are of several files."""
     if not frames or any(frame.file != frames[-1].file for frame in frames):
         return None
-    file = frames[-1].file
-    syntax = evidence.syntax(file)
-    if syntax is None:
-        return None
+    file, syntax, inner = frames[-1].file, get_file(call), call
     known = known_calls(evidence, file)
-    inner: ast.expr = call
     for depth in reversed(range(len(frames))):
         for loop in reversed(evaluating_loops(evidence, file, inner)):
-            if loop.node is not None and same_in_every_iteration(syntax.tree, call, loop.node, known):
+            if same_in_every_iteration(syntax.tree, call.node, loop.node, known):
                 return SameTurns(file, loop.line, (loop.line + 1, loop.last), file)
         function = syntax.find_function(frames[depth].line)
         if depth == 0 or function is None:
             break
-        above = frames[depth - 1].line
-        handed = _handing_call(syntax.calls_at(above), function)
+        here = syntax.find_line_calls(frames[depth - 1].line)
+        handed = _find_handing_call(here, function)
         if handed is not None:
-            if same_in_every_iteration(syntax.tree, call, function.node, known):
-                return SameTurns(file, handed.lineno, (function.line + 1, function.last), file)
+            if same_in_every_iteration(syntax.tree, call.node, function.node, known):
+                return SameTurns(file, handed.line, (function.line + 1, function.last), file)
             inner = handed
             continue
-        leading = [item for item in syntax.find_calls(function.name) if item in syntax.calls_at(above)]
+        leading = [item for item in here if item.function.last_name == function.name]
         if len(leading) != 1:
             break
         inner = leading[0]
     return None
 
 
-def _handing_call(calls: Sequence[ast.Call], function: Function) -> ast.Call | None:
-    """The call that is handed a function, which it calls: ``max(values, key=f)``."""
-    for call in calls:
-        given = [*call.args, *(word.value for word in call.keywords)]
-        if any(isinstance(item, ast.Name) and item.id == function.name for item in given):
-            return call
-    return None
+def _find_handing_call(calls: Sequence[Call], function: Function) -> Call | None:
+    """Find the call that is given a function, which it calls: ``max(values, key=f)``."""
+    return next((call for call in calls if function.name in (item.text for item in call.given)), None)

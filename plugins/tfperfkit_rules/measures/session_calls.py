@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import statistics
 from collections import Counter, defaultdict
 from typing import NamedTuple
@@ -13,7 +12,7 @@ from tfperfkit.records.events import of_kind
 from tfperfkit.records.samples import Frame, Place
 from tfperfkit.records.steps import Site
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.expression import Call
 from tfperfkit_rules.measures.called import Api
 from tfperfkit_rules.measures.making import MIN_MADE
 from tfperfkit_rules.measures.source_text import loops
@@ -108,13 +107,13 @@ def made_in_loops(evidence: Evidence, file: str) -> list[int]:
     """Lines inside of loops that make operations: by the frames of TensorFlow that samples saw there, and by what they
     call."""
     syntax = evidence.syntax(file)
-    lines = {call.lineno for call in syntax.calls if _adds_op(syntax, call)} if syntax is not None else set[int]()
+    lines = {call.line for call in syntax.calls if _adds_op(call)} if syntax is not None else set[int]()
     for stack in evidence.samples.stacks:
         lines |= {frame.line for frame in stack.frames if frame.file == file and makes(frame)}
     return sorted(line for line in lines if loops(evidence, file, line))
 
 
-def _adds_op(syntax: Syntax, call: ast.Call) -> bool:
-    name = syntax.name(call.func)
+def _adds_op(call: Call) -> bool:
+    name = call.name
     is_function = name.startswith("tensorflow.") and name.rpartition(".")[2][:1].islower() and "(" not in name
     return is_function and not name.startswith(_OTHER)

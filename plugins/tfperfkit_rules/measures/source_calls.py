@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterator
 
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.expression import Call, Expression
 from tfperfkit.syntax.function import Function
 from tfperfkit.syntax.module import Syntax
 from tfperfkit.syntax.names import UNKNOWN
-from tfperfkit.syntax.nodes import is_constant
 
 #: Objects that Keras' methods are called on, besides those that the file does not make.
 _KERAS = ("keras.", "tensorflow.")
@@ -24,7 +23,7 @@ def files(evidence: Evidence) -> Iterator[tuple[str, Syntax]]:
             yield file, syntax
 
 
-def given(evidence: Evidence, word: str, wanted: Callable[[ast.expr], bool]) -> list[SourceSpan]:
+def given(evidence: Evidence, word: str, wanted: Callable[[Expression], bool]) -> list[SourceSpan]:
     """Find where a keyword of a call, a key of a dictionary or an attribute of this name gets a wanted value."""
     found = {
         SourceSpan(file, line)
@@ -38,35 +37,34 @@ def given(evidence: Evidence, word: str, wanted: Callable[[ast.expr], bool]) -> 
 def strings(evidence: Evidence, *parts: str) -> list[SourceSpan]:
     """Find the lines with a string that contains one of these."""
     return [
-        SourceSpan(file, node.lineno)
+        SourceSpan(file, node.line)
         for file, syntax in files(evidence)
-        for node in syntax.find_nodes(ast.Constant)
+        for node in syntax.find_expressions("constant")
         if isinstance(node.value, str) and any(part in node.value for part in parts)
     ]
 
 
-def methods(evidence: Evidence, *names: str) -> list[tuple[str, ast.Call]]:
+def methods(evidence: Evidence, *names: str) -> list[tuple[str, Call]]:
     """Find the calls of these methods on Keras objects, or on objects that are unknown."""
     found = []
     for file, syntax in files(evidence):
         for call in syntax.calls:
-            owner, _, method = syntax.name(call.func).rpartition(".")
+            owner, _, method = call.name.rpartition(".")
             if method in names and (owner == UNKNOWN or f"{owner}.".startswith(_KERAS)):
                 found.append((file, call))
     return found
 
 
-def is_true(node: ast.expr) -> bool:
+def is_true(node: Expression) -> bool:
     """Whether an expression is the constant True."""
-    return is_constant(node, True)
+    return node.is_constant(True)
 
 
-def is_not_false(node: ast.expr) -> bool:
+def is_not_false(node: Expression) -> bool:
     """Whether an expression is anything but the constant False."""
-    return not is_constant(node, False)
+    return not node.is_constant(False)
 
 
-def is_compiled(evidence: Evidence, file: str, function: Function) -> bool:
+def is_compiled(function: Function) -> bool:
     """Whether a function is decorated with ``tf.function``."""
-    syntax = evidence.syntax(file)
-    return syntax is not None and any(syntax.name(item) == "tensorflow.function" for item in function.decorators)
+    return any(item.api == "tensorflow.function" for item in function.decorators)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ast
-
 from tfperfkit.model import SourceSpan
 from tfperfkit.records.samples import Frame
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.expression import Call, Expression
 from tfperfkit.syntax.function import Function
 from tfperfkit.syntax.loop import Loop
-from tfperfkit.syntax.loops import Span, contains_span, expression_span
-from tfperfkit.syntax.nodes import get_last_name
+from tfperfkit.syntax.loops import Span, contains_span
+from tfperfkit.syntax.module import get_file
 from tfperfkit_rules.measures import shared
 
 __all__ = [
@@ -19,6 +18,8 @@ __all__ = [
     "code",
     "enclosing",
     "evaluating_loops",
+    "find_line_calls",
+    "find_running",
     "frame_loops",
     "function_span",
     "loop_at",
@@ -40,6 +41,18 @@ def enclosing(evidence: Evidence, file: str, line: int) -> Function | None:
     return syntax.find_function(line) if syntax is not None else None
 
 
+def find_line_calls(evidence: Evidence, file: str, line: int) -> list[Call]:
+    """Find the calls that a line has a part of, outer ones before inner ones."""
+    syntax = evidence.syntax(file)
+    return syntax.find_line_calls(line) if syntax is not None else []
+
+
+def find_running(evidence: Evidence, frame: Frame) -> list[Expression]:
+    """Find the expression that a frame is in; all calls that begin at its line if the recording has no column."""
+    syntax = evidence.syntax(frame.file)
+    return syntax.find_running(frame.line, frame.span) if syntax is not None else []
+
+
 def function_span(evidence: Evidence, file: str, line: int) -> SourceSpan:
     """The ``def`` around a line; the line itself if there is none."""
     function = enclosing(evidence, file, line)
@@ -52,11 +65,11 @@ def loops(evidence: Evidence, file: str, line: int) -> tuple[Loop, ...]:
     return syntax.find_loops(line) if syntax is not None else ()
 
 
-def evaluating_loops(evidence: Evidence, file: str, node: ast.expr) -> tuple[Loop, ...]:
+def evaluating_loops(evidence: Evidence, file: str, node: Expression) -> tuple[Loop, ...]:
     """Return the loops that evaluate an expression in each iteration, outermost first: the iterable in a header is
     evaluated once."""
-    around = loops(evidence, file, node.lineno)
-    return tuple(loop for loop in around if loop.once is None or not contains_span(loop.once, expression_span(node)))
+    around = loops(evidence, file, node.line)
+    return tuple(loop for loop in around if loop.once is None or not contains_span(loop.once, node.span))
 
 
 def frame_loops(evidence: Evidence, frame: Frame) -> tuple[Loop, ...]:
@@ -74,20 +87,17 @@ def _evaluates_iterable(evidence: Evidence, frame: Frame, span: Span, loop: Loop
     if span != loop.once:
         return True
     # Taking the next element is at the same place as evaluating the whole expression.
-    syntax = evidence.syntax(frame.file)
-    running = syntax.running(frame.line, span) if syntax is not None else []
-    call = next((node for node in running if isinstance(node, ast.Call)), None)
-    if syntax is None or call is None:
+    call = next((node for node in find_running(evidence, frame) if isinstance(node, Call)), None)
+    if call is None:
         return False
     if frame.calls:
         return not frame.calls[0].endswith(_TAKES_NEXT)
-    return not syntax.name(call.func).startswith(_LAZY) and not _is_generator_call(evidence, frame.file, call)
+    return not call.name.startswith(_LAZY) and not _is_generator_call(call)
 
 
-def _is_generator_call(evidence: Evidence, file: str, call: ast.Call) -> bool:
+def _is_generator_call(call: Call) -> bool:
     """Whether a call may be of a generator of the same file: its body runs as elements are taken from it."""
-    syntax, name = evidence.syntax(file), get_last_name(call.func)
-    return syntax is not None and any(item.is_generator for item in syntax.functions if item.name == name)
+    return any(item.is_generator for item in get_file(call).functions if item.name == call.function.last_name)
 
 
 def yielding_loops(evidence: Evidence, file: str, line: int) -> tuple[Loop, ...]:
@@ -95,7 +105,7 @@ def yielding_loops(evidence: Evidence, file: str, line: int) -> tuple[Loop, ...]
     syntax, scope = evidence.syntax(file), enclosing(evidence, file, line)
     if syntax is None:
         return ()
-    yields = [node.lineno for node in syntax.find_nodes(ast.Yield, ast.YieldFrom)]
+    yields = [node.line for node in syntax.find_expressions("yield")]
     return tuple(
         loop
         for loop in syntax.loops

@@ -9,7 +9,6 @@ from weakref import WeakKeyDictionary
 from tfperfkit.model import SourceSpan
 from tfperfkit.records.steps import Site
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.nodes import get_last_name, get_method
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_text import enclosing, function_span, loop_at
 
@@ -129,8 +128,8 @@ def _handed_to_strategy(evidence: Evidence, site: Site) -> SourceSpan | None:
     for file in evidence.files():
         syntax = evidence.syntax(file)
         for call in syntax.calls if syntax is not None else ():
-            if get_method(call) == "run" and call.args and get_last_name(call.args[0]) == function.name:
-                return SourceSpan(file, call.lineno, _name_function(evidence, file, call.lineno))
+            if call.method == "run" and [item.last_name for item in call.arguments[:1]] == [function.name]:
+                return SourceSpan(file, call.line, _name_function(evidence, file, call.line))
     return None
 
 

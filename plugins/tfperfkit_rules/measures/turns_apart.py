@@ -20,9 +20,7 @@ _KNOWN: WeakKeyDictionary[Evidence, dict[tuple[str, Loop], bool]] = WeakKeyDicti
 def turns_apart(evidence: Evidence, file: str, loop: Loop) -> bool:
     """Whether the iterations of a ``for`` loop or a comprehension are surely independent; False for ``while``, for
     loops over layers and variables, and if the source was not kept."""
-    if evidence not in _KNOWN:
-        _KNOWN[evidence] = {}
-    known = _KNOWN[evidence]
+    known = _KNOWN.setdefault(evidence, {})
     if (file, loop) not in known:
         known[file, loop] = _is_independent(evidence, file, loop)
     return known[file, loop]
@@ -30,7 +28,7 @@ def turns_apart(evidence: Evidence, file: str, loop: Loop) -> bool:
 
 def _is_independent(evidence: Evidence, file: str, loop: Loop) -> bool:
     syntax = evidence.syntax(file)
-    if syntax is None or loop.node is None or _trains(evidence, file, loop) or goes_over_parts(evidence, file, loop):
+    if syntax is None or _trains(evidence, file, loop) or goes_over_parts(evidence, file, loop):
         return False
     return iterations_independent(syntax.tree, loop.node, known_calls(evidence, file), draws=False)
 

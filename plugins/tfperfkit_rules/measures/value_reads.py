@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-
 from tfperfkit_probes.devices.model import DevicesData
 
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.expression import Call
 from tfperfkit.syntax.names import UNKNOWN
 
 _METHODS = frozenset({"numpy", "item", "tolist"})
@@ -24,13 +22,12 @@ def first_read(evidence: Evidence, file: str, first: int, last: int) -> int | No
     if rows:
         return min(rows)
     syntax = evidence.syntax(file)
-    lines = [call.lineno for call in syntax.calls if _reads_value(syntax, call)] if syntax is not None else []
+    lines = [call.line for call in syntax.calls if _reads_value(call)] if syntax is not None else []
     return min((line for line in lines if first <= line <= last), default=None)
 
 
-def _reads_value(syntax: Syntax, call: ast.Call) -> bool:
-    name = syntax.name(call.func)
-    owner, _, method = name.rpartition(".")
+def _reads_value(call: Call) -> bool:
+    owner, _, method = call.name.rpartition(".")
     if method in _METHODS:
         return owner == UNKNOWN or owner.startswith(("tensorflow.", "keras.", "numpy."))
-    return name.startswith("numpy.") and bool(call.args)
+    return call.name.startswith("numpy.") and bool(call.arguments)

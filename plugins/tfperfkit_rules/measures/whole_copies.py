@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from tfperfkit.syntax.call import bind_arguments
-from tfperfkit.syntax.module import Syntax
-from tfperfkit.syntax.nodes import get_argument
+from tfperfkit.syntax.expression import Call, Expression
+from tfperfkit.syntax.function import Function
+from tfperfkit.syntax.module import Syntax, get_file
 
 #: Functions that make a new array of all their arguments, and how to join the parts once instead.
 JOINS = {
@@ -46,7 +45,7 @@ class Copied(NamedTuple):
     parts once. ``kept``: only a part of the result is kept (``np.vstack([memory, row])[-size:]``), ``size`` rows, "" if
     unknown. ``new``: what is added. ``written``: how to change an element in place, if the copy is made for that."""
 
-    call: ast.expr
+    call: Expression
     name: str
     join: str
     kept: bool
@@ -63,130 +62,131 @@ def whole_copies(syntax: Syntax) -> tuple[Copied, ...]:
 
 
 def _find_copies(syntax: Syntax) -> Iterator[Copied]:
-    for target, whole, looped in _find_assignments(syntax):
+    for target, whole in _find_assignments(syntax):
         enlarged = _name_enlarged_frame(target)
         if enlarged:
             yield Copied(target, enlarged, "pd.concat(parts)", False)
-        if not isinstance(target, (ast.Name, ast.Attribute)) or not (looped or isinstance(target, ast.Attribute)):
+        if not (target.kind == "attribute" or (target.kind == "name" and whole.is_in_loop)):
             continue
-        value, kept, size, name = whole, False, "", ast.unparse(target)
-        while isinstance(value, (ast.Subscript, ast.Attribute)) and not _api(syntax, value):
-            if isinstance(value, ast.Subscript):
-                kept, size = True, size or _write_kept_rows(value.slice)
-            value = value.value
-        if _joins(syntax, value, name):
-            yield Copied(value, name, _write_join(_api(syntax, value), value), kept, _write_added(value, name), size)
-        elif isinstance(value, ast.Call) and syntax.name(value.func) in _CHANGES:
-            written = _write_in_place(syntax, value, name)
+        value, kept, size, name = whole, False, "", target.text
+        while value.owner is not None and not _name_join(value):
+            if value.index is not None:
+                kept, size = True, size or _write_kept_rows(value.index)
+            value = value.owner
+        if _joins(value, name):
+            yield Copied(value, name, _write_join(value), kept, _write_added(value, name), size)
+        elif isinstance(value, Call) and value.name in _CHANGES:
+            written = _write_in_place(value, name)
             if written and value is whole:
                 yield Copied(value, name, "", False, written=written)
-        elif isinstance(value, ast.Call):
-            yield from _find_copies_in_helper(syntax, value, name, kept)
+        elif isinstance(value, Call):
+            yield from _find_copies_in_helper(value, name, kept)
 
 
-def _api(syntax: Syntax, node: ast.expr) -> str:
-    """The join that an expression is: a call, or ``np.r_[a, b]``; "" for none."""
-    inner = node.func if isinstance(node, ast.Call) else node.value if isinstance(node, ast.Subscript) else None
-    name = syntax.name(inner) if inner is not None else ""
-    return name if name in (JOINS if isinstance(node, ast.Call) else BY_INDEX) else ""
+def _name_join(node: Expression) -> str:
+    """Name the join that an expression is: a call, or ``np.r_[a, b]``; "" for none."""
+    name = node.name if isinstance(node, Call) else node.owner.api if node.index and node.owner else ""
+    return name if name in (JOINS if isinstance(node, Call) else BY_INDEX) else ""
 
 
-def _joins(syntax: Syntax, node: ast.expr, name: str) -> bool:
+def _joins(node: Expression, name: str) -> bool:
     """Whether an expression joins all of the array of this name with something."""
-    return bool(_api(syntax, node)) and any(_holds(item, name) for item in _list_joined(node))
+    return bool(_name_join(node)) and any(_holds(item, name) for item in _list_joined(node))
 
 
-def _list_joined(node: ast.expr) -> list[ast.expr]:
-    """What a join gets: its first two arguments, or those by name; the parts of ``np.r_[a, b]``."""
-    if isinstance(node, ast.Call):
-        return [*node.args[:2], *(word.value for word in node.keywords)]
-    return [node.slice] if isinstance(node, ast.Subscript) else []
+def _list_joined(node: Expression) -> list[Expression]:
+    """List what a join gets: its first two arguments, or those by name; the parts of ``np.r_[a, b]``."""
+    if isinstance(node, Call):
+        return [*node.arguments[:2], *node.keywords.values()]
+    return [node.index] if node.index is not None else []
 
 
-def _write_in_place(syntax: Syntax, call: ast.Call, name: str) -> str:
-    """``m[i, j] += x`` for ``tf.tensor_scatter_nd_add(m, [[i, j]], [x])``, if the call changes one element, or one row,
-    of the array that it is assigned to; else ""."""
-    tensor, indices, updates = (get_argument(call, word, position) for position, word in enumerate(_SCATTERED))
-    if tensor is None or indices is None or updates is None or ast.unparse(tensor) != name:
+def _write_in_place(call: Call, name: str) -> str:
+    """Write ``m[i, j] += x`` for ``tf.tensor_scatter_nd_add(m, [[i, j]], [x])``, if the call changes one element, or
+    one row, of the array that it is assigned to; else ""."""
+    tensor, indices, updates = (call.get_argument(word, position) for position, word in enumerate(_SCATTERED))
+    if tensor is None or indices is None or updates is None or tensor.text != name:
         return ""
-    at, new = _only(syntax, indices), _only(syntax, updates)
-    if not isinstance(at, (ast.List, ast.Tuple)) or not at.elts:
+    at, new = _find_only_element(indices), _find_only_element(updates)
+    if at is None or at.kind not in ("list", "tuple") or not at.items:
         return ""
-    index = ", ".join(map(ast.unparse, at.elts))
-    return f"{name}[{index}] {_CHANGES[syntax.name(call.func)]} {ast.unparse(new) if new is not None else 'new'}"
+    index = ", ".join(item.text for item in at.items)
+    return f"{name}[{index}] {_CHANGES[call.name]} {new.text if new is not None else 'new'}"
 
 
-def _only(syntax: Syntax, node: ast.expr) -> ast.expr | None:
-    """The one element of a list that is written out, also if a tensor is made of the list."""
-    while isinstance(node, ast.Call) and node.args and syntax.name(node.func) in _TENSORS:
-        node = node.args[0]
-    if not isinstance(node, (ast.List, ast.Tuple)) or len(node.elts) != 1:
+def _find_only_element(node: Expression) -> Expression | None:
+    """Find the one element of a list that is written out, also if a tensor is made of the list."""
+    while isinstance(node, Call) and node.arguments and node.name in _TENSORS:
+        node = node.arguments[0]
+    if node.kind not in ("list", "tuple") or len(node.items) != 1 or node.items[0].kind == "starred":
         return None
-    return None if isinstance(node.elts[0], ast.Starred) else node.elts[0]
+    return node.items[0]
 
 
-def _find_copies_in_helper(syntax: Syntax, call: ast.Call, name: str, kept: bool) -> Iterator[Copied]:
+def _find_copies_in_helper(call: Call, name: str, kept: bool) -> Iterator[Copied]:
     """Find what a function of the file returns, if that is a join of an argument: ``kept = add(kept, new)``."""
-    function = syntax.find_only_function(call.func.id) if isinstance(call.func, ast.Name) else None
+    function = get_file(call).find_only_function(call.function.text) if call.function.kind == "name" else None
     if function is None:
         return
-    given = bind_arguments(function.node.args, call) or {}
-    mine = next((key for key, item in given.items() if item.sure and [*map(ast.unparse, item.values)] == [name]), None)
+    mine = next((each for each in function.all_parameters if _gives(function, call, each, name)), None)
     for value in function.returned if mine is not None else ():
-        while isinstance(value, ast.Subscript) and not _api(syntax, value):
-            value, kept = value.value, True
-        if value is not None and mine is not None and _joins(syntax, value, mine):
-            yield Copied(value, name, _write_join(_api(syntax, value), value), kept)
+        while value is not None and value.index is not None and not _name_join(value):
+            value, kept = value.owner, True
+        if value is not None and mine is not None and _joins(value, mine):
+            yield Copied(value, name, _write_join(value), kept)
 
 
-def _name_enlarged_frame(target: ast.expr) -> str:
-    """The data frame that ``df.loc[len(df)] = row`` makes one row longer; "" for none."""
-    if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Attribute):
-        return ""
-    name, at = ast.unparse(target.value.value), target.slice
-    counted = isinstance(at, ast.Call) and isinstance(at.func, ast.Name) and at.func.id == "len"
-    held = counted and isinstance(at, ast.Call) and [ast.unparse(item) for item in at.args] == [name]
-    return name if held and target.value.attr == "loc" else ""
+def _gives(function: Function, call: Call, parameter: str, name: str) -> bool:
+    given = function.find_given(call, parameter)
+    return given is not None and given.text == name
 
 
-def _find_assignments(syntax: Syntax) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
-    """Find (target, value, whether in a loop) in the order of the source; those of ``a, b = f(a), g(b)`` one by one."""
-    for node in sorted(syntax.find_nodes(ast.Assign), key=lambda item: (item.lineno, item.col_offset)):
-        target, value, looped = node.targets[0], node.value, syntax.is_in_loop(node)
-        if len(node.targets) != 1:
+def _name_enlarged_frame(target: Expression) -> str:
+    """Name the data frame that ``df.loc[len(df)] = row`` makes one row longer; "" for none."""
+    frame = target.owner.owner if target.owner is not None and target.owner.last_name == "loc" else None
+    name = frame.text if frame is not None else ""
+    return name if target.index is not None and target.index.text == f"len({name})" else ""
+
+
+def _find_assignments(syntax: Syntax) -> Iterator[tuple[Expression, Expression]]:
+    """Find (target, value) in the order of the source; those of ``a, b = f(a), g(b)`` one by one."""
+    for item in syntax.assignments:
+        target, value = item.targets[0], item.value
+        if len(item.targets) != 1 or item.operator:
             continue
-        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-            yield from ((one, other, looped) for one, other in zip(target.elts, value.elts, strict=True))
+        if target.kind == value.kind == "tuple" and len(target.items) == len(value.items):
+            yield from zip(target.items, value.items, strict=True)
         else:
-            yield target, value, looped
+            yield target, value
 
 
-def _write_kept_rows(node: ast.expr) -> str:
-    """``size`` of ``[-size:]``."""
-    lower = node.lower if isinstance(node, ast.Slice) and node.upper is None else None
-    return ast.unparse(lower.operand) if isinstance(lower, ast.UnaryOp) and isinstance(lower.op, ast.USub) else ""
+def _write_kept_rows(node: Expression) -> str:
+    """Write ``size`` of ``[-size:]``."""
+    lower, upper = node.bounds
+    from_end = lower is not None and upper is None and lower.operator == "-" and len(lower.operands) == 1
+    return lower.operands[0].text if from_end and lower is not None else ""
 
 
-def _write_join(api: str, node: ast.expr) -> str:
-    """The join of a list ``parts`` along the same axis."""
-    if not isinstance(node, ast.Call):
+def _write_join(node: Expression) -> str:
+    """Write the join of a list ``parts`` along the same axis."""
+    api = _name_join(node)
+    if not isinstance(node, Call):
         return f"{BY_INDEX[api]}(parts)"
-    axis = get_argument(node, "axis", 1 if api in _AXIS_SECOND else None)
+    axis = node.get_argument("axis", 1 if api in _AXIS_SECOND else None)
     function = _FLAT.get(api, JOINS[api]) if axis is None else JOINS[api]
-    axis_text = "" if axis is None else f", axis={ast.unparse(axis)}"
+    axis_text = "" if axis is None else f", axis={axis.text}"
     return f"{function}(parts{axis_text or (', axis=0' if api == 'tensorflow.concat' else '')})"
 
 
-def _write_added(node: ast.expr, name: str) -> str:
-    """What the array is joined with, if it is one thing; else "new"."""
+def _write_added(node: Expression, name: str) -> str:
+    """Write what the array is joined with, if it is one thing; else "new"."""
     parts = _list_joined(node)
-    first = next((item for item in parts if isinstance(item, (ast.List, ast.Tuple)) and _holds(item, name)), None)
-    given = first.elts if isinstance(first, (ast.List, ast.Tuple)) else parts[:2]
-    others = [ast.unparse(item) for item in given if ast.unparse(item) != name]
+    listed = (item.items for item in parts if item.kind in ("list", "tuple") and _holds(item, name))
+    others = [item.text for item in next(listed, parts[:2]) if item.text != name]
     return others[0] if len(others) == 1 else "new"
 
 
-def _holds(node: ast.AST, name: str) -> bool:
+def _holds(node: Expression, name: str) -> bool:
     """Whether an argument is the whole array, or a list that contains the whole array."""
-    parts = node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node]
-    return any(isinstance(part, (ast.Name, ast.Attribute)) and ast.unparse(part) == name for part in parts)
+    parts = node.items if node.kind in ("list", "tuple") else [node]
+    return any(part.is_plain and part.text == name for part in parts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from tfperfkit import gain
@@ -11,7 +10,6 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import FunctionCalls, FunctionCosts, Gpus
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.nodes import get_last_name, is_constant
 from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.source_calls import files
@@ -113,20 +111,16 @@ def float16_on_cpu(evidence: Evidence) -> Iterator[Finding]:
 
 def _half_lines(evidence: Evidence) -> tuple[SourceSpan, ...]:
     lines = [
-        SourceSpan(file, node.lineno)
+        SourceSpan(file, node.line)
         for file, syntax in files(evidence)
         if evidence.mentions(file, *_HALF, *_OF_LIBRARY)
-        for node in syntax.find_nodes(ast.expr)
-        if is_constant(node, *_HALF) or (_may_be_half(node) and syntax.name(node) in _OF_LIBRARY)
+        for node in syntax.find_expressions("constant", "name", "attribute")
+        if node.is_constant(*_HALF) or ((node.kind == "name" or node.last_name in _HALF) and node.api in _OF_LIBRARY)
     ]
     policies = set(evidence.calls(*_POLICY))
     return tuple(
         sorted(dict.fromkeys(sorted(lines, key=lambda span: span.line)), key=lambda span: span not in policies)
     )[:3]
-
-
-def _may_be_half(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) or get_last_name(node) in _HALF
 
 
 def unused_half_precision(evidence: Evidence) -> Iterator[Finding]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 
 from tfperfkit_probes.retrace.cause import changed_dimensions, main_difference, sizes
@@ -10,8 +9,8 @@ from tfperfkit_probes.retrace.model import Difference, Trace, TracedFunction
 
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import SourceSpan
-from tfperfkit.syntax.module import Syntax, parse
-from tfperfkit.syntax.nodes import get_last_name
+from tfperfkit.syntax.expression import Call
+from tfperfkit.syntax.module import parse
 from tfperfkit_rules.retrace import codes
 
 EPOCH_APART = Threshold(
@@ -198,17 +197,14 @@ def making_line(function: TracedFunction, site: SourceSpan | None, source: tuple
         return site
     syntax = parse(tuple(source))
     calls = syntax.calls if syntax is not None else ()
-    lines = [call.lineno for call in calls if syntax is not None and _makes(syntax, call, function.function)]
+    lines = [call.line for call in calls if _compiles(call, function.function)]
     if not lines:
         return site
     nearest = min(lines, key=lambda line: (line > site.line, abs(line - site.line)))
     return SourceSpan(file=site.file, line=nearest, function=site.function)
 
 
-def _makes(syntax: Syntax, node: ast.Call, name: str) -> bool:
-    called = node.func
-    if isinstance(called, ast.Call):  # tf.function(jit_compile=True)(f)
-        called = called.func
-    if syntax.name(called) != "tensorflow.function" or not node.args:
-        return False
-    return name == get_last_name(node.args[0])
+def _compiles(call: Call, name: str) -> bool:
+    """Whether a call makes a ``tf.function`` of the function of this name."""
+    made = call.function.name if isinstance(call.function, Call) else call.name  # tf.function(jit_compile=True)(f)
+    return made == "tensorflow.function" and [item.last_name for item in call.arguments[:1]] == [name]

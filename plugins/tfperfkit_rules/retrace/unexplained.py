@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 import statistics
 from collections.abc import Iterable
@@ -16,8 +15,8 @@ from tfperfkit.offers import TraceCounts
 from tfperfkit.records.samples import Place, Samples
 from tfperfkit.remedy import Compile, KeepTrace, Remedy
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.expression import Call, Expression
 from tfperfkit.syntax.module import Syntax
-from tfperfkit.syntax.nodes import get_argument, get_lines
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import receiver
 from tfperfkit_rules.measures.new_models import made_in
@@ -63,7 +62,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     if not _goes_on_tracing(evidence, len(steps)) or _traces_each_once(evidence, len(steps)):
         return
     compiles = _find_compiles(evidence, lines)
-    places = [*(SourceSpan(file, call.lineno) for file, call in compiles), *(SourceSpan(*place) for place in lines)][
+    places = [*(SourceSpan(file, call.line) for file, call in compiles), *(SourceSpan(*place) for place in lines)][
         : shared.MAX_PLACES.value
     ]
     new = _find_new_model(evidence, lines) if not compiles else None
@@ -74,7 +73,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         name = receiver(compiles[0][1], "the model")
         title = f"compile() is called in {evidence.unit.loop}, so Keras traces its functions again"
         file, call = compiles[0]
-        at = made_in(evidence, file, call, evaluating_loops(evidence, file, call))
+        at = made_in(call, evaluating_loops(evidence, file, call))
         made = SourceSpan(file, at) if at is not None else _find_maker(evidence, file, call, lines)
         if made is not None:
             title = _NEW_MODEL.format(loop=evidence.unit.loop)
@@ -154,9 +153,9 @@ class _Jacobian(NamedTuple):
 def _find_jacobian(evidence: Evidence, lines: list[Place]) -> _Jacobian | None:
     """TensorFlow vectorises the loop of a jacobian by tracing it: in a compiled function once, else in each call."""
     for file, call in methods(evidence, "jacobian", "batch_jacobian"):
-        if not any(file == where and line in get_lines(call) for where, line in lines):
+        if not any(file == where and line in call.lines for where, line in lines):
             continue
-        method, function = ast.unparse(call.func), enclosing(evidence, file, call.lineno)
+        method, function = call.function.text, enclosing(evidence, file, call.line)
         put = "Put what the tape watches and this call into a function with @tf.function"
         if function is not None:
             put = f"Put @tf.function on {function.name} (line {function.line})"
@@ -171,11 +170,11 @@ def _find_jacobian(evidence: Evidence, lines: list[Place]) -> _Jacobian | None:
 def _advise_keeping(evidence: Evidence, new: SourceSpan) -> str:
     """In the names of the statement that makes the model, which is to be moved."""
     function, syntax = enclosing(evidence, new.file, new.line), evidence.syntax(new.file)
-    nodes = syntax.find_nodes(ast.Assign) if syntax is not None else []
-    made = next((node for node in nodes if node.lineno == new.line), None)
-    if made is None or not isinstance(made.targets[0], ast.Name):
+    assignments = syntax.assignments if syntax is not None else []
+    made = next((item for item in assignments if item.line == new.line), None)
+    if made is None or made.targets[0].kind != "name":
         return _KEEP.format(made="", model="model")
-    model, text = made.targets[0].id, ast.unparse(made.value)
+    model, text = made.targets[0].text, made.value.text
     text = f"{model} = {text}" if len(text) <= shared.MAX_LINE.value else f"line {new.line}"
     out = f", out of {function.name}, which gets {model} as an argument" if function is not None else ""
     return _KEEP.format(made=f" ({text}{out})", model=model)
@@ -185,21 +184,21 @@ def _find_new_model(evidence: Evidence, lines: list[tuple[str, int]]) -> SourceS
     """Where the model is made that a traced line trains or asks, in the loop around it or in its function, which is
     called at each turn then: its functions are traced for each model."""
     for file, call in methods(evidence, *_TRACES):
-        if not any(file == where and line in get_lines(call) for where, line in lines):
+        if not any(file == where and line in call.lines for where, line in lines):
             continue
-        function = enclosing(evidence, file, call.lineno)
+        function = enclosing(evidence, file, call.line)
         body = (function,) if function is not None else ()
-        made = made_in(evidence, file, call, (*evaluating_loops(evidence, file, call), *body))
+        made = made_in(call, (*evaluating_loops(evidence, file, call), *body))
         if made is not None:
             return SourceSpan(file, made, function.name if function is not None else "")
     return None
 
 
-def _find_maker(evidence: Evidence, file: str, call: ast.Call, lines: list[tuple[str, int]]) -> SourceSpan | None:
+def _find_maker(evidence: Evidence, file: str, call: Call, lines: list[tuple[str, int]]) -> SourceSpan | None:
     """Where the loop gets its model from a function that makes it and compiles it, too."""
-    function = enclosing(evidence, file, call.lineno)
+    function = enclosing(evidence, file, call.line)
     body = (function,) if function is not None else ()
-    return _find_new_model(evidence, lines) if made_in(evidence, file, call, body) is not None else None
+    return _find_new_model(evidence, lines) if made_in(call, body) is not None else None
 
 
 def _bound_gain(evidence: Evidence, share: float, makes: bool) -> gain.Gain:
@@ -284,7 +283,7 @@ def _find_own_models(evidence: Evidence) -> set[Place]:
     found = set[Place]()
     for file, call in methods(evidence, "compile"):
         around = evaluating_loops(evidence, file, call)
-        if around and receiver(call, "") in around[0].names:
+        if around and receiver(call, "") in around[0].targets:
             found.add((file, around[0].line))
     return found
 
@@ -297,7 +296,7 @@ def _traces_late(evidence: Evidence) -> bool:
     return evidence.tracing.overlap(middle, end) >= LATE_TRACING.value * evidence.tracing.overlap(begin, end)
 
 
-def _find_compiles(evidence: Evidence, lines: list[tuple[str, int]]) -> list[tuple[str, ast.Call]]:
+def _find_compiles(evidence: Evidence, lines: list[tuple[str, int]]) -> list[tuple[str, Call]]:
     """The calls of ``compile`` inside the loops around the lines that trace, or in functions that are called there; and
     those in a function that a loop calls to trace, which gets the same model each time."""
     around = [(file, loop) for file, line in lines for loop in loops(evidence, file, line)]
@@ -307,45 +306,44 @@ def _find_compiles(evidence: Evidence, lines: list[tuple[str, int]]) -> list[tup
         (file, call)
         for file, call in methods(evidence, "compile")
         if any(
-            file == where and (loop.line <= call.lineno <= loop.last or _is_called_in(evidence, file, call, loop))
+            file == where and (loop.line <= call.line <= loop.last or _is_called_in(evidence, file, call, loop))
             for where, loop in around
         )
         or any(file == where and _keeps_model_in(evidence, file, call, loop) for where, loop in outer)
     ]
 
 
-def _is_called_in(evidence: Evidence, file: str, call: ast.Call, loop: Loop) -> bool:
+def _is_called_in(evidence: Evidence, file: str, call: Call, loop: Loop) -> bool:
     """Whether the function around a call is called in a loop of the same file."""
     return bool(_find_calls_in(evidence, file, call, loop))
 
 
-def _find_calls_in(evidence: Evidence, file: str, call: ast.Call, loop: Loop) -> list[ast.Call]:
+def _find_calls_in(evidence: Evidence, file: str, call: Call, loop: Loop) -> list[Call]:
     """The calls in a loop of the function around a call."""
-    function, syntax = enclosing(evidence, file, call.lineno), evidence.syntax(file)
+    function, syntax = enclosing(evidence, file, call.line), evidence.syntax(file)
     if function is None or syntax is None or function.line <= loop.line <= function.last:
         return []
-    return [each for each in syntax.find_calls(function.name) if each.lineno in loop.lines]
+    return [each for each in syntax.find_calls(function.name) if each.line in loop.lines]
 
 
-def _keeps_model_in(evidence: Evidence, file: str, call: ast.Call, loop: Loop) -> bool:
+def _keeps_model_in(evidence: Evidence, file: str, call: Call, loop: Loop) -> bool:
     """Whether the function around a call of a model's method gets its model from outside of the loop that calls it."""
-    syntax, function = evidence.syntax(file), enclosing(evidence, file, call.lineno)
+    syntax, function = evidence.syntax(file), enclosing(evidence, file, call.line)
     calls, owner = _find_calls_in(evidence, file, call, loop), receiver(call, "")
     if syntax is None or function is None or not calls or not owner.replace(".", "").isidentifier():
         return False
     names = function.parameters
     stored = _find_stored(syntax)
-    bound = {ast.unparse(node) for node in stored if node.lineno in loop.lines or node.lineno in function.lines}
+    bound = {node.text for node in stored if node.line in loop.lines or node.line in function.lines}
     if "." in owner:  # set once, where the object is made: any other method may be called at each turn
-        made = [enclosing(evidence, file, node.lineno) for node in stored if ast.unparse(node) == owner]
+        made = [enclosing(evidence, file, node.line) for node in stored if node.text == owner]
         return bool(made) and all(each is not None and each.name == "__init__" for each in made)
     if owner not in names:
         return owner not in bound
-    given = [get_argument(each, owner, names.index(owner)) for each in calls]
-    return owner not in bound and all(isinstance(each, ast.Name) and each.id not in bound for each in given)
+    given = [each.get_argument(owner, names.index(owner)) for each in calls]
+    return owner not in bound and all(each and each.kind == "name" and each.text not in bound for each in given)
 
 
-def _find_stored(syntax: Syntax) -> list[ast.expr]:
-    """Find the names and attributes that are assigned to."""
-    nodes = syntax.find_nodes(ast.Name, ast.Attribute)
-    return [node for node in nodes if isinstance(getattr(node, "ctx", None), ast.Store)]
+def _find_stored(syntax: Syntax) -> list[Expression]:
+    """Find the names and attributes that are assigned to, or deleted."""
+    return [node for node in syntax.find_expressions("name", "attribute") if not node.is_read]

@@ -14,7 +14,6 @@ from tfperfkit.gain import MEDIUM
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.nodes import get_last_name
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.by_hand import collected_by_hand
 from tfperfkit_rules.measures.kinds import KINDS
@@ -88,4 +87,4 @@ def _list_called(evidence: Evidence, file: str, line: int) -> set[str]:
     syntax, function = evidence.syntax(file), enclosing(evidence, file, line)
     if syntax is None or function is None:
         return set()
-    return {get_last_name(call.func) for call in syntax.calls if call.lineno in function.lines}
+    return {call.function.last_name for call in syntax.calls if call.line in function.lines}

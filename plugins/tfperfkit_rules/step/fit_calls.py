@@ -47,7 +47,7 @@ def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
     gained = _gain(cost)
     fit = span(evidence, found.site.file, found.site.line)
     compiled = methods(evidence, "compile")
-    first = (span(evidence, compiled[0][0], compiled[0][1].lineno),) if len(compiled) == 1 else ()
+    first = (span(evidence, compiled[0][0], compiled[0][1].line),) if len(compiled) == 1 else ()
     model = receiver(compiled[0][1] if first else called_at(evidence, (fit.file, fit.line), FIT))
     yield Finding(
         code="STP002",

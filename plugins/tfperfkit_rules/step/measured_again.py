@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 
 from tfperfkit_probes.input.model import InputData, KerasInput
@@ -12,7 +11,6 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.nodes import get_argument
 from tfperfkit_rules.measures.called import EVALUATE, FIT, called_at, receiver
 from tfperfkit_rules.measures.moments import moments
 from tfperfkit_rules.step.epoch_ends import EPOCH_ENDS_MIN_SHARE, EPOCHS_MIN
@@ -96,11 +94,12 @@ def _has_same_data(evidence: Evidence, row: KerasInput, fit: KerasInput) -> bool
         return row.pipeline is not None and row.pipeline == fit.pipeline
     if row.kind != "arrays" or not row.arrays_bytes or row.arrays_bytes != fit.arrays_bytes:
         return False
-    ours = get_argument(called_at(evidence, (row.file, row.line), EVALUATE), "x", 0)
-    call = called_at(evidence, (fit.file, fit.line), FIT)
-    theirs = get_argument(call, "validation_data") if fit.validation else get_argument(call, "x", 0)
-    if fit.validation and isinstance(theirs, (ast.Tuple, ast.List)):
-        theirs = next(iter(theirs.elts), theirs)
-    if row.file == fit.file and isinstance(ours, ast.Name) and isinstance(theirs, ast.Name):
-        return ours.id == theirs.id
-    return True
+    evaluating = called_at(evidence, (row.file, row.line), EVALUATE)
+    fitting = called_at(evidence, (fit.file, fit.line), FIT)
+    ours = evaluating.get_argument("x", 0) if evaluating is not None else None
+    theirs = fitting.get_argument(*(("validation_data",) if fit.validation else ("x", 0))) if fitting else None
+    if fit.validation and theirs is not None and theirs.items:
+        theirs = theirs.items[0]
+    if row.file != fit.file or ours is None or theirs is None or not ours.kind == theirs.kind == "name":
+        return True
+    return ours.text == theirs.text

@@ -74,8 +74,8 @@ _CALLS = ("next", "call", "loop_call", "batch", "train_on_batch")
 #: Keras' utilities for data and images count as Keras' Python in the samples, and are the input's.
 _OF_DATA = ("keras data", "images", "reading")
 _ONCE = (
-    "Line {line} calls {name} with the same constants each time, and it makes the same of them: call it once, before "
-    "the loop, keep what it returns, and use that in line {line}."
+    "Line {line} calls {name} with the same constants each time, and {name} returns the same each time: call it once, "
+    "before the loop, keep what it returns, and use that in line {line}."
 )
 _SELDOM = (
     "Keras calls {name} for every batch: where training does not need what it makes, do it for every hundredth "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
@@ -11,7 +10,6 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import LineCounts
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.nodes import LOOPS, get_lines
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.batch_callbacks import AROUND_BATCHES
 from tfperfkit_rules.measures.growth import growth
@@ -117,12 +115,11 @@ def _is_called_in_loop(evidence: Evidence, row: SourceSpan, depth: int) -> bool:
     function, syntax = enclosing(evidence, row.file, row.line), evidence.syntax(row.file)
     if function is None or syntax is None or depth >= shared.FUNCTIONS_DEEP.value:
         return False
-    around = syntax.find_statements(row.line, ast.If, ast.For, ast.While, ast.Try)
-    if any(function.line <= node.lineno for node in around):
+    if any(function.line <= line for line in syntax.find_branches(row.line)) or loops(evidence, row.file, row.line):
         return False
     if function.name in AROUND_BATCHES:
         return True
-    called = [SourceSpan(row.file, call.lineno) for call in syntax.find_calls(function.name)]
+    called = [SourceSpan(row.file, call.line) for call in syntax.find_calls(function.name)]
     return any(_is_in_loop(evidence, call) or _is_called_in_loop(evidence, call, depth + 1) for call in called)
 
 
@@ -137,8 +134,5 @@ def hits_per_step(evidence: Evidence, file: str, line: int) -> float | None:
 def conditional(evidence: Evidence, file: str, line: int) -> bool:
     """Whether an iteration of the innermost loop around a line may skip the line; True if that is unknown."""
     syntax = evidence.syntax(file)
-    if syntax is None:
-        return True
-    around: list[ast.stmt | ast.IfExp] = [*syntax.find_statements(line, *LOOPS, ast.If, ast.Try, ast.Match)]
-    around += [node for node in syntax.find_nodes(ast.IfExp) if line in get_lines(node)]
-    return not isinstance(max(around, key=lambda node: node.lineno, default=None), LOOPS)
+    around = [loop.line for loop in loops(evidence, file, line) if loop.is_statement]
+    return syntax is None or not around or max(syntax.find_branches(line), default=0) > around[-1]

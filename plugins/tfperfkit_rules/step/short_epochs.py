@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import bisect
 import itertools
 import math
@@ -134,8 +133,9 @@ def _finding(evidence: Evidence, found: _Epochs, share: float, between_ns: float
 def _write_fit(evidence: Evidence, file: str, line: int, times: int) -> str:
     """The call of ``fit`` with longer epochs, in the script's own words where its source is known."""
     call = called_at(evidence, (file, line), FIT)
-    given = {str(word.arg): ast.unparse(word.value) for word in call.keywords} if call is not None else {}
-    given |= dict(zip(("x", "y", "batch_size", "epochs"), map(ast.unparse, call.args), strict=False)) if call else {}
+    names = ("x", "y", "batch_size", "epochs")
+    found = {name: call.get_argument(name, at) for at, name in enumerate(names)} if call is not None else {}
+    given = {name: value.text for name, value in found.items() if value is not None}
     x, epochs = given.get("x", "x"), given.get("epochs", "epochs")
     count = str(max(round(int(epochs) / times), 1)) if epochs.isdecimal() else f"{epochs} // {times}"
     data = f"{x}.repeat({times})"

@@ -16,7 +16,6 @@ from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import Stack
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.nodes import is_constant
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.batch_callbacks import batch_callback
 from tfperfkit_rules.measures.beside import Beside, beside
@@ -184,7 +183,7 @@ def _at_epoch_ends(evidence: Evidence, kind: str) -> bool:
     """Whether Keras' callbacks of a kind are made with nothing said of how often: once an epoch (STP006 tells that)."""
     classes, word = _CALLBACKS[kind]
     return bool(evidence.calls(*(f"keras.callbacks.{name}" for name in classes))) and not given(
-        evidence, word, lambda value: not is_constant(value, _BY_DEFAULT)
+        evidence, word, lambda value: not value.is_constant(_BY_DEFAULT)
     )
 
 
@@ -387,5 +386,5 @@ def _where(
 
 def _counter(loop: Loop) -> str:
     """What counts a loop's turns; where nothing does, a name for what should."""
-    counts = loop.over.startswith(("range(", "enumerate(")) and loop.names
-    return loop.names[0] if counts else "step"
+    counts = loop.over.startswith(("range(", "enumerate(")) and loop.targets
+    return loop.targets[0] if counts else "step"

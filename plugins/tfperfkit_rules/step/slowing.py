@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -18,10 +17,9 @@ from tfperfkit.records.spans import Spans
 from tfperfkit.records.steps import UPDATES, Step
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.container_passes import find_container_passes
 from tfperfkit.syntax.module import Syntax
-from tfperfkit.syntax.nodes import get_last_name, get_method, get_receiver
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.goes_through import goes_through
 from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.step_shares import span, text_of
@@ -131,7 +129,7 @@ def _read_whole(evidence: Evidence) -> _Cause | None:
     little of what holds the interpreter's lock in short steps."""
     for grower in _growers(evidence):
         syntax = evidence.syntax(grower.file)
-        every = goes_through(syntax, grower.name) if syntax is not None else []
+        every = find_container_passes(syntax, grower.name) if syntax is not None else []
         lines = [line for line in every if _in_steps(evidence, grower.file, line)]
         if lines:
             lines.sort(key=lambda line: (-evidence.samples.leaf_share((grower.file, line)), line))
@@ -245,7 +243,7 @@ def _named_at(evidence: Evidence, place: Place) -> Grower | None:
     syntax = evidence.syntax(place[0])
     if syntax is None:
         return None
-    return next((row for row in _growers(evidence) if place[1] in goes_through(syntax, row.name)), None)
+    return next((row for row in _growers(evidence) if place[1] in find_container_passes(syntax, row.name)), None)
 
 
 #: Functions that write all they are given, and how one row of it is written as a line.
@@ -264,22 +262,18 @@ class Written(NamedTuple):
 
 
 def written_whole(syntax: Syntax, line: int, name: str) -> Written | None:
-    """What a line writes of a container; None if it writes none of that name."""
+    """Find what a line writes of a container; None if it writes none of that name."""
     short = name.rpartition(".")[2]
-    for call in syntax.calls_at(line):
-        writer = syntax.name(call.func)
-        given = next((item for item in call.args if get_last_name(item) == short), None)
-        if writer in _WRITERS and given is not None:
-            row = _LINES[writer].format(row=_write_appended(syntax, short)) if writer in _LINES else ""
-            return Written(ast.unparse(given), row)
+    for call in syntax.find_line_calls(line):
+        given = next((item for item in call.arguments if item.last_name == short), None)
+        if call.name in _WRITERS and given is not None:
+            row = _LINES[call.name].format(row=_write_appended(syntax, short)) if call.name in _LINES else ""
+            return Written(given.text, row)
     return None
 
 
 def _write_appended(syntax: Syntax, short: str) -> str:
-    """What the script appends, if it is always the same name or expression; else "row"."""
-    found = {
-        ast.unparse(call.args[0])
-        for call in syntax.calls
-        if get_method(call) == "append" and len(call.args) == 1 and get_last_name(get_receiver(call)) == short
-    }
+    """Write what the script appends, if it is always the same name or expression; else "row"."""
+    appended = (call for call in syntax.calls if call.method == "append" and len(call.arguments) == 1)
+    found = {call.arguments[0].text for call in appended if call.receiver and call.receiver.last_name == short}
     return found.pop() if len(found) == 1 else "row"

@@ -80,7 +80,7 @@ def imported_again(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _advise(start: ChildStart, repeated: Repeated, *, in_loop: bool, needed: bool) -> str:
-    line = start.call.lineno
+    line = start.call.line
     once = f"Start the processes once, before the loop, and give them their work in it (line {line})."
     if needed:
         return once

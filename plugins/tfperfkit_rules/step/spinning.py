@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from tfperfkit.calibration import Chosen, Threshold
@@ -15,8 +13,7 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place, Stack, precise_spans, read_log
 from tfperfkit.records.spans import Span
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.module import parse
-from tfperfkit.syntax.nodes import get_lines
+from tfperfkit.syntax.polling import find_polling_lines
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.measures.step_shares import span
@@ -142,32 +139,7 @@ def _only_asks(evidence: Evidence, stack: Stack) -> bool:
         return False
     if leaf.calls:
         return leaf.calls[0].startswith(_ASKED)
-    return leaf.line in asking_lines(evidence.source(leaf.file))
-
-
-@lru_cache(maxsize=64)
-def asking_lines(source: tuple[str, ...]) -> frozenset[int]:
-    """List the lines with the tests of ``while`` loops, and the lines directly in the loops that only test or skip."""
-    syntax = parse(source)
-    loops = syntax.find_nodes(ast.While) if syntax is not None else []
-    return frozenset(line for node in loops for line in (*get_lines(node.test), *_list_asking_lines(node.body)))
-
-
-def _list_asking_lines(body: Iterable[ast.stmt]) -> Iterator[int]:
-    for node in body:
-        if isinstance(node, ast.If):
-            yield from get_lines(node.test)
-            yield from _list_asking_lines((*node.body, *node.orelse))
-        elif isinstance(node, ast.Try):
-            yield node.lineno
-            for handler in node.handlers:
-                yield handler.lineno
-                yield from _list_asking_lines(handler.body)
-            yield from _list_asking_lines((*node.body, *node.orelse, *node.finalbody))
-        elif isinstance(node, (ast.With, ast.AsyncWith)):
-            yield from _list_asking_lines(node.body)
-        elif isinstance(node, (ast.Pass, ast.Continue)):
-            yield node.lineno
+    return leaf.line in find_polling_lines(evidence.source(leaf.file))
 
 
 class _HandedOver(NamedTuple):

@@ -62,7 +62,7 @@ def copied_to_grow(evidence: Evidence) -> Iterable[Finding]:
             at[stack.frames[-1].file, copied].append(stack)
     together: defaultdict[tuple[str, object], list[_Place]] = defaultdict(list)
     for file, copied in at:
-        together[file, enclosing(evidence, file, copied.call.lineno)].append((file, copied))
+        together[file, enclosing(evidence, file, copied.call.line)].append((file, copied))
     found = [(sum(_number(evidence, at[place]) for place in places), places) for places in together.values()]
     for _, places in sorted(found, key=lambda row: -row[0])[:1]:
         places.sort(key=lambda place: -_number(evidence, at[place]))
@@ -85,7 +85,7 @@ def _in(evidence: Evidence, stack: Stack) -> Copied | None:
     syntax = evidence.syntax(leaf.file) if leaf is not None else None
     if leaf is None or syntax is None:
         return None
-    running = syntax.running(leaf.line, leaf.span)
+    running = syntax.find_running(leaf.line, leaf.span)
     found = next((copied for copied in whole_copies(syntax) if copied.call in running), None)
     return None if found is not None and found.written and evidence.work is None else found  # gradients may go through
 
@@ -128,7 +128,7 @@ def _finding(evidence: Evidence, places: list[_Place], share: float, parts: tupl
     low, high = interval(share, evidence.samples.count)
     left = COPIES_LEFT.value
     unit = evidence.unit
-    lines = [(file, copied.call.lineno) for file, copied in places]
+    lines = [(file, copied.call.line) for file, copied in places]
     names = list(dict.fromkeys(copied.name for _, copied in places))
     some = f"{', '.join(names[:-1])} and {names[-1]} are" if names[1:] else f"{names[0]} is"
     them = "them" if names[1:] else "it"
@@ -159,7 +159,7 @@ def _advice(places: list[Copied]) -> str:
     if copied.written:
         return (
             f"While it changes let {copied.name} be an array of NumPy's ({copied.name} = np.array({copied.name}) "
-            f"before the loop), write into it, {copied.written}, in line {copied.call.lineno}, and make a tensor of it "
+            f"before the loop), write into it, {copied.written}, in line {copied.call.line}, and make a tensor of it "
             f"once, behind the loop: tf.constant({copied.name}). Or put indices and updates into two lists, and make "
             "this call once, behind the loop, with both."
         )
@@ -177,7 +177,7 @@ def _advice(places: list[Copied]) -> str:
     also = f" Likewise: {others}." if others else ""
     return (
         f"Put what is new into a list and join it once: parts = [{copied.name}] before the loop, "
-        f"parts.append({copied.new}) in line {copied.call.lineno}, {copied.name} = {copied.join} behind the "
+        f"parts.append({copied.new}) in line {copied.call.line}, {copied.name} = {copied.join} behind the "
         f"loop.{also} Where the loop itself reads {copied.name}, and the number of rows is known, write into an array "
         "that has them all from the start."
     )

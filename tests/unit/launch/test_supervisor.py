@@ -14,8 +14,8 @@ import pytest
 from tfperfkit.instruments.hooks import method_seam
 from tfperfkit.instruments.hooks.interrupts import raise_later
 from tfperfkit.launch import signals, supervisor
-from tfperfkit.launch.kernprof import uses_bare_profile
 from tfperfkit.storage.run_directory import Exit, RunDirectory
+from tfperfkit.syntax.script import uses_bare_profile
 
 
 @pytest.mark.parametrize(

@@ -47,18 +47,18 @@ def test_functions() -> None:
     assert (act.name, act.line, act.first, act.last, act.owner) == ("act", 5, 4, 10, "Agent")
     assert (inner.name, inner.owner) == ("inner", "")
     assert act.parameters == ["self", "state", "noise"]
-    assert [syntax.name(item) for item in act.decorators] == ["tensorflow.function"]
-    assert [item and ast.unparse(item) for item in act.returned] == [None, "inner(state)"]
-    assert [ast.unparse(item) for item in syntax.lambdas[0].returned if item] == ["[y for y in x]"]
+    assert [item.api for item in act.decorators] == ["tensorflow.function"]
+    assert [item and item.text for item in act.returned] == [None, "inner(state)"]
+    assert [item.text for item in syntax.lambdas[0].returned if item] == ["[y for y in x]"]
     assert syntax.find_function(4) == syntax.find_function(9) == act
     assert syntax.find_function(7) == syntax.find_only_function("inner") == inner
     assert syntax.find_function(12) is None and syntax.find_only_function("outer") is None
-    assert [call.lineno for call in syntax.find_calls("inner")] == [10]
+    assert [call.line for call in syntax.find_calls("inner")] == [10]
 
 
 def test_loops() -> None:
     syntax = read(SOURCE)
-    assert [(loop.line, loop.last, loop.over, loop.names) for loop in syntax.find_loops(14)] == [
+    assert [(loop.line, loop.last, loop.over, loop.targets) for loop in syntax.find_loops(14)] == [
         (12, 15, "enumerate(data)", ("epoch", "rows")),
         (13, 15, "", ()),
         (14, 14, "rows", ("each",)),
@@ -108,7 +108,7 @@ def test_an_expression_that_is_nested_too_deeply(deep: str) -> None:
     assert syntax.find_function(4) is not None
     assert [loop.line for loop in syntax.find_loops(4)] == [3]
     assert syntax.find_loops(4)[0].over
-    assert [syntax.name(call.func) for call in syntax.calls_at(4)] == ["numpy.load"]
+    assert [call.name for call in syntax.find_line_calls(4)] == ["numpy.load"]
 
 
 def test_a_statement_that_is_nested_too_deeply() -> None:
@@ -116,7 +116,7 @@ def test_a_statement_that_is_nested_too_deeply() -> None:
     branches = "".join(f"    elif n == {n}:\n        n = f({n})\n" for n in range(700))
     syntax = read(f"import numpy as np\ndef f(n):\n    if n:\n        np.load(n)\n{branches}")
     assert syntax.find_function(1_404) is not None
-    assert [syntax.name(call.func) for call in syntax.calls_at(4)] == [""]
+    assert [call.name for call in syntax.find_line_calls(4)] == [""]
 
 
 def test_twenty_thousand_lines() -> None:

@@ -3,7 +3,6 @@ operation by operation."""
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Iterable
 from functools import partial
@@ -18,8 +17,7 @@ from tfperfkit.records.samples import MIN
 from tfperfkit.records.samples import Place as Line
 from tfperfkit.remedy import Compile
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.module import Syntax
-from tfperfkit.syntax.nodes import get_method, get_receiver, is_constant
+from tfperfkit.syntax.expression import Call, Expression
 from tfperfkit_rules.eager import called_at_once as at_once
 from tfperfkit_rules.eager.called_at_once import names_of
 from tfperfkit_rules.eager.gain import MIN_SHARE
@@ -54,6 +52,7 @@ from tfperfkit_rules.measures.eager_stacks import EagerPart, eager_parts
 from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.making import making
+from tfperfkit_rules.measures.source_text import find_line_calls
 from tfperfkit_rules.measures.step_place import step_place
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.measures.written_sizes import is_single
@@ -325,37 +324,30 @@ _KEEPING = ("tensorflow.cast", "tensorflow.identity", "tensorflow.constant", "te
 def gives_one_row(evidence: Evidence, file: str, line: int, callee: str) -> bool:
     """Whether the call of ``callee`` (as in the source) at a line gets one row as its first argument:
     ``x[None]``, ``x[i : i + 1]``, ``tf.constant([x])``, or a name that only such things are assigned."""
-    syntax = evidence.syntax(file)
-    here = syntax.calls_at(line) if syntax is not None else []
-    found = [call for call in here if ast.unparse(call.func) == callee and call.args]
-    return syntax is not None and bool(found) and all(_is_one_row(syntax, call.args[0]) for call in found)
+    calls = find_line_calls(evidence, file, line)
+    found = [call for call in calls if call.function.text == callee and call.arguments]
+    return bool(found) and all(_is_one_row(call.arguments[0]) for call in found)
 
 
-def _is_one_row(syntax: Syntax, node: ast.expr, met: tuple[ast.expr, ...] = ()) -> bool:
+def _is_one_row(node: Expression, met: tuple[Expression, ...] = ()) -> bool:
     """Whether an expression is one row. ``met``: the expressions on the way here, since names may be circular."""
-    if is_single(syntax, node) or (isinstance(node, ast.Subscript) and _is_slice_of_one(node.slice)):
+    if is_single(node) or any(_is_slice_of_one(index) for index in node.indices[:1]):
         return True
     if node in met:
         return False
-    if isinstance(node, ast.Call):
-        name = syntax.name(node.func)
-        first = node.args[0] if node.args else None
-        if name in _OF_LIST and isinstance(first, ast.List):
-            return len(first.elts) == 1
-        kept = first if name in _KEEPING else get_receiver(node) if get_method(node) == "astype" else None
-        return kept is not None and _is_one_row(syntax, kept, (*met, node))
-    bound = syntax.bound_to(node) if isinstance(node, ast.Name) else []
-    return bool(bound) and all(_is_one_row(syntax, item, (*met, node)) for item in bound)
+    if isinstance(node, Call):
+        first = node.arguments[0] if node.arguments else None
+        if node.name in _OF_LIST and first is not None and first.kind == "list":
+            return len(first.items) == 1
+        kept = first if node.name in _KEEPING else node.receiver if node.method == "astype" else None
+        return kept is not None and _is_one_row(kept, (*met, node))
+    assigned = node.assigned if node.kind == "name" else []
+    return bool(assigned) and all(_is_one_row(item, (*met, node)) for item in assigned)
 
 
-def _is_slice_of_one(node: ast.expr) -> bool:
-    """Whether a slice of the first axis is ``i : i + 1``."""
-    part = node.elts[0] if isinstance(node, ast.Tuple) and node.elts else node
-    if not isinstance(part, ast.Slice) or part.lower is None or not isinstance(part.upper, ast.BinOp):
+def _is_slice_of_one(index: Expression) -> bool:
+    """Whether a slice is ``i : i + 1``."""
+    lower, upper = index.bounds
+    if lower is None or upper is None or upper.operator != "+" or len(upper.operands) != 2:
         return False
-    above = part.upper
-    return (
-        isinstance(above.op, ast.Add)
-        and is_constant(above.right, 1)
-        and ast.unparse(above.left) == ast.unparse(part.lower)
-    )
+    return upper.operands[1].is_constant(1) and upper.operands[0].text == lower.text

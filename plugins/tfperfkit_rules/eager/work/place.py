@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from typing import NamedTuple
 
@@ -10,7 +9,6 @@ from tfperfkit.gain import MEDIUM
 from tfperfkit.offers import HostReads
 from tfperfkit.records.samples import Frame, Stack
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.nodes import get_lines
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import LAYER, call_of, callee, calls
 from tfperfkit_rules.measures.eager_stacks import EagerPart
@@ -146,8 +144,8 @@ def graph_loops(evidence: Evidence, place: Place | None) -> list[Loop]:
     return [
         loop
         for loop in syntax.loops
-        if isinstance(loop.node, ast.While) and function.line < loop.line <= function.last
-        if not heads.isdisjoint(get_lines(loop.node.test))
+        if loop.test is not None and function.line < loop.line <= function.last
+        if not heads.isdisjoint(loop.test.lines)
     ]
 
 

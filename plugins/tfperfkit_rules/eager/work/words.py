@@ -48,7 +48,7 @@ def advice(evidence: Evidence, place: Place | None) -> str:
             "work on whole batches: TensorFlow compiles it once and runs it as one graph."
         )
     file, function = place
-    if is_compiled(evidence, file, function):
+    if is_compiled(function):
         return f"{function.name} is a tf.function that is made to run eagerly: see what switches it off."
     looped = graph_loops(evidence, place)
     heads = {line for loop in looped for line in range(loop.line, loop.line + 2)}
@@ -142,8 +142,7 @@ def _called_in(evidence: Evidence, apart: BatchLoop, name: str) -> bool:
     """Whether a line of the loop calls a function of that name."""
     syntax = evidence.syntax(apart.file)
     inside = range(apart.loop.line, apart.loop.last + 1)
-    found = (call.func for call in (syntax.calls if syntax is not None else ()) if call.lineno in inside)
-    return any(name in (getattr(func, "id", ""), getattr(func, "attr", "")) for func in found)
+    return syntax is not None and any(call.line in inside for call in syntax.find_calls(name))
 
 
 def _further(apart: BatchLoop) -> str:

@@ -27,12 +27,12 @@ from tfperfkit_probes.memory.model import (
     Sample,
 )
 from tfperfkit_probes.memory.probe import MemoryProbe
-from tfperfkit_probes.memory.source import grows_at
 from tfperfkit_probes.memory.tables import _size_words
 from xspace_builder import SpaceBuilder
 
 from tfperfkit.model import ProbeResult
 from tfperfkit.records.memory import Limit
+from tfperfkit.syntax.growth import find_growth
 from tfperfkit.testing import FakeRecording, capture_of, check_result, even_steps
 
 MB = 1_000_000
@@ -207,7 +207,7 @@ def test_what_grows_evenly(values: list[int | None], rate: float | None) -> None
     ],
 )
 def test_the_line_that_appends(name: str, function: str, line: int | None, found: str | None) -> None:
-    place = grows_at(SCRIPT.splitlines(), name, function)
+    place = find_growth(SCRIPT.splitlines(), name, function)
     assert (place.line if place else None, place.found if place else None) == (line, found)
 
 
@@ -224,12 +224,12 @@ def test_the_line_that_appends(name: str, function: str, line: int | None, found
     ],
 )
 def test_ways_to_grow(text: str) -> None:
-    place = grows_at(["x = make()", text], "x")
+    place = find_growth(["x = make()", text], "x")
     assert place is not None and (place.line, place.found) == (2, "grows")
 
 
 def test_only_made() -> None:
-    place = grows_at(["x = make()", "fill(x)", "y = x[0]"], "x")
+    place = find_growth(["x = make()", "fill(x)", "y = x[0]"], "x")
     assert place is not None and (place.line, place.found) == (1, "made")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-
 import pytest
 from defined_names import with_definitions
 from evidence_builder import FILE, make_evidence
@@ -22,9 +20,8 @@ def loop_of(source: str) -> int | None:
     evidence = make_evidence(source="\n".join(lines) + "\n")
     syntax = evidence.syntax(FILE)
     assert syntax is not None
-    call = next(
-        node for node in syntax.calls_at(ends["here"]) if ast.unparse(node.func) in ("model", "forward", "self.net")
-    )
+    here = syntax.find_line_calls(ends["here"])
+    call = next(call for call in here if call.function.text in ("model", "forward", "self.net"))
     found = same_turns(evidence, [Frame(FILE, 1, "f", line) for line in way], call)
     return found.line - len(HEAD.splitlines()) if found is not None else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tfperfkit_probes.retrace.model import TracedFunction
-from tfperfkit_rules.retrace.advice import _makes, making_line
+from tfperfkit_rules.retrace.advice import _compiles, making_line
 
 from tfperfkit.model import SourceSpan
 from tfperfkit.syntax.module import parse
@@ -40,4 +40,4 @@ def test_making_line_finds_the_call_of_tf_function() -> None:
 def test_a_function_is_made_by_what_the_name_stands_for(text: str, makes: bool) -> None:
     syntax = parse(tuple(text.splitlines()))
     assert syntax is not None
-    assert any(_makes(syntax, call, "step") for call in syntax.calls) == makes
+    assert any(_compiles(call, "step") for call in syntax.calls) == makes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,10 @@ from evidence_builder import FILE, make_evidence
 from tfperfkit_probes.function_records import Argument
 from tfperfkit_probes.retrace.model import Difference, Trace, TracedFunction
 from tfperfkit_rules.retrace.advice import remedy
-from tfperfkit_rules.retrace.typed import advice, uses_of
+from tfperfkit_rules.retrace.typed import advice
 
 from tfperfkit.model import SourceSpan
+from tfperfkit.syntax.argument_uses import find_uses
 from tfperfkit.syntax.module import Syntax, parse
 
 IMPORTS = "import math\nimport tensorflow as tf\n"
@@ -66,11 +66,11 @@ def test_a_function_that_it_is_handed_to_tells_its_use() -> None:
         "def step(x, n, r):\n    return loss(x, n, rate=r)\n"
     )
     syntax = parsed(source)
-    step = next(item for item in syntax.tree.body if isinstance(item, ast.FunctionDef) and item.name == "step")
-    assert uses_of(step, "n", syntax) == ((), (2,), ())
-    assert uses_of(step, "r", syntax) == ((4,), (), ())
+    step = next(item for item in syntax.functions if item.name == "step")
+    assert find_uses(step, "n") == ((), (2,), ())
+    assert find_uses(step, "r") == ((4,), (), ())
     other = parsed(source.replace("def loss", "def other"))
-    assert uses_of(step, "n", other) == ((6,), (), ())
+    assert find_uses(next(item for item in other.functions if item.name == "step"), "n") == ((6,), (), ())
 
 
 def test_what_does_both_says_where_it_must_be_whole() -> None:
@@ -100,9 +100,8 @@ def test_what_is_no_number_is_left_to_words(values: tuple[str, str]) -> None:
 
 def test_a_name_in_the_indexed_value_is_computed_with() -> None:
     syntax = parsed("def f(x, n):\n    return (x * n)[0]")
-    (definition,) = syntax.tree.body
-    assert isinstance(definition, ast.FunctionDef)
-    assert uses_of(definition, "n", syntax) == ((2,), (), ())
+    (definition,) = syntax.functions
+    assert find_uses(definition, "n") == ((2,), (), ())
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import pytest
 from evidence_builder import FILE, MS, make_account, make_evidence, make_samples
 from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, Stage
 from tfperfkit_probes.memory.model import Grower, MemoryData
-from tfperfkit_rules.measures.goes_through import goes_through
 from tfperfkit_rules.measures.trend import trend
 from tfperfkit_rules.step import epoch_ends, slowing
 
@@ -16,6 +15,7 @@ from tfperfkit.model import History, SourceSpan, Work
 from tfperfkit.records.history import Period
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.records.steps import Loop, Step, StepTable
+from tfperfkit.syntax.container_passes import find_container_passes
 from tfperfkit.syntax.module import parse
 
 FIT = ("keras.src.backend.tensorflow.trainer:fit",)
@@ -285,4 +285,4 @@ def test_a_machine_that_gets_slower_is_no_cause() -> None:
 )
 def test_what_goes_through_all_of_a_container(line: str, reads: bool) -> None:
     syntax = parse((f"{line}\n",))
-    assert syntax is not None and goes_through(syntax, "kept") == ([1] if reads else [])
+    assert syntax is not None and find_container_passes(syntax, "kept") == ([1] if reads else [])

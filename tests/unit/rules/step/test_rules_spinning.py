@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from evidence_builder import FILE, MS, make_evidence, one
-from tfperfkit_rules.step.spinning import asking_lines, spins
+from tfperfkit_rules.step.spinning import spins
 
 from tfperfkit.model import SourceSpan
 from tfperfkit.records.steps import Step, StepTable
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.polling import find_polling_lines
 
 SOURCE = """\
 import threading
@@ -112,5 +113,5 @@ while waiting(
 if c:
     pass
 """
-    assert sorted(asking_lines(tuple(source.splitlines()))) == [1, 2, 3, 4, 5, 6, 8, 10, 11]
-    assert asking_lines(("while",)) == frozenset()
+    assert sorted(find_polling_lines(tuple(source.splitlines()))) == [1, 2, 3, 4, 5, 6, 8, 10, 11]
+    assert find_polling_lines(("while",)) == frozenset()

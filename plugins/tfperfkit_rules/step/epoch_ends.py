@@ -19,6 +19,7 @@ from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import FIT, calls
 from tfperfkit_rules.measures.late_skips import late_skips
 from tfperfkit_rules.measures.moments import moments
+from tfperfkit_rules.measures.source_calls import given
 from tfperfkit_rules.measures.step_shares import span
 
 EPOCH_ENDS_MIN_SHARE = Threshold(
@@ -140,7 +141,7 @@ def _finding(evidence: Evidence, what: _What, found: _Ends, share: float) -> Fin
             *([Measurement("training steps", float(steps), "count", "run")] if steps else []),
             Measurement("samples", float(found.samples), "count", "samples"),
         ),
-        advice=_ADVICE[what] if small is None else _larger(small),
+        advice=_write_advice(evidence, what) if small is None else _larger(small),
         detail="Epochs are short beside what follows each of them."
         if small is None
         else "Each batch costs its call, however small it is. The results are the same, but for rounding.",
@@ -172,6 +173,20 @@ _ADVICE: dict[_What, str] = {
     "saving": "Save the best only, or every so many steps: ModelCheckpoint(..., save_best_only=True), or "
     "save_freq=1000; or make epochs longer.",
 }
+
+
+_BEST_IS_OFTEN = (
+    "The best so far is written, which early on is nearly every epoch: keep the best weights in memory, and save once "
+    "after fit: EarlyStopping(monitor=..., patience=epochs, restore_best_weights=True), then model.save(...). Or make "
+    "epochs longer."
+)
+
+
+def _write_advice(evidence: Evidence, what: _What) -> str:
+    """Return what to do, without what the script does already."""
+    if what == "saving" and given(evidence, "save_best_only", lambda value: value.is_constant(True)):
+        return _BEST_IS_OFTEN
+    return _ADVICE[what]
 
 
 def _made(evidence: Evidence) -> tuple[SourceSpan, ...]:

@@ -39,6 +39,10 @@ JOINED_MIN = Threshold(
 )
 
 
+#: What is reported by others: saving (STP006), and TensorFlow's threads that end late (INP013).
+_NOT_KERAS = ("saving", "waiting")
+
+
 class _Epochs(NamedTuple):
     """``gaps``: (end of an epoch's last step, begin of the next one's first), ns; ``steps`` of a usual epoch."""
 
@@ -58,7 +62,12 @@ def short_epochs(evidence: Evidence) -> Iterable[Finding]:
     seen = 0
     for _, stack in evidence.log.inside(found.gaps):
         seen += 1
-        if stack.frames and not stack.context and stack.activity != "saving" and calls(evidence, stack.frames[-1], FIT):
+        if (
+            stack.frames
+            and not stack.context
+            and stack.activity not in _NOT_KERAS
+            and calls(evidence, stack.frames[-1], FIT)
+        ):
             own[stack.frames[-1].file, stack.frames[-1].line] += 1
     if own.total() < MIN:
         return

@@ -16,7 +16,13 @@ FIT = ("keras.src.backend.tensorflow.trainer:fit", "keras.src.backend.tensorflow
 
 
 def fitted(
-    each: int, between_ms: int, epochs: int = 30, context: str = "", source: str = "keras", call: str = CALL
+    each: int,
+    between_ms: int,
+    epochs: int = 30,
+    context: str = "",
+    source: str = "keras",
+    call: str = CALL,
+    between: str = "eager_ops",
 ) -> Evidence:
     """``epochs`` of ``each`` steps of 2 ms, 0.1 ms apart, with a pause between epochs that is sampled each 5 ms."""
     steps, taken, when = [], [], 0
@@ -28,7 +34,7 @@ def fitted(
             taken += [(when + n * MS, 2) for n in range(0, between_ms, 5)]
             when += between_ms * MS
     frame = (Frame(FILE, 2, "<module>", 2, None, FIT),)
-    stacks = {1: Stack(frame, "keras", "graph"), 2: Stack(frame, "keras", "eager_ops", context)}
+    stacks = {1: Stack(frame, "keras", "graph"), 2: Stack(frame, "keras", between, context)}
     return make_evidence(
         parts_ms={"graph": 2.0},
         steps=StepTable(steps=tuple(steps), source=source),
@@ -66,3 +72,7 @@ def test_what_callbacks_and_validation_take_is_not_kerass() -> None:
 def test_the_advice_repeats_a_dataset() -> None:
     (finding,) = short_epochs(fitted(4, 50, call="net.fit(batches, epochs=EPOCHS)"))
     assert "data = batches.repeat(25), then fit(data, epochs=EPOCHS // 25)" in finding.advice
+
+
+def test_time_in_which_iterators_are_destroyed_is_not_kerass() -> None:
+    assert not list(short_epochs(fitted(3, 50, between="waiting")))

@@ -11,11 +11,13 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import Stack
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.pauses import Pause
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.awaited import Awaited, Standing, awaited, standing, waited_kind
 from tfperfkit_rules.measures.beside import Beside, beside
 from tfperfkit_rules.measures.child_starts import children_mostly_import
 from tfperfkit_rules.measures.kinds import KINDS, PYTHON, Kind, api
+from tfperfkit_rules.measures.polling import find_pause, may_wait_outside, sort_polls
 from tfperfkit_rules.measures.step_shares import callers, span
 from tfperfkit_rules.measures.turns import basis
 from tfperfkit_rules.step.python_time import LEFT_MAX, MIN_SAMPLES
@@ -58,6 +60,10 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
     upper = min(high, shared.MAX_STEP_SHARE.value)
     gained: Gain = from_shares(low * (1 - left[1]), upper * (1 - left[0])) if left is not None else up_to(upper)
     lines = [place for place, _ in found.at.most_common(3) if place[1]]
+    pause = find_pause(evidence, lines[0]) if kind.word == "sleep" and lines else None
+    polled = sort_polls(evidence, pause) if pause is not None else []
+    if pause is not None and (pause.reason != "state" or may_wait_outside(evidence)):
+        gained = up_to(upper)  # another program, the script's own pace, or a machine may set the time
     other = awaited(evidence) if kind.word == "threads" else None
     limited = standing(evidence) if kind.word == "threads" and other is None else None
     if other is not None:
@@ -69,9 +75,11 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
         family="step",
         remedy=Remove(),
         title=f"{100 * found.share:.0f} % of {evidence.unit.a} is "
-        + (reported(evidence, found, kind) if other is None else _busy_with(evidence, other))
+        + (_name_pause(pause) or reported(evidence, found, kind) if other is None else _busy_with(evidence, other))
         + (f", while {limited.frame.name} waits with a time limit" if limited is not None else ""),
-        severity=severity(found.share if isinstance(gained, UpTo) else gained.saved),
+        severity="info"
+        if pause is not None and pause.reason != "process" and isinstance(gained, UpTo)
+        else severity(found.share if isinstance(gained, UpTo) else gained.saved),
         basis=basis(evidence, found.turns.turn_ms),
         share_of_step=found.share,
         gain=gained,
@@ -80,7 +88,7 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
                 (
                     *(span(evidence, *place) for place, _ in (other.at.most_common(2) if other is not None else ())),
                     *(span(evidence, *place) for place in _stands(limited)),
-                    *(span(evidence, *place) for place in lines),
+                    *(span(evidence, *place) for place in (*polled, *lines)),
                     *callers(evidence, lines[0]),
                 )
             )
@@ -93,7 +101,7 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
             Measurement("samples in it", float(found.samples), "count", "baseline"),
             Measurement("samples", float(len(found.turns.found)), "count", "baseline"),
         ),
-        advice=f"{_advise(evidence, kind) if other is None else other.kind.advice}."
+        advice=f"{_advise(evidence, kind, pause) if other is None else other.kind.advice}."
         if limited is None
         else _TAKE_WHAT_IS_THERE,
         detail=("Meanwhile the training thread does nothing." if limited is None else _NOBODY_WORKS)
@@ -103,8 +111,31 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
     )
 
 
-def _advise(evidence: Evidence, kind: Kind) -> str:
-    return _START_ONCE if kind.word == "threads" and children_mostly_import(evidence) else kind.advice
+def _name_pause(pause: Pause | None) -> str:
+    """What a sleeping line waits for, after "48 % of a step is"; "" for a plain pause."""
+    if pause is None:
+        return ""
+    if pause.asks:
+        return f"sleeping between looks at {pause.asks}" + (", another process" if pause.reason == "process" else "")
+    return f"sleeping on purpose, to {'keep a pace' if pause.reason == 'clock' else 'try once more'}"
+
+
+def _advise(evidence: Evidence, kind: Kind, pause: Pause | None = None) -> str:
+    if pause is None:
+        return _START_ONCE if kind.word == "threads" and children_mostly_import(evidence) else kind.advice
+    if not pause.asks:
+        return "Nothing is to be done if the pause is wanted: a rate limit, or time for what failed to recover"
+    if pause.reason == "process":
+        return f"Block until it is over: {pause.blocks}. What the other process does sets the pace"
+    if not pause.blocks:
+        return (
+            "Block instead of looking again and again: hand the value over in a queue.Queue, whose get() waits until "
+            "there is something, or set a threading.Event and wait() for it"
+        )
+    queue = ". A queue with more places (maxsize=8) lets both sides work at the same time" * pause.blocks.endswith(
+        ("get()", "put(item)")
+    )
+    return f"Block instead of looking again and again: {pause.blocks} waits, and returns as soon as it can{queue}"
 
 
 _START_ONCE = (

@@ -1,0 +1,138 @@
+"""Why a line sleeps: it looks at a state again and again, keeps a pace, or tries once more.
+
+Python's library has a call that blocks until most states are reached, so that nobody needs to look: ``Queue.get`` for
+``Queue.empty``, ``Event.wait`` for ``Event.is_set``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from tfperfkit.syntax.expression import Call, Expression
+from tfperfkit.syntax.module import Syntax, get_file
+from tfperfkit.syntax.names import UNKNOWN
+from tfperfkit.syntax.nodes import FUNCTIONS
+
+#: What blocks until a state is reached, by the method or attribute that tells the state.
+_BLOCKS = {
+    "empty": "get()", "qsize": "get()", "get_nowait": "get()", "full": "put(item)", "put_nowait": "put(item)",
+    "is_set": "wait()", "is_alive": "join()", "done": "result()", "running": "result()", "ready": "wait()",
+    "poll": "wait()", "exitcode": "join()", "returncode": "wait()", "locked": "acquire()",
+}  # fmt: skip
+#: These look at another process, whatever object they belong to.
+_OF_PROCESSES = ("poll", "exitcode", "returncode")
+#: The beginnings of APIs that start other processes or wait for them.
+PROCESSES = ("multiprocessing.", "subprocess.", "concurrent.futures.ProcessPoolExecutor", "os.wait")
+_SLEEP = "time.sleep"
+_CLOCKS = ("time.time", "time.monotonic", "time.perf_counter", "time.process_time", "datetime.datetime.now")
+_EXITS = (ast.Break, ast.Return, ast.Continue, ast.Pass, ast.Raise)
+
+
+class Pause(NamedTuple):
+    """Why a line sleeps. ``reason``: it waits for a "state" of this process or for another "process", keeps a pace by
+    the "clock", or will "retry". ``asks``: what it looks at again and again, as it is written; ``owner``: the object
+    that it asks; ``blocks``: the call that would wait for it, "" if there is none."""
+
+    reason: Literal["state", "process", "clock", "retry"]
+    asks: str = ""
+    owner: str = ""
+    blocks: str = ""
+
+
+def find_pauses(syntax: Syntax) -> dict[int, Pause]:
+    """Find the lines of a file that sleep for a known reason."""
+    found = {call.line: _find_reason(call) for call in syntax.find_api_calls(_SLEEP)}
+    return {line: pause for line, pause in found.items() if pause is not None}
+
+
+def _find_reason(call: Call) -> Pause | None:
+    tests, tries = _list_conditions(call)
+    asked = next((pause for item in (*tests, *tries) for pause in _find_asked(item, given=True)), None)
+    if asked is not None:
+        return asked
+    if any(map(_reads_clock, (*tests, *call.arguments))):
+        return Pause("clock")
+    flag = next((test.text for test in tests if _is_flag(test)), None)
+    if flag is not None:
+        return Pause("state", flag, flag)
+    return Pause("retry") if tries else None
+
+
+def _list_conditions(call: Call) -> tuple[list[Expression], list[Expression]]:
+    """The tests that decide whether a pause is made, up to the ``while`` around it, and what the ``try`` evaluates
+    whose handler makes it. The test of a ``while`` counts if the loop does nothing else but wait."""
+    file = get_file(call)
+    tests: list[ast.expr] = []
+    tries: list[Expression] = []
+    node: ast.AST = call.node
+    while (around := file.parents.get(node)) is not None and not isinstance(around, (*FUNCTIONS, ast.Lambda)):
+        if isinstance(around, ast.If) and node is not around.test:
+            tests.append(around.test)
+        elif isinstance(around, ast.Try) and isinstance(node, ast.ExceptHandler):
+            lines = range(around.body[0].lineno, around.handlers[0].lineno)
+            tries += [item for item in file.calls if item.line in lines]
+        elif isinstance(around, ast.While):
+            if all(_only_waits(file, item) for item in around.body):
+                tests += [around.test, *(item.test for item in around.body if isinstance(item, ast.If))]
+            break
+        elif isinstance(around, (ast.For, ast.AsyncFor)):
+            break
+        node = around
+    return [file.wrap(test) for test in tests], tries
+
+
+def _only_waits(file: Syntax, node: ast.stmt) -> bool:
+    """Whether a statement does no more than to sleep, to look, or to leave."""
+    if isinstance(node, ast.If):
+        return all(_only_waits(file, item) for item in (*node.body, *node.orelse))
+    if isinstance(node, ast.Expr):
+        value = file.wrap(node.value)
+        return value.is_constant() or (isinstance(value, Call) and value.name == _SLEEP)
+    return isinstance(node, _EXITS)
+
+
+def _find_asked(test: Expression, *, given: bool) -> Iterator[Pause]:
+    """The states that an expression looks at. ``given``: also in what calls give for a parameter that it calls."""
+    for part in test.parts:
+        if part.kind == "attribute" and part.last_name in _BLOCKS:
+            yield from _make_pause(part)
+        elif given and isinstance(part, Call) and part.function.kind == "name":
+            for value in _list_given(part.function):
+                yield from _find_asked(value, given=False)
+
+
+def _make_pause(asked: Expression) -> Iterator[Pause]:
+    method, file = asked.last_name, get_file(asked)
+    own = any(item.owner and item.name == method for item in file.functions)
+    if asked.owner is None or (own and asked.api.startswith(UNKNOWN)):
+        return  # a method of the user's own: what it looks at isn't known
+    of_process = method in _OF_PROCESSES or asked.api.startswith(PROCESSES)
+    text = asked.text if method in ("exitcode", "returncode") else f"{asked.text}()"
+    yield Pause("process" if of_process else "state", text, asked.owner.text, f"{asked.owner.text}.{_BLOCKS[method]}")
+
+
+def _list_given(name: Expression) -> Iterator[Expression]:
+    """What calls give for a parameter of the function around a name."""
+    file = get_file(name)
+    function = file.find_function(name.line)
+    if function is None or name.text not in function.parameters:
+        return
+    for call in file.find_calls(function.name):
+        value = call.get_argument(name.text, function.parameters.index(name.text))
+        if value is not None:
+            yield value
+
+
+def _reads_clock(item: Expression) -> bool:
+    """Whether an expression depends on the time, in the file's own assignments too."""
+    values = [value for part in item.parts if part.kind == "name" for value in part.assigned]
+    return any(call.name.removesuffix("_ns") in _CLOCKS for value in (item, *values) for call in value.calls)
+
+
+def _is_flag(test: Expression) -> bool:
+    """Whether a test looks at a variable, an attribute or the length of a container, which another thread changes."""
+    plain = all(call.function.text == "len" for call in test.calls)
+    shared_memory = any(part.kind == "attribute" and part.last_name == "value" for part in test.parts)
+    return plain and not shared_memory and bool(test.read_names - {"len"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from tfperfkit_probes.input.model import InputData, Pipeline, Stage
@@ -16,6 +17,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.bounds import PER_STEP
 from tfperfkit_rules.input.feed import feeding, place, places
 from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.source_text import enclosing
 
 MIN_MADE = Threshold(
     4,
@@ -62,12 +64,17 @@ def made_in_loop(evidence: Evidence) -> Iterator[Finding]:
         return
     if evidence.work is None and data.steps < MIN_MADE.value:
         return
-    for pipeline in data.pipelines if evidence.work is None else feeding(evidence, data):
+    fed = data.pipelines if evidence.work is None else feeding(evidence, data)
+    for pipeline in data.pipelines:
         if pipeline.way or pipeline.in_graph or pipeline.role == "validation":
             continue
         if any(_OF_DEVICES in stage.cls for stage in pipeline.stages):
             continue
-        if _iterators(evidence, pipeline) >= PER_STEP.value:
+        if evidence.work is not None and pipeline.datasets_made >= MIN_MADE.value and not _by_number(pipeline):
+            found = _in_each_call(evidence, pipeline)
+        elif pipeline not in fed:
+            found = None
+        elif _iterators(evidence, pipeline) >= PER_STEP.value:
             found = _each_step(evidence, evidence.step_ms, pipeline)
         elif pipeline.datasets_made >= MIN_MADE.value and pipeline.in_training is not False:
             found = _again(evidence, evidence.step_ms, pipeline)
@@ -136,10 +143,67 @@ def _by_number(pipeline: Pipeline) -> bool:
     return pipeline.datasets_made >= MIN_MADE.value and (own[:1] == ["Skip"] or own[:2] == ["Take", "Skip"])
 
 
+def _in_each_call(evidence: Evidence, pipeline: Pipeline) -> Finding | None:
+    """Outside of training: all that passes at the lines that build a pipeline and read it. What reading takes stays if
+    the pipeline can be kept; nothing does if its function computes on all rows at once."""
+    unit, lines = evidence.unit, _list_lines(pipeline)
+    span = _steady(evidence)
+    samples = evidence.log.inside([span]) if span is not None else []
+    at: Counter[tuple[str, int]] = Counter()
+    reading = 0
+    for _, stack in samples:
+        place = next(((frame.file, frame.line) for frame in stack.frames if (frame.file, frame.line) in lines), None)
+        if place is not None:
+            at[place] += 1
+            reading += stack.activity == "input"
+    if len(samples) < MIN or at.total() < FLOOR * len(samples):
+        return None
+    share = at.total() / len(samples)
+    built = share - reading / len(samples)
+    low, high = gain.interval(built, len(samples))[0], gain.interval(share, len(samples))[1]
+    times = max(pipeline.datasets_made, pipeline.iterators)
+    where = enclosing(evidence, *at.most_common(1)[0][0])
+    called = f"each call of {where.name}" if where is not None else unit.every
+    mapped = [stage.mapped.function.rpartition(".")[2] for stage in pipeline.stages if stage.mapped is not None]
+    names = " and ".join(dict.fromkeys(name for name in mapped if name.isidentifier())) or "its function"
+    return Finding(
+        code="INP012",
+        family="input",
+        remedy=Hoist("pipeline"),
+        title=f"A tf.data pipeline is built, read and thrown away for {called}",
+        share_of_step=share,
+        gain=gain.from_shares(low, min(high, shared.MAX_STEP_SHARE.value)),
+        where=places(evidence, *(SourceSpan(*place, where.name if where else "") for place, _ in at.most_common(3))),
+        evidence=(
+            Measurement("times built, at least", float(times), "count", "run"),
+            Measurement(f"share of {unit.loop}, at these lines", share, "share", "samples"),
+            Measurement("of it reading elements", reading / len(samples), "share", "samples"),
+            Measurement("samples", float(len(samples)), "count", "samples"),
+        ),
+        advice=(
+            f"If the data differ each time, compute on all rows at once, without tf.data: what {names} does with one "
+            "row, in a @tf.function for whole tensors (tf.boolean_mask in place of filter), or with NumPy. If they are "
+            "the same, build the pipeline once, before the loop, and iterate over it again."
+        ),
+        detail=(
+            "Each time TensorFlow traces the functions of map and filter, optimises the pipeline and starts its "
+            "threads, and later ends them. That takes as long for ten rows as for a million."
+        ),
+        absorbs=("INP001", "INP004", "RET012"),
+        absorbs_here=("LIN001", "RET014"),
+        parts=("input", "tracing", "eager_ops", "dispatch", "python", "other"),
+    )
+
+
+def _list_lines(pipeline: Pipeline) -> set[tuple[str, int]]:
+    """List the lines that make a pipeline's stages and its iterator."""
+    own = {(stage.file, stage.line) for stage in pipeline.stages if stage.by == "user" and stage.file}
+    return own | {(pipeline.file, pipeline.line)}
+
+
 def _again(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Finding | None:
     """The lines that build it cost: map traces its function each time."""
-    own = {(stage.file, stage.line) for stage in pipeline.stages if stage.by == "user" and stage.file}
-    own.add((pipeline.file, pipeline.line))
+    own = _list_lines(pipeline)
     span = _steady(evidence)
     if span is None:
         return None

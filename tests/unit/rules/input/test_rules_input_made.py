@@ -11,6 +11,7 @@ from input_builder import PREFETCH, evidence, mapped, one, pipeline, ranged, sam
 from tfperfkit_probes.input.model import Stage
 from tfperfkit_rules.input import rebuilt
 
+from tfperfkit.model import SourceSpan, Work
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.rule import Evidence
 
@@ -77,3 +78,49 @@ def test_a_data_set_in_a_graph_is_a_constant_of_it() -> None:
     assert not list(rebuilt.constant_data(evidence(pipeline(outside))))
     large = stage("TensorSlice", 6, memory_bytes=900_000_000)
     assert one(rebuilt.constant_data(evidence(pipeline(large)))).severity == "low"  # of 8 GB that it may hold
+
+
+HANDLER = """import tensorflow as tf
+def answer(rows):
+    kept = tf.data.Dataset.from_tensor_slices(rows).filter(large).map(clean)
+    return list(kept.as_numpy_iterator())
+for request in requests:
+    answer(request)
+"""
+
+
+def handled(*rows: tuple[int, str, int], datasets_made: int = 17) -> Evidence:
+    """A loop that trains nothing, whose samples show (line, activity, times); each line of the function is below the
+    loop's."""
+    stages = (
+        stage("Map", 3, mapped=SourceSpan(FILE, 9, "Scorer.clean")),
+        stage("Filter", 3, mapped=SourceSpan(FILE, 3, "<lambda>")),
+        stage("TensorSlice", 3),
+    )
+    made = pipeline(*stages, line=4, way="", datasets_made=datasets_made, iterators=64, in_training=False)
+    head = Frame(FILE, 1, "<module>", 6)
+    stacks, taken = {}, []
+    for number, (line, activity, times) in enumerate(rows):
+        stacks[number] = Stack((head, Frame(FILE, 2, "answer", line)), "tensorflow", activity)
+        taken += [number] * times
+    spread = [taken[number * 77 % len(taken)] for number in range(len(taken))]  # the requests alternate
+    log = SampleLog(stacks, [(when * 3 * MS + 40 * MS, number) for when, number in enumerate(spread)])
+    given = evidence(made, samples=sampled(), log=log, source=HANDLER, parts_ms={"eager_ops": 6.0, "tracing": 4.0})
+    given.work = Work(kind="loop", where=SourceSpan(FILE, 5), seconds=3.0, share_of_run=0.5, iterations=None)
+    return given
+
+
+def test_a_pipeline_for_each_call_owns_all_that_passes_at_the_lines_that_build_and_read_it() -> None:
+    given = handled((3, "tracing", 80), (3, "dispatch", 30), (4, "eager_ops", 50), (4, "input", 20), (6, "python", 20))
+    finding = one(rebuilt.made_in_loop(given))
+    assert finding.code == "INP012" and finding.share_of_step == pytest.approx(0.9, abs=0.03)
+    low, high = ranged(finding)
+    assert 3.5 < low < 1 / (1 - 0.8) and high > 1 / (1 - 0.9)  # reading, a tenth, stays if it is kept
+    assert "each call of answer" in finding.title and "what clean does" in finding.advice
+    assert {"RET012"} <= set(finding.absorbs) and [place.line for place in finding.where] == [3, 4]
+
+
+def test_a_pipeline_that_is_built_once_or_takes_little_is_left_in_peace() -> None:
+    busy = ((3, "tracing", 80), (4, "input", 100))
+    assert not list(rebuilt.made_in_loop(handled(*busy, datasets_made=1)))
+    assert not list(rebuilt.made_in_loop(handled((3, "tracing", 2), (6, "python", 178))))

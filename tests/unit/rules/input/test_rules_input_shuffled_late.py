@@ -8,7 +8,8 @@ import pytest
 from evidence_builder import make_account, make_steps
 from input_builder import BATCH, PREFETCH, evidence, mapped, one, pipeline, ranged, stage
 from tfperfkit_probes.input.model import Stage
-from tfperfkit_rules.input import shuffled_late, stage_order, waiting
+from tfperfkit_rules.input import stage_order, waiting
+from tfperfkit_rules.input.shuffled_late import shuffled_late
 
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.model import Outlier

@@ -15,6 +15,8 @@ from tfperfkit.syntax.flow.iteration import Iteration
 #: Programs of one test, and tests.
 EACH, TESTS = (500, 200) if os.environ.get("TFPERF_LONG") else (50, 20)
 LONG = bool(os.environ.get("TFPERF_LONG"))
+#: Seeds of programs that refuted a claim once.
+REFUTED = [117_199]
 
 
 @pytest.mark.parametrize("number", range(TESTS))
@@ -23,6 +25,10 @@ def test_no_claim_is_refuted(number: int) -> None:
     assert tally.programs > EACH / 2
     assert tally.examples == []
     print({kind: f"{tally.claims[kind]} of {tally.true[kind]}" for kind in tally.true})
+
+
+def test_no_claim_is_refuted_that_was_refuted_once() -> None:
+    assert check_seeds(REFUTED).examples == []
 
 
 programs = st.randoms(use_true_random=False).map(lambda random: make_program(Chance(random)))

@@ -123,3 +123,21 @@ def test_twenty_thousand_lines_take_a_bounded_time() -> None:
 def test_deeply_nested_code_is_unknown() -> None:
     tree = ast.parse(HEAD + "for x in xs:\n    y = " + "+".join(["x"] * 900) + "\n    rows.append(y)\n")
     iterations_independent(tree, loop_of(tree))
+
+
+WRAP = "def wrap(f):\n    return lambda *given: f(*given)\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(value):\n    return value\n@wrap\ndef g(x):\n    return f(x)\nfor x in xs:\n    g(x)\n    f(1)\n",
+        "class A:\n    def f(self, value):\n        return value\nclass B(A):\n    pass\n@wrap\n"
+        "def g(b, x):\n    return b.f(x)\nb = B()\nfor x in xs:\n    g(b, x)\n    b.f(1)\n",
+        "class A:\n    def __init__(self, value):\n        self.a = value\n@wrap\ndef g(made, x):\n    return made(x)\n"
+        "for x in xs:\n    g(A, x)\n    A(1)\n",
+    ],
+    ids=["called by what it may call", "of a base class", "of a class that it is given"],
+)
+def test_what_unknown_code_may_call_varies(source: str) -> None:
+    assert not same(WRAP + source, "value")

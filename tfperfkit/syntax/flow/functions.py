@@ -27,6 +27,8 @@ class Functions(Objects):
         #: Functions that were followed from a call, and those all calls of which are taken together.
         self.followed: set[ast.AST] = set()
         self.linked: set[ast.AST] = set()
+        #: Where each function is called.
+        self.called_at: dict[ast.AST, set[ast.AST]] = {}
         self._parents = {frame.parent for frame in frames.of.values()}
         self.results: dict[ast.AST, Value] = {}
         self.given: dict[ast.expr, Value] = {}
@@ -86,6 +88,7 @@ class Functions(Objects):
     def run_function(self, node: ast.AST, function: Callable, arguments: dict[str, Value], varies: bool) -> Value:
         """Follow a function with values for its parameters; return its result."""
         frame = self.frames.of[function]
+        self.called_at.setdefault(function, set()).add(node)
         is_generator = frame.yields
         too_deep = len(self.stack) >= MAX_DEPTH or function in self.stack
         if not self.iterating and (too_deep or function in self.linked):

@@ -193,8 +193,6 @@ class Iteration(Program):
 
     # Answers
 
-    _hidden: set[ast.AST] | None = None
-
     def _frames_around(self) -> list[Frame]:
         frames = [self.home]
         while frames[-1].parent is not None:
@@ -205,19 +203,28 @@ class Iteration(Program):
     def _inside(self) -> set[ast.AST]:
         return set(find_nodes(self.loop, ast.AST))
 
+    @cached_property
+    def _hidden(self) -> set[ast.AST]:
+        """What unknown code may run: the functions that it may call, and those that they call."""
+        around = {frame.node for frame in self._frames_around()}
+        pending = [code for code in self.heap.escaped if code not in around]
+        found: set[ast.AST] = set()
+        while pending:
+            code = pending.pop()
+            found.update(find_nodes(code, ast.AST))
+            if isinstance(code, ast.ClassDef):
+                pending += [base.made for base in self.bases.get(code, ()) if base.made and base.made not in found]
+            pending += [code for code, places in self.called_at.items() if code not in found and places & found]
+        return found
+
     def varies(self, node: ast.AST) -> bool | None:
         """Whether an expression may differ between iterations, or does something when it is evaluated; None if the
         iteration never evaluates it."""
         found = self.seen.get(node)
         if not found:
             return None
-        if self._hidden is None:
-            around = {frame.node for frame in self._frames_around()}
-            self._hidden = {
-                below for code in self.heap.escaped if code not in around for below in find_nodes(code, ast.AST)
-            }
         if node in self._hidden and node not in self._inside:
-            return True  # unknown code may call what it is in
+            return True
         return any(acts or self.heap.varies_deeply(value) for value, acts in found)
 
     def dependence(self, *, draws: bool) -> str:

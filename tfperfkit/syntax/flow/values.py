@@ -232,8 +232,8 @@ class Heap:
         return Code(first.node, self.join(first.bound, second.bound))
 
     def escape(self, value: Value) -> None:
-        """Note that unknown code may call what a value is, or the methods of what it is an instance of."""
-        for node in (value.code.node if value.code else None, value.instance):
+        """Note that unknown code may call what a value is, or the methods of the class that it is or is of."""
+        for node in (value.code.node if value.code else None, value.instance, value.made):
             if node is not None and node not in self.escaped:
                 self.escaped.add(node)
                 self.version += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +17,8 @@ from tfperfkit.graph.uses import used_at_one_end
 
 #: Equal numbers may differ by this much: products are divided among threads by the sizes of all.
 _TOLERANCE = 1e-3
+#: Calls with equal arguments, to see whether a result draws at random.
+_CALLS = 40
 
 
 @dataclass
@@ -41,35 +44,43 @@ class Checked:
 def check_claims(seeds: Iterable[int]) -> tuple[int, dict[str, Checked]]:
     """Check all claims about the programs of these seeds, by kind. Also count the programs that can run."""
     programs, every = 0, {"the same in every call": Checked(), "a row of one row": Checked(), "not used": Checked()}
-    for seed in seeds:
-        program = Program(seed)
-        try:
-            program.run(program.arguments(seed))
-        except tf.errors.OpError:
-            continue
-        programs += 1
-        for checked, check in zip(every.values(), (_same, _rows, _used), strict=True):
-            checked.add(check(program, seed))
+    with _unoptimized():
+        for program in map(Program, seeds):
+            if program.can_run:
+                programs += 1
+                for checked, check in zip(every.values(), (_same, _rows, _used), strict=True):
+                    checked.add(check(program))
     return programs, every
+
+
+@contextmanager
+def _unoptimized() -> Iterator[None]:
+    """Run graphs as they are: to optimize one takes longer than to run it, and does not change what is claimed."""
+    options = tf.config.optimizer.get_experimental_options()
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+    try:
+        yield
+    finally:
+        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False, **options})
 
 
 def _equal(one: Any, other: Any) -> bool:
     return bool(one.shape == other.shape and np.allclose(one, other, _TOLERANCE, _TOLERANCE, equal_nan=True))
 
 
-def _same(program: Program, seed: int) -> Checked:
+def _same(program: Program) -> Checked:
     """Call with other arguments, also with one argument kept, and compare."""
     checked = Checked()
     flow, record = Flow(program.view), program.graph.record
     never_change = set(record.captures) - program.assigned
     for kept in (None, 0):
-        calls = [program.arguments(seed + number) for number in range(2)]
+        arguments = program.arguments(program.seed + 1)
         if kept is not None:
-            calls[1][kept] = calls[0][kept]
-        one, other = (program.run(arguments) for arguments in calls)
+            arguments[kept] = program.given[kept]
+        one, other = program.made, program.run(arguments)
         states = flow.same(never_change | ({record.arguments[kept]} if kept is not None else set())).states
         for number, owner in enumerate(program.results):
-            words = f"seed {seed}: {owner} is the same with argument {kept} kept"
+            words = f"seed {program.seed}: {owner} is the same with argument {kept} kept"
             _count(checked, states.get(owner, False), _equal(one[number], other[number]), words)
     return checked
 
@@ -82,13 +93,11 @@ def _count(checked: Checked, claimed: bool, holds: bool, words: str) -> None:
         checked.refuted.append(words)
 
 
-def _rows(program: Program, seed: int) -> Checked:
+def _rows(program: Program) -> Checked:
     """Change one row of an argument at a time, and exchange rows."""
     checked = Checked()
-    record = program.graph.record
-    arguments = program.arguments(seed)
-    base = program.run(arguments)
-    twice = program.run(arguments)
+    record, seed, arguments = program.graph.record, program.seed, program.given
+    base, twice = program.made, program.made_again
     for at, axis in ((0, 0), ((0, 1), (1, 0))[seed % 2]):
         name = record.arguments[at]
         rows = arguments[at].shape[axis]
@@ -148,29 +157,29 @@ def _reordered(base: Any, order: Any, axis: int) -> Any:
     return np.concatenate([parts[at] for at in order], axis)
 
 
-def _used(program: Program, seed: int) -> Checked:
+def _used(program: Program) -> Checked:
     """Change the elements of an argument that are said not to be used."""
     checked = Checked()
-    arguments = program.arguments(seed)
-    base = program.run(arguments)
-    twice = program.run(arguments)
-    steady = [number for number, each in enumerate(base) if _equal(each, twice[number])]
     for at in (0, 1):
         node = program.graph.nodes[program.graph.record.arguments[at]]
-        for axis, length in enumerate(arguments[at].shape):
+        for axis, length in enumerate(program.given[at].shape):
             used = used_at_one_end(program.view, node, length, axis)
             if used is None:
                 continue
             ends = (range(used.count, length), range(length - used.count))
-            same = [_unchanged(program, arguments, at, axis, end, base, steady) for end in ends]
-            _count(checked, True, any(same), f"seed {seed}: {used.count} of axis {axis} of {node.name} are used")
+            same = any(_unchanged(program, at, axis, end) for end in ends)
+            _count(checked, True, same, f"seed {program.seed}: {used.count} of axis {axis} of {node.name} are used")
     return checked
 
 
-def _unchanged(
-    program: Program, arguments: list[Any], at: int, axis: int, places: range, base: list[Any], steady: list[int]
-) -> bool:
-    other = arguments[at].copy()
+def _unchanged(program: Program, at: int, axis: int, places: range) -> bool:
+    """Whether what does not change by itself stays as it is when these places of an argument change."""
+    other = program.given[at].copy()
     np.moveaxis(other, axis, 0)[list(places)] += 1.5
-    made = program.run([other if number == at else each for number, each in enumerate(arguments)])
-    return all(_equal(base[number], made[number]) for number in steady)
+    made = program.run([other if number == at else each for number, each in enumerate(program.given)])
+    changed = {number for number, each in enumerate(made) if not _equal(each, program.made[number])}
+    for _ in range(_CALLS):  # a shuffle may leave few rows as they are, several times
+        if changed:
+            again = program.run(program.given)
+            changed = {number for number in changed if _equal(again[number], program.made[number])}
+    return not changed

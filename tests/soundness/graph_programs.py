@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,12 @@ class Program:
     """A traced function of ``x`` [ROWS, WIDE, DEEP], ``y`` [ROWS, DEEP] and ``ids`` [ROWS], and its graph.
 
     It returns every tensor that it makes, so that claims about all of them can be checked. ``results``: the tensors of
-    the graph behind what it returns.
+    the graph behind what it returns. ``given``: random arguments.
     """
 
     def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.given = self.arguments(seed)
         self._random = random.Random(seed)
         self._numbers = np.random.default_rng(seed)
         self.variables = [tf.Variable(self._floats(WIDE, DEEP)), tf.Variable(self._floats(DEEP))]
@@ -47,12 +50,32 @@ class Program:
         self.view = View(self.graph, None)
         record = self.graph.record
         self.results = list(zip(record.results, record.result_outputs, strict=True))
+        types = {node.type for graph in graphs.values() for node in graph.nodes.values()}
+        self._assigns = any(each.startswith("Assign") for each in types)
 
     @property
     def assigned(self) -> set[str]:
         """The placeholders of the variables that the program assigns to: only it does, none of what it calls."""
         writes = [node for node in self.graph.nodes.values() if node.type.startswith("Assign")]
         return {owner.name for node in writes if (owner := self.view.source(node, 0)) is not None}
+
+    @property
+    def can_run(self) -> bool:
+        """Whether it runs without an error."""
+        try:
+            return self.made is not None
+        except tf.errors.OpError:
+            return False
+
+    @cached_property
+    def made(self) -> list[Any]:
+        """What it returns for the arguments ``given``."""
+        return self.run(self.given)
+
+    @cached_property
+    def made_again(self) -> list[Any]:
+        """What it returns in another call with the same arguments; it may draw at random."""
+        return self.run(self.given)
 
     def arguments(self, seed: int) -> list[Any]:
         """Random arguments."""
@@ -65,8 +88,9 @@ class Program:
 
     def run(self, arguments: Sequence[Any]) -> list[Any]:
         """Call the function with its variables as they were."""
-        for variable, value in zip(self.variables, self.start, strict=True):
-            variable.assign(value)
+        if self._assigns:
+            for variable, value in zip(self.variables, self.start, strict=True):
+                variable.assign(value)
         return [each.numpy() for each in self.traced(*(tf.constant(each) for each in arguments))]
 
     def _floats(self, *shape: int) -> Any:
@@ -76,20 +100,24 @@ class Program:
         made = []
         if self._random.random() < 0.3:  # little of x is used
             for operation in self._random.choices((_unary, _transpose, _slice), k=self._random.randint(1, 3)):
-                x = operation(self, [x], ids)
+                changed = self._apply(operation, [x], ids)
+                x = x if changed is None else changed
             x = _slice(self, [x], ids) if x.shape.rank else x
             made.append(x)
         pool = [x, y, tf.constant(self._floats(WIDE, DEEP)), tf.constant(self._floats(ROWS, 1, DEEP))]
         for _ in range(LENGTH):
-            operation = self._random.choice(_OPERATIONS)
-            try:
-                new = operation(self, pool, ids)
-            except (ValueError, TypeError, IndexError, ZeroDivisionError, tf.errors.OpError):
-                continue  # shapes that don't fit
+            new = self._apply(self._random.choice(_OPERATIONS), pool, ids)
             if new is not None and new.dtype == tf.float32 and new.shape.rank is not None and _is_small(new):
                 pool.append(new)
                 made.append(new)
         return made or [tf.identity(x)]
+
+    def _apply(self, operation: Callable[..., Any], pool: list[Any], ids: Any) -> Any:
+        """What an operation makes of some of the tensors; None if their shapes don't fit."""
+        try:
+            return operation(self, pool, ids)
+        except (ValueError, TypeError, IndexError, ZeroDivisionError, tf.errors.OpError):
+            return None
 
     def pick(self, pool: Sequence[Any], rank: int = 0) -> Any:
         """One of the tensors, of at least this rank; the latest ones more often."""

@@ -26,6 +26,16 @@ def test_no_claim_is_refuted(number: int) -> None:
         assert checked.found >= 0.7 * checked.true, f"{kind}: most of what is true is found"
 
 
+def test_no_claim_is_refuted_by_a_shuffle_that_changes_nothing_twice() -> None:
+    """So it seemed that a result had changed with elements that are not used."""
+    programs, found = check_claims([100_275])
+    assert programs == 1 and found["not used"].made and not found["not used"].refuted
+
+
+def test_a_program_may_run_out_of_axes() -> None:
+    assert check_claims([100_613])[0] == 1
+
+
 def test_a_wrong_rule_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check can fail: running sums are said to keep the rows apart, and noise is said to stay the same."""
     monkeypatch.setitem(rows._RULES, "scanned", lambda taken: taken.first)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 import msgspec
@@ -14,6 +14,7 @@ from tfperfkit.diagnosis.freeing import saved_wait, waits_for_iterators
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.rules import apply, apply_last
+from tfperfkit.diagnosis.same_time import fold_same_time
 from tfperfkit.model import Basis, Elsewhere, Family, Finding, RunStatus
 from tfperfkit.records.parts import RunPart
 from tfperfkit.rule import Evidence
@@ -60,7 +61,26 @@ def findings(
     told = [saved_elsewhere(item, _find_elsewhere(item, found, shares, wall_s, inside)) for item in told]
     if run.run.status in _CUT:  # a whole training has more steps
         shares[_STEP] = shares[_TURN] = 1.0
-    return rank(told, shares, _repeated_share(run)), troubles
+    ranked = rank(told, shares, _repeated_share(run))
+    return fold_same_time(ranked, run.run_ledger, _find_scopes(run, work)), troubles
+
+
+def _find_scopes(run: Evidence, work: Sequence[Evidence]) -> Callable[[Finding], frozenset[int]]:
+    """Return a function that tells which entries of the run's ledger a finding is about."""
+    ledger = run.run_ledger
+    seen = {"": {id(stack) for _, stack in run.log.inside([(step.begin_ns, step.end_ns) for step in run.steps.steps])}}
+    for each in work:
+        if each.work is not None:
+            seen[each.work.name] = {id(stack) for _, stack in each.log.inside(each.log.whole)}
+    scopes: dict[str, frozenset[int]] = {}
+
+    def scope_of(finding: Finding) -> frozenset[int]:
+        if finding.work not in scopes:
+            stacks = seen.get(finding.work, set())
+            scopes[finding.work] = ledger.select(lambda entry: id(entry.stack) in stacks)
+        return scopes[finding.work]
+
+    return scope_of
 
 
 #: How runs ended that were cut short.

@@ -42,7 +42,7 @@ def merge(
                 folded.setdefault(other, []).append(minor)
                 gone.add(index)
                 break
-    return tuple(_fold_in(finding, folded.get(i, [])) for i, finding in enumerate(left) if i not in gone)
+    return tuple(fold_in(finding, folded.get(i, [])) for i, finding in enumerate(left) if i not in gone)
 
 
 def _explains(major: Finding, minor: Finding, inside: AbstractSet[str]) -> bool:
@@ -80,7 +80,7 @@ def _cost(finding: Finding) -> float:
     return max(finding.gain.saved, finding.share_of_step)
 
 
-def _fold_in(finding: Finding, minor: list[Finding]) -> Finding:
+def fold_in(finding: Finding, minor: list[Finding]) -> Finding:
     """Return the finding with those that it explains named in its detail."""
     if not minor:
         return finding

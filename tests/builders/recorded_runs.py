@@ -1,0 +1,24 @@
+"""Recorded runs of fault scripts, packed by ``python -m benchmarks.recorded``, and what the analysis makes of them."""
+
+from __future__ import annotations
+
+import functools
+import tarfile
+import tempfile
+from pathlib import Path
+
+from tfperfkit.analysis.analyze import study
+from tfperfkit.model import Report
+from tfperfkit.rule import Evidence
+
+FOLDER = Path(__file__).parents[1] / "recorded"
+NAMES = sorted(path.name.removesuffix(".tar.xz") for path in FOLDER.glob("*.tar.xz"))
+
+
+@functools.cache
+def study_recorded(name: str) -> tuple[Report, Evidence]:
+    """The report and the evidence of a recorded run; made once for all tests of a process."""
+    folder = Path(tempfile.mkdtemp(prefix=f"recorded-{name}-"))
+    with tarfile.open(FOLDER / f"{name}.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    return study(folder)

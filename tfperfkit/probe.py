@@ -59,6 +59,16 @@ class HotFunction(msgspec.Struct, frozen=True):
     share: float
 
 
+class FollowedGraphs(Protocol):
+    """Graphs that are recorded as they are built, until ``end``."""
+
+    def record(self, graph: Any, name: str) -> None:
+        """Record a graph that no trace builds, such as a session's, under this name."""
+
+    def end(self) -> tuple[str, ...]:
+        """Record no more for this probe; returns in words what could not be seen."""
+
+
 class Recording(Protocol):
     """What ``record`` is given. All methods are safe to call on any thread and never raise for a full disk."""
 
@@ -101,6 +111,21 @@ class Recording(Protocol):
     def when_keras(self, callback: Callable[[], object]) -> None:
         """Call ``callback()`` once Keras has been imported; at once if it has. A script that imports Keras first has
         TensorFlow, and the probes, before Keras is complete."""
+
+    def follow_graphs(
+        self,
+        listener: Callable[[Mapping[str, str], Any, int], None] | None = None,
+        every_line: Callable[[Any], bool] | None = None,
+    ) -> FollowedGraphs:
+        """Record each graph that TensorFlow builds from now on in the session's stream ``graphs``, once for all probes
+        (``records.graph_contents.GraphContents``).
+
+        ``listener(functions, traced, cost_ns)`` is called for each outermost trace, on the thread that traced.
+        ``functions``: the runtime's name of each function, with the name of its graph's record. ``traced``: None for
+        functions that are built outside of any trace. ``cost_ns``: what reading the graphs took. ``every_line(traced)``
+        tells whether the line of every operation of a trace is wanted, at a tenth of the time that tracing takes.
+        Raises ``Unavailable`` if traces can't be followed.
+        """
 
     def is_user_code(self, filename: str) -> bool:
         """Whether a file is the user's own: not Python's, not an installed package's, not ours."""

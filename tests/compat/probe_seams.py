@@ -256,7 +256,7 @@ PROBE_SEAMS = (
         "Operation.traceback",
         "raising",
         "ops",
-        "a function could not be described (OtherTensorFlow",
+        "the graph of a function could not be read (OtherTensorFlow",
     ),
     Seam(
         "inside",

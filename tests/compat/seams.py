@@ -90,7 +90,7 @@ SEAMS = (
                 "where their operations run is not recorded",
             ),
             (
-                "graphs.sources graphs.repeats graphs.flops graphs.tensors",
+                "graphs.sources graphs.reading graphs.snapshot",
                 "lines",
                 "traces are counted, but their arguments",
             ),

@@ -246,7 +246,7 @@ def test_every_instrument_that_touches_tensorflow_is_in_the_table() -> None:
 
 
 #: They look at names of files, functions and modules only; an unknown TensorFlow makes what they tell coarser.
-NAMES_ONLY = {"graphs.same_stacks", "stacks.activity", "stacks.user_line"}
+NAMES_ONLY = {"graphs.stack_choice", "stacks.activity", "stacks.user_line"}
 #: They change what a trial of ``tfperf try`` runs, never a run that is profiled: a seam that is another one makes an
 #: experiment not applicable, with the reason (``test_trial_seams.py``).
 IN_TRIALS = {f"changes.{name}" for name in ("arguments", "edited", "results")}

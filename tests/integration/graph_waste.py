@@ -11,7 +11,7 @@ from late_tensorflow import tf
 from tfperfkit_rules.graph.cause import Cause
 
 from tfperfkit.graph.model import Graph
-from tfperfkit.instruments.graphs.snapshot import contents_of
+from tfperfkit.instruments.graphs.reading import read_finished
 
 Makes = Callable[..., Any]
 
@@ -46,7 +46,7 @@ def found(function: Makes, *shapes: Any, batch: int | None = None) -> list[Any]:
 
 def waste_of(concrete: Any, batch: int | None = None) -> list[Any]:
     """What is wasted in a function that was traced."""
-    records = list(contents_of(concrete.graph, "step", lambda name: False, lambda file: True))
+    records = read_finished(concrete.graph, "step", lambda file: True)
     graphs: dict[str, Graph] = {}
     graphs.update({each.name: Graph(each, graphs.get) for each in records})
     return [*causes_in(graphs["step"], batch)]

@@ -139,30 +139,36 @@ def told(made: Program, folder: Path) -> Counter[tuple[tuple[int, ...], str]]:
     from tfperfkit_probes.lines.graph.origin import Origins
     from tfperfkit_probes.lines.graph.record import BuiltGraphs, definition
 
+    from tfperfkit.graph.built import build
+    from tfperfkit.graph.model import Graph
     from tfperfkit.instruments.graphs.sources import GraphSources
 
     file = folder / "program.py"
     file.write_text(made.text, encoding="utf-8")
     seen: list[BuiltGraphs] = []
 
-    def listen(graphs: Any, traced: Any, cost: int) -> None:
+    recorded: dict[str, Graph] = {}
+
+    def listen(functions: Any, traced: Any, cost: int) -> None:
         if traced is not None:
             found = definition(getattr(traced.function, "python_function", traced.python_function), "")
             frames = [Place(f.file, f.line, f.function) for f in reversed(traced.frames) if f.file == str(file)]
             kept = {"function": found.function, "file": found.file, "line": found.line, "called_from": frames}
-            seen.append(BuiltGraphs(number=len(seen), graphs=graphs, owner="user", **kept))
+            seen.append(BuiltGraphs(number=len(seen), graphs=build(functions, recorded.get), owner="user", **kept))
 
-    sources = GraphSources(listen, lambda name: name == str(file))
+    sources = GraphSources(
+        lambda graph: recorded.update({graph.name: Graph(graph, recorded.get)}), lambda name: name == str(file)
+    )
     spec = importlib.util.spec_from_file_location(f"program_{folder.name}", file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
-    sources.start()
+    follower = sources.follow(listen)
     try:
         concrete = module.step.get_concrete_function(tf.TensorSpec([8, 8]))
     finally:
-        sources.stop()
+        follower.end()
     handle = context.context()
     handle.enable_graph_collection()
     concrete(tf.ones((8, 8)))

@@ -11,7 +11,7 @@ from tfperfkit_probes.ops.copied_layers import copied_layers
 from tfperfkit_probes.ops.model import CopiedLayer
 
 from tfperfkit.graph.model import Graph
-from tfperfkit.instruments.graphs.snapshot import contents_of
+from tfperfkit.instruments.graphs.reading import read_finished
 
 pytestmark = needs_tensorflow
 
@@ -30,7 +30,7 @@ def layers_of(make: Callable[[Any], Any], steps: int | None = STEPS) -> list[Cop
 
     concrete = step.get_concrete_function(tf.TensorSpec([None, steps, 4], tf.float32))
     graphs: dict[str, Graph] = {}
-    records = list(contents_of(concrete.graph, "step", lambda name: False, lambda file: True))
+    records = read_finished(concrete.graph, "step", lambda file: True)
     graphs.update({each.name: Graph(each, graphs.get) for each in records})
     return copied_layers(list(graphs.values()))
 

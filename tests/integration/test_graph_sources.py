@@ -22,7 +22,10 @@ from tensorflow.python.eager import execute, record
 from tensorflow.python.eager.polymorphic_function import atomic_function
 from keras.src.backend.tensorflow import core
 from tfperfkit.instruments.graphs import tracing
+from tfperfkit.graph.built import build
+from tfperfkit.graph.library import Library
 from tfperfkit.instruments.graphs.sources import GraphSources
+from tfperfkit.storage.stream_writer import encoder
 
 facts = {}
 seen = []
@@ -62,13 +65,13 @@ def nodes():
 
 before = seams()
 plain = nodes()
-sources = GraphSources(
-    lambda graphs, traced, cost: seen.append((graphs, traced is not None)), lambda file: file == __file__
-)
-sources.start()
+recorded = []
+sources = GraphSources(lambda graph: recorded.append(json.loads(encoder.encode(graph))), lambda file: file == __file__)
+follower = sources.follow(lambda functions, traced, cost: seen.append((functions, traced is not None)))
+second = sources.follow()
 facts["same_graph"] = nodes() == plain
 facts["between_traces"] = [a is b for a, b in zip(seams()[:3], before[:3])]
-graphs = seen[-1][0]
+graphs = build(seen[-1][0], Library(recorded).graph)
 root = graphs.graphs[graphs.functions[next(n for n in graphs.functions if n.startswith("__inference_step"))]]
 facts["stages"] = {name: stage for name, stage in zip(root.operations, root.stages)}
 facts["unknown_gradients"] = [
@@ -101,9 +104,13 @@ compiled = tf.function(lambda x: tf.tanh(x * weight))
 with tf.GradientTape() as tape:
     y = compiled(tf.ones([2]))
 tape.gradient(y, weight)
-facts["outside"] = [sorted(g.functions) for g, traced in seen if not traced]
+facts["outside"] = [sorted(functions) for functions, traced in seen if not traced]
+names = [graph["name"] for graph in recorded]
+facts["each_once"] = len(names) == len(set(names)) and {name for f, _ in seen for name in f.values()} == set(names)
 
-sources.stop()
+second.end()
+facts["still"] = atomic_function.from_func_graph is not before[3]
+follower.end()
 facts["after"] = [a is b for a, b in zip(seams(), before)]
 facts["tracing"] = tracing._restore is None
 count = len(seen)
@@ -149,6 +156,10 @@ def test_hooks_are_there_only_while_a_function_is_traced(facts: dict[str, Any]) 
     assert facts["between_traces"] == [True] * 3 and facts["after_failure"] == [True] * 3
     assert facts["after"] == [True] * 4 and facts["tracing"] and facts["quiet"]
     assert facts["gradient"] == pytest.approx([2 / 3.7621957**2, 2 / 27.308233**2], rel=1e-3)
+
+
+def test_each_graph_is_recorded_once_while_anybody_follows(facts: dict[str, Any]) -> None:
+    assert facts["each_once"] and facts["still"]
 
 
 def test_the_persons_traceback_shows_no_frame_of_ours(facts: dict[str, Any]) -> None:

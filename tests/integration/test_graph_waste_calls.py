@@ -14,7 +14,7 @@ from tfperfkit_rules.graph.same_in_each import SameArgument, SameInEach
 from tfperfkit_rules.graph.same_rows import StackedRows
 
 from tfperfkit.graph.model import Graph
-from tfperfkit.instruments.graphs.snapshot import contents_of
+from tfperfkit.instruments.graphs.reading import read_finished
 from tfperfkit.records.graph_contents import CallsRecord
 from tfperfkit.records.pipelines import Padding
 
@@ -32,7 +32,7 @@ def called(
 ) -> dict[str, Any]:
     """By kind or code, what is wasted in a function that trains nothing, of whose arguments so much is known."""
     concrete = tf.function(function, autograph=False).get_concrete_function(*specs)
-    records = list(contents_of(concrete.graph, "step", lambda name: False, lambda file: True))
+    records = read_finished(concrete.graph, "step", lambda file: True)
     graphs: dict[str, Graph] = {}
     graphs.update({each.name: Graph(each, graphs.get) for each in records})
     placeholders = frozenset(graphs["step"].record.captures)

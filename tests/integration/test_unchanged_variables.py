@@ -14,7 +14,7 @@ from tfperfkit_probes.ops.unchanged import Unchanged
 from tfperfkit_rules.graph.same_matrix import StayingMatrix
 
 from tfperfkit.graph.model import Graph
-from tfperfkit.instruments.graphs.snapshot import contents_of
+from tfperfkit.instruments.graphs.reading import read_finished
 
 pytestmark = needs_tensorflow
 SIZE = 240
@@ -32,7 +32,7 @@ def inverted_each_call(*functions: Callable[..., Any]) -> bool:
             *([tf.TensorSpec((SIZE, 4), tf.float32)] if number == 0 else [])
         )
         name = f"f{number}"
-        for contents in contents_of(concrete.graph, name, graphs.__contains__, lambda file: True):
+        for contents in read_finished(concrete.graph, name, lambda file: True):
             graphs[contents.name] = Graph(contents, graphs.get)
         records.append(FunctionRecord(graph=name, trace_id=number, variables=_variables(concrete.graph)))
     unchanged = Unchanged((record, graphs[record.graph]) for record in records)

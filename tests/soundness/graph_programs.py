@@ -15,7 +15,7 @@ from late_tensorflow import tf
 
 from tfperfkit.graph.model import Graph
 from tfperfkit.graph.view import View
-from tfperfkit.instruments.graphs.snapshot import contents_of
+from tfperfkit.instruments.graphs.reading import read_finished
 
 #: Rows of the arguments, and the sizes of their other axes: all different, so that axes are not mistaken for others.
 ROWS, WIDE, DEEP = 4, 3, 6
@@ -43,7 +43,7 @@ class Program:
             tf.TensorSpec([ROWS], tf.int32),
         )
         self.traced = tf.function(self._make, autograph=False).get_concrete_function(*specs)
-        records = list(contents_of(self.traced.graph, "step", lambda name: False, lambda file: True))
+        records = read_finished(self.traced.graph, "step", lambda file: True)
         graphs: dict[str, Graph] = {}
         graphs.update({each.name: Graph(each, graphs.get) for each in records})
         self.graph = graphs["step"]

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 from tfperfkit.graph import optable
 from tfperfkit.graph.dtypes import DTYPES, SIZES
+from tfperfkit.graph.tracebacks import list_stacks
 from tfperfkit.records.graph_contents import GraphContents, Place
 from tfperfkit.records.source_span import SourceSpan
 
 #: A compressed graph that grows beyond this is damaged or hostile.
 MAX_GRAPH_BYTES = 64 * 1024 * 1024
-#: A larger one is not recorded (``record.MAX_OPERATIONS``); each takes memory however small it is in the file.
+#: A larger one is not recorded (``instruments.graphs.snapshot``); each takes memory however small it is in the file.
 MAX_NODES = 1_000_000
 _SAME = optable.names(trait="same")
 _CALLING = optable.names(kind=("call", "loop", "branch"))
@@ -183,11 +184,11 @@ class Graph:
         raw = read_graph(record.graph).node
         types = [parse_type(text) for text in record.types]
         rows = record.outputs.split(";") if record.operations else []
-        stacks = [tuple((str(f), int(n), str(w)) for f, n, w in frames) for frames in record.places]
         if len(rows) != len(raw) or len(record.stacks) != len(raw):
             raise Damaged(f"{record.name}: {len(raw)} operations, but {len(rows)} descriptions of them")
         nodes: dict[str, Node] = {}
         try:
+            stacks = list_stacks(record)
             for each, row, stack in zip(raw, rows, record.stacks, strict=True):
                 outputs = tuple(types[int(number)] for number in row.split(",")) if row else ()
                 node = Node(each, outputs, stacks[stack] if stack >= 0 else ())

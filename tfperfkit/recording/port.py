@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from tfperfkit.instruments.graphs.sources import GraphSources
 from tfperfkit.instruments.stacks.sampler import Sampler
 from tfperfkit.model import WindowPhase
 from tfperfkit.records.events import EventKind
@@ -21,6 +22,7 @@ class SessionPort(Protocol):
     streams: Streams
     origin: Origin
     sampler: Sampler
+    graphs: GraphSources
 
     @property
     def step(self) -> int:

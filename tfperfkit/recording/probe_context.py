@@ -9,7 +9,7 @@ from types import CodeType
 from typing import Any
 
 from tfperfkit.instruments.hooks.interrupts import words_of
-from tfperfkit.probe import HotFunction
+from tfperfkit.probe import FollowedGraphs, HotFunction
 from tfperfkit.recording.port import SessionPort
 from tfperfkit.records.step_callbacks import StepCallbacks
 
@@ -65,6 +65,13 @@ class SessionRecording:
 
     def when_keras(self, callback: Callable[[], object]) -> None:
         self._session.when_keras(callback)
+
+    def follow_graphs(
+        self,
+        listener: Callable[[Mapping[str, str], Any, int], None] | None = None,
+        every_line: Callable[[Any], bool] | None = None,
+    ) -> FollowedGraphs:
+        return self._session.graphs.follow(listener, every_line)
 
     def _stopped(self, error: BaseException) -> None:
         """A callback of the probe raised: its own failure, never the script's."""

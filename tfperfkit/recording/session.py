@@ -15,6 +15,7 @@ from tfperfkit.clock import now_ns, process_ns
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.contention import Contention
 from tfperfkit.instruments.graphs import tracing
+from tfperfkit.instruments.graphs.sources import GraphSources
 from tfperfkit.instruments.hooks.interrupts import words_of
 from tfperfkit.instruments.hooks.safe_points import SafePoints, api_calls
 from tfperfkit.instruments.input.file_opens import FileOpens
@@ -82,6 +83,9 @@ class Session:
             self._contention.active_ns,
             long_run.MAX_STACKS if watched else None,
             (self._paired or (lambda: (self._used_ns(),))) if together else None,
+        )
+        self.graphs = GraphSources(
+            lambda graph: self.stream("graphs").append(graph), self.origin.is_user, self.keep_source
         )
         self._opens = FileOpens(self.origin.is_user)
         self.markers = Markers(self, self.origin.is_user, manifest.steps_from)

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import msgspec
 
 from tfperfkit.clock import NS_PER_S, now_ns, wall_s
+from tfperfkit.instruments.graphs.sources import GraphSources
 from tfperfkit.instruments.settings import settings
 from tfperfkit.instruments.stacks.sampler import Sampler
 from tfperfkit.model import WindowPhase
@@ -77,6 +78,7 @@ class WindowRun:
         self.run = RunDirectory.create(session.run.path / self.name, self.manifest)
         self.streams = Streams(self.run)
         self._sources = Sources(self.streams, session.is_user)
+        self.graphs = GraphSources(self.streams.session("graphs").append, session.is_user, self.keep_source)
         self._phases = WindowPhases(self.run)
         self._probing = Probing(self)
         self._probing.choose()

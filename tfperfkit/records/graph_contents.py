@@ -1,18 +1,46 @@
-"""What is kept of one graph as it executes: its operations, what they make, the user's lines behind them."""
+"""What is kept of one graph: its operations, what they make, the user's lines behind them, and how it was built."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 
+from tfperfkit.records.graphs import Layer
 from tfperfkit.records.pipelines import Padding
 
 Place = tuple[str, int, str]  # file, line, function
+#: In a traceback: AutoGraph ran a loop or a condition between the frames around it. See also ``graphs.LAYER_CALL``.
+CONTROL_FLOW = -2
+
+
+class Traceback(msgspec.Struct, frozen=True, array_like=True):
+    """A stack on which operations were built. ``frames``: of the user's code, outermost first, as numbers of
+    ``GraphContents.frames``, with LAYER_CALL and CONTROL_FLOW between them. ``area``: the part of Keras that built the
+    operation ("layers", "losses" ...), "" for none. ``gradient``: it was built within a call for gradients.
+    ``foreign``: the user has no frame on it, and the frames are other packages'."""
+
+    frames: list[int]
+    area: str = ""
+    gradient: bool = False
+    foreign: bool = False
+
+
+class Added(NamedTuple):
+    """The operations ``[begin, end)`` of a graph are the gradient of ``operation`` in the graph named ``graph``; ""
+    if that graph is not known."""
+
+    begin: int
+    end: int
+    graph: str
+    operation: str
 
 
 class GraphContents(msgspec.Struct, frozen=True, kw_only=True):
     """One graph. ``graph`` is a compressed GraphDef; its nodes are in the order of ``outputs`` and ``stacks``.
 
-    The numbers in ``outputs`` ("3;0,0;;", an operation each) stand for ``types``, those in ``stacks`` for ``places``.
+    The numbers in ``outputs`` ("3;0,0;;", an operation each) stand for ``types``, those in ``stacks`` for
+    ``tracebacks``. The last five fields are empty for a graph that was built before it was followed.
     """
 
     name: str
@@ -20,7 +48,6 @@ class GraphContents(msgspec.Struct, frozen=True, kw_only=True):
     operations: int
     types: list[str]  # "float32[8,None]"; "float32[?]": of unknown rank
     outputs: str
-    places: list[list[Place]]  # stacks of the user's code, innermost first
     stacks: list[int]  # -1: not known
     arguments: list[str]  # the placeholders of the function's inputs
     captures: list[str]  # those of captured tensors and variables
@@ -29,6 +56,16 @@ class GraphContents(msgspec.Struct, frozen=True, kw_only=True):
     large_constants: bool = False  # contents of constants were too much to be copied
     zeros: dict[str, float] = {}  # captures and constants that are nearly all zeros: the share of zeros
     separable: list[str] = []  # those that are a column times a row (times a matrix of the channels)
+    function: str = ""  # the name that TensorFlow gave the graph when it was begun: of a function's, the function's
+    files: list[str] = []
+    frames: list[tuple[int, int, str]] = []  # file, line, function
+    tracebacks: list[Traceback] = []
+    #: For ``stacks`` of runs recorded before 1.0: frames, innermost first. ``tracebacks`` is empty then.
+    places: list[list[Place]] = []
+    gradients: list[Added] = []
+    layers: list[Layer] = []
+    scopes: list[tuple[str, int]] = []  # name scope -> layer
+    optimizers: list[str] = []  # name scopes
 
 
 class CallsRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

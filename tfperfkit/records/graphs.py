@@ -1,4 +1,8 @@
-"""What is kept of the graphs of one trace: plain records, with every text and stack stored once."""
+"""The graphs of one trace, with every text and stack stored once: as the lines of compiled functions need them.
+
+Runs keep ``graph_contents.GraphContents``, of which ``graph.built`` makes these; runs recorded before 1.0 hold
+them as they are.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +15,17 @@ LAYER_CALL = -1
 
 
 class Layer(msgspec.Struct, frozen=True, array_like=True):
-    """A Keras layer or model. ``shape`` is its output's, as far as Keras knows it: "28×28×32", without the batch."""
+    """A Keras layer or model. ``shape`` is its output's, as far as Keras knows it: "28×28×32", without the batch.
+    ``key``: the same for one layer in all graphs of a trace."""
 
     name: str
     kind: str  # its class
     shape: str = ""
+    key: int = 0
 
 
 class LayerCall(msgspec.Struct, frozen=True, array_like=True):
-    """A call of a layer that is called several times in its graph; see ``instruments.graphs.repeats``."""
+    """A call of a layer that is called several times in its graph; see ``graph.repeats``."""
 
     layer: int
     scope: str

@@ -7,13 +7,13 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import CodeType, MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from tfperfkit.model import History, RunAccount, RunInfo, StepAccount, WarmUp, WindowSummary
 from tfperfkit.option import effective
-from tfperfkit.probe import HotFunction
+from tfperfkit.probe import FollowedGraphs, HotFunction
 from tfperfkit.records.samples import SampleLog, Samples
 from tfperfkit.records.spans import Span, Spans
 from tfperfkit.records.step_callbacks import StepCallbacks
@@ -22,6 +22,9 @@ from tfperfkit.rule import LIVE, Evidence, Offer, Offers
 from tfperfkit.storage.run_directory import read_stream
 from tfperfkit.storage.stream_writer import StreamWriter, encoder
 from tfperfkit.user_code import Origin
+
+if TYPE_CHECKING:
+    from tfperfkit.instruments.graphs.sources import GraphSources
 
 
 class FakeRecording:
@@ -60,6 +63,7 @@ class FakeRecording:
         self.sources: dict[str, tuple[str, ...]] = {}
         self.codes: dict[HotFunction, CodeType] = {}
         self.session_streams: dict[str, list[Any]] = {}
+        self._graphs: GraphSources | None = None
 
     @property
     def directory(self) -> Path:
@@ -123,6 +127,22 @@ class FakeRecording:
     def when_keras(self, callback: Callable[[], object]) -> None:
         if "keras" in sys.modules:
             callback()
+
+    def follow_graphs(
+        self,
+        listener: Callable[[Mapping[str, str], Any, int], None] | None = None,
+        every_line: Callable[[Any], bool] | None = None,
+    ) -> FollowedGraphs:
+        from tfperfkit.instruments.graphs.sources import GraphSources
+
+        if self._graphs is None:
+            rows = self.session_streams.setdefault("graphs", [])
+            self._graphs = GraphSources(
+                lambda graph: rows.append(msgspec.json.decode(encoder.encode(graph))),
+                lambda file: self.is_user_code(file),
+                lambda file: self.keep_source(file),
+            )
+        return self._graphs.follow(listener, every_line)
 
     def is_user_code(self, filename: str) -> bool:
         return self._origin.is_user(filename)

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from tfperfkit.clock import ms
 from tfperfkit.graph.dtypes import SHORT
+from tfperfkit.graph.library import Library
 from tfperfkit.graph.model import Damaged, Graph
 from tfperfkit.graph.recorded import RecordedFunction
 from tfperfkit.graph.sessions import SessionRuns
@@ -18,7 +19,7 @@ from tfperfkit.model import SourceSpan
 from tfperfkit.offers import FixedWork
 from tfperfkit.probe import Capture
 from tfperfkit.records.convert import read
-from tfperfkit.records.graph_contents import CallsRecord, GraphContents, SessionRun
+from tfperfkit.records.graph_contents import CallsRecord, SessionRun
 from tfperfkit_probes.ops import optimized
 from tfperfkit_probes.ops.control import control_and_effects
 from tfperfkit_probes.ops.copied_layers import copied_layers
@@ -48,7 +49,8 @@ class Records:
 
     def __init__(self, capture: Capture) -> None:
         self.functions = read(capture, "functions", FunctionRecord)
-        self.contents = {record.name: record for record in read(capture, "graphs", GraphContents)}
+        # Runs recorded before 1.0 hold the graphs in a stream of the probe.
+        self._library = Library((*capture.session_records("graphs"), *capture.records("graphs")))
         self.first_runs = {record.graph: record for record in read(capture, "first_runs", FirstRunRecord)}
         self.calls = {record.graph: record for record in read(capture, "calls", CallsRecord)}
         self.xla = {record.graph: record for record in read(capture, "xla", XlaRecord)}
@@ -56,20 +58,10 @@ class Records:
         self.sessions = SessionRuns(read(capture, "sessions", SessionRun), self.graph)
         #: The functions that were looked at, by the names of their graphs.
         self.compiled: dict[str, RecordedFunction] = {}
-        self._graphs: dict[str, Graph | None] = {}
 
     def graph(self, name: str) -> Graph | None:
         """A graph with its bodies; None if it was not recorded or is damaged."""
-        if name not in self._graphs:
-            contents = self.contents.get(name)
-            graph = Graph(contents, self.graph) if contents is not None else None
-            if graph is not None:
-                try:
-                    graph.nodes  # noqa: B018  (read now, so that damage shows here)
-                except Damaged:
-                    graph = None
-            self._graphs[name] = graph
-        return self._graphs[name]
+        return self._library.graph(name)
 
     @cached_property
     def unchanged(self) -> Unchanged | None:
@@ -85,8 +77,7 @@ class Records:
         return [(record, self.graph(record.graph)) for record in self.functions]
 
     def _is_whole(self) -> bool:
-        operations = sum(each.operations for each in self.contents.values())
-        return len(self.functions) < MAX_FUNCTIONS and operations < MAX_OPERATIONS
+        return len(self.functions) < MAX_FUNCTIONS and self._library.operations < MAX_OPERATIONS
 
     def with_bodies(self, graph: Graph) -> list[Graph]:
         """A graph and the bodies that it calls, each once."""

@@ -18,11 +18,10 @@ from tfperfkit.instruments.graphs import (
     tracing,
 )
 from tfperfkit.instruments.graphs.tracing import Traced
-from tfperfkit.probe import Recording
+from tfperfkit.probe import FollowedGraphs, Recording
 from tfperfkit.records.graph_contents import CallsRecord, SessionRun
 from tfperfkit_probes.ops.stored import (
     MAX_FUNCTIONS,
-    MAX_OPERATIONS,
     AutographRecord,
     FirstRunRecord,
     FunctionRecord,
@@ -32,7 +31,7 @@ from tfperfkit_probes.ops.stored import (
 from tfperfkit_probes.tensor_types import Names, leaves
 from tfperfkit_probes.traced_function import Definition, definition
 
-GRAPHS, FUNCTIONS, FIRST_RUNS, AUTOGRAPH, XLA = "graphs", "functions", "first_runs", "autograph", "xla"
+FUNCTIONS, FIRST_RUNS, AUTOGRAPH, XLA = "functions", "first_runs", "autograph", "xla"
 CALLS, SESSIONS = "calls", "sessions"
 _KEPT_ARGUMENTS = 60
 _KEPT_VARIABLES = 2000
@@ -50,23 +49,22 @@ class Recorder:
         self._autograph = str(options.get("autograph") or "")
         self._xla = bool(options.get("xla"))
         self._lock = threading.Lock()
-        self._known: set[str] = set()
-        self._operations = 0
         self._functions = 0
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._converted: set[tuple[str, int]] = set()
         self._said: set[str] = set()
+        self.graphs: FollowedGraphs | None = None
         self._listeners: list[Callable[..., None]] = []
         self._followed: list[Callable[[], None]] = []
 
     def __call__(self, traced: Traced) -> None:
         try:
             if traced.limits:
-                self._say(f"{traced.limits}; the operations of functions are not recorded")
+                self.say(f"{traced.limits}; the operations of functions are not recorded")
             elif traced.concrete is not None and not traced.exporting:
                 self._record(traced)
         except Exception as error:
-            self._say(f"a function could not be described ({type(error).__name__}: {error})")
+            self.say(f"a function could not be described ({type(error).__name__}: {error})")
 
     def ran(self, run: session_runs.Run) -> None:
         """A session is about to run."""
@@ -81,41 +79,45 @@ class Recorder:
             feeds=run.feeds,
         )
         self._recording.append(SESSIONS, made)
-        if run.calls == _SETTLED_RUNS and self._operations + run.graph.num_operations() < MAX_OPERATIONS:
-            with self._lock:
-                self._contents(run.graph, name)
+        if run.calls == _SETTLED_RUNS and self.graphs is not None:
+            self.graphs.record(run.graph, name)
 
     def close(self) -> None:
-        """Take what waits for executions off the functions."""
+        """Take what waits for executions off the functions, and say what could not be seen."""
+        for limit in self.graphs.end() if self.graphs is not None else ():
+            self.say(limit)
         for listener in self._listeners:
             first_run.forget(listener)
         for end in self._followed:
             end()
 
-    def _say(self, text: str) -> None:
-        if text not in self._said:
+    def wants_every_line(self, traced: Traced) -> bool:
+        """Whether all operations of this trace are to be listed with their lines."""
+        if not self._dump:
+            return False
+        _, found = _definition(traced)
+        return self._dump in (found.function, found.qualname)
+
+    def say(self, text: str) -> None:
+        """Note a limit, once."""
+        if not any(said.startswith(text) for said in self._said):
             self._said.add(text)
             self._recording.note(text)
 
     def _record(self, traced: Traced) -> None:
-        options = traced.tracing_options
-        python_function = traced.python_function
-        if traced.function is not None:
-            python_function = getattr(traced.function, "python_function", python_function)
-        found = definition(python_function, str(getattr(options, "name", "")))
+        python_function, found = _definition(traced)
         if found.owner not in ("user", "keras"):
             return
-        if self._functions >= MAX_FUNCTIONS or self._operations >= MAX_OPERATIONS:
-            self._say(f"only the first {self._functions} concrete functions were recorded")
+        if self._functions >= MAX_FUNCTIONS:
+            self.say(f"only the first {self._functions} concrete functions were recorded")
             return
-        graph, name = traced.func_graph, traced.concrete.name
+        name = traced.concrete.name
         name = name.decode() if isinstance(name, bytes) else str(name)
-        every_line = bool(self._dump) and self._dump in (found.function, found.qualname)
         with self._lock:
             self._functions += 1
-            files = self._contents(graph, name, every_line=every_line)
         self._recording.append(FUNCTIONS, self._function(traced, found, name))
-        self._keep({found.file, *files})
+        if found.file and self._recording.is_user_code(found.file):
+            self._recording.keep_source(found.file)
         self._convert(found, python_function)
         jit = first_run.jit_compiled(traced)
         self._await_first_run(
@@ -125,18 +127,6 @@ class Recorder:
             # A function of one's own, or a model of Keras' that was handed to tf.function: no part of another one.
             (found.owner == "user" or not traced.outer_id) and not jit,
         )
-
-    def _contents(self, graph: Any, name: str, *, every_line: bool = False) -> set[str]:
-        """Record a graph and the bodies that it calls; return the files whose lines made their operations."""
-        files: set[str] = set()
-        for contents in snapshot.contents_of(
-            graph, name, self._known.__contains__, self._recording.is_user_code, every_line=every_line
-        ):
-            self._known.add(contents.name)
-            files.update(place[0] for places in contents.places for place in places)
-            self._operations += contents.operations
-            self._recording.append(GRAPHS, contents)
-        return files
 
     def _function(self, traced: Traced, found: Definition, name: str) -> FunctionRecord:
         graph, concrete = traced.func_graph, traced.concrete
@@ -173,11 +163,6 @@ class Recorder:
             return 0
         return self._numbers.setdefault(identity, len(self._numbers) + 1)
 
-    def _keep(self, files: set[str]) -> None:
-        for file in files:
-            if file and self._recording.is_user_code(file):
-                self._recording.keep_source(file)
-
     def _convert(self, found: Definition, python_function: Any) -> None:
         place = (found.file, found.line)
         if self._autograph not in (found.function, found.qualname) or not self._autograph or place in self._converted:
@@ -199,7 +184,7 @@ class Recorder:
             first_run.on_first_run(concrete, listener, collect=not not_collected)
         except Unavailable as error:
             self._listeners.remove(listener)
-            self._say(str(error))
+            self.say(str(error))
 
     def _follow(self, run: first_run.FirstRun, name: str) -> None:
         """Look at the arguments of the calls that follow."""
@@ -237,6 +222,14 @@ class Recorder:
         if self._xla and run.error is None:
             view = autograph_xla.xla_view(run.concrete, run.arguments, optimized=True)
             self._recording.append(XLA, XlaRecord(graph=name, view=view))
+
+
+def _definition(traced: Traced) -> tuple[Any, Definition]:
+    """The Python function that was traced, and where it is defined."""
+    python_function = traced.python_function
+    if traced.function is not None:
+        python_function = getattr(traced.function, "python_function", python_function)
+    return python_function, definition(python_function, str(getattr(traced.tracing_options, "name", "")))
 
 
 def _variables(graph: Any) -> list[VariableRecord]:
@@ -292,6 +285,7 @@ def recorded(recording: Recording) -> Iterator[None]:
     with contextlib.ExitStack() as seams:
         seams.callback(recorder.close)
         seams.callback(tracing.subscribe(recorder))
+        recorder.graphs = recording.follow_graphs(every_line=recorder.wants_every_line)
         try:
             seams.callback(session_runs.subscribe(recorder.ran, recording.is_user_code))
         except Unavailable as error:

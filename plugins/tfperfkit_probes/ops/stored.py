@@ -8,7 +8,7 @@ from tfperfkit.model import SourceSpan
 from tfperfkit.records.graph_contents import AutographCode, XlaView
 from tfperfkit_probes.function_records import Argument, Owner
 
-#: After so many operations of all graphs together nothing more is recorded: the disk and the report are finite.
+#: After so many operations of all graphs together no graph is recorded (``instruments.graphs.snapshot``).
 MAX_OPERATIONS = 1_000_000
 MAX_FUNCTIONS = 400
 

@@ -8,9 +8,8 @@ from ops_builder import Builder, only
 from tfperfkit_probes.ops.fixed import fixed
 from tfperfkit_rules.graph.same_in_each import NeverChanging
 
-from tfperfkit.graph import optable
+from tfperfkit.graph import optable, repeats
 from tfperfkit.graph.view import View
-from tfperfkit.instruments.graphs import repeats
 
 RANDOM = sorted(optable.names(kind="random"))
 GENERATORS = sorted(name for name in optable.names(kind="generator") if optable.row(name).inputs[:1] == ("resource",))

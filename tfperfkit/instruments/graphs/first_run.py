@@ -17,7 +17,7 @@ from typing import Any
 
 from tfperfkit import clock
 from tfperfkit.errors import Unavailable
-from tfperfkit.instruments.graphs.snapshot import MAX_CONSTANT_BYTES, constant_bytes
+from tfperfkit.instruments.graphs.snapshot import MAX_CONSTANT_BYTES, constant_sizes
 from tfperfkit.instruments.graphs.tracing import Traced
 from tfperfkit.instruments.hooks import frames
 
@@ -183,7 +183,7 @@ class _Collection:
             if _traced_by_script():
                 return "the script collects graphs itself (tf.summary.trace_on)"
             operations = concrete.graph.get_operations()  # arguments and captures get other names
-            if constant_bytes(operations) > MAX_CONSTANT_BYTES:
+            if sum(constant_sizes(operations).values()) > MAX_CONSTANT_BYTES:
                 return "its constants are too large to be copied"
             self._names = frozenset(each.name for each in operations if each.type != "Placeholder")
             if not _collecting.acquire(blocking=False):

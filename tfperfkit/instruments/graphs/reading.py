@@ -1,220 +1,209 @@
-"""Reading the graphs of one trace: operations, the lines that built them, layers, calls."""
+"""Reads the graphs of a trace, each once: the records that everything else is computed from, without TensorFlow."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 from tfperfkit.graph import optable
-from tfperfkit.graph.flops import COUNTED
-from tfperfkit.instruments.graphs import flops
+from tfperfkit.instruments.graphs import snapshot
 from tfperfkit.instruments.graphs.building import Building, Started, started_before
-from tfperfkit.instruments.graphs.repeats import Called, assigns, draws, layer_calls
-from tfperfkit.instruments.graphs.same_stacks import same_stacks
-from tfperfkit.instruments.graphs.stacks import Stacks
-from tfperfkit.instruments.graphs.stages import stages_of
-from tfperfkit.instruments.graphs.tensors import Tensors
-from tfperfkit.records.graphs import Graph, Graphs, Layer
+from tfperfkit.instruments.graphs.stack_choice import choose_stacks
+from tfperfkit.instruments.graphs.stacks import Stacks, tabulate
+from tfperfkit.records.graph_contents import Added, GraphContents
+from tfperfkit.records.graphs import Layer
 
-#: Operations kept of one trace. The largest networks in use have some ten thousand.
-MAX_OPERATIONS = 60_000
-_FUNCTIONS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
-_RUNTIME_NAME = re.compile(r"^(?:__(?:inference|forward)_)(?P<name>.*?)(?:_\d+)*$")
+
+class Made(NamedTuple):
+    """A graph when a function was made of it. What it takes and returns is noted then: a gradient adds results."""
+
+    name: str
+    graph: Any
+    arguments: tuple[str, ...]
+    captures: tuple[str, ...]
+    results: tuple[tuple[str, int], ...]
+
+    @classmethod
+    def of(cls, name: Any, graph: Any) -> Made:
+        captures = tuple(internal.op.name for _, internal in getattr(graph, "captures", ()))
+        hidden = set(captures)
+        arguments = (tensor.op.name for tensor in getattr(graph, "inputs", ()))
+        results = (tensor for tensor in getattr(graph, "outputs", ()) if tensor is not None)
+        return cls(
+            text_of(name),
+            graph,
+            tuple(argument for argument in arguments if argument not in hidden),
+            captures,
+            tuple((tensor.op.name, tensor.value_index) for tensor in results),
+        )
+
+
+class Known:
+    """The graphs that were read before, with the names under which they were recorded. Keeps no graph alive."""
+
+    def __init__(self) -> None:
+        self._names: weakref.WeakKeyDictionary[Any, tuple[str, int]] = weakref.WeakKeyDictionary()
+
+    def name_of(self, graph: Any) -> str | None:
+        """None also for a graph to which operations were added since."""
+        name, operations = self._names.get(graph, ("", -1))
+        return name if operations == getattr(graph, "version", 0) else None
+
+    def add(self, graph: Any, name: str) -> None:
+        self._names[graph] = (name, getattr(graph, "version", 0))
 
 
 class Reading:
-    """Reads the graphs of one trace and what they call."""
+    """Reads the graphs of one trace, and what they call.
 
-    def __init__(self, building: Building, is_user: Callable[[str], bool]) -> None:
+    ``is_user`` tells the user's own files. ``every_line``: the graphs, by ``id()``, of which every operation's stack is
+    read.
+    """
+
+    def __init__(
+        self, building: Building, is_user: Callable[[str], bool], known: Known, every_line: Iterable[int] = ()
+    ) -> None:
         self._building = building
+        self._known = known
+        self._every_line = frozenset(every_line)
         self._stacks = Stacks(is_user)
-        self._tensors = Tensors()
-        self._types: dict[str, int] = {}
-        self._layers: dict[int, int] = {}
-        self._layer_rows: list[Layer] = []
-        self._kept = self._left_out = 0
-        self._started: dict[int, Sequence[Started]] = {}  # by number of a graph: where replicas began in it
+        self._layers: dict[int, Layer] = {}
+        self._names: dict[int, str] = {}  # by id() of a graph: the name under which it is recorded
+        self._started: dict[int, list[Started]] = {}  # by id() of a graph: where replicas began in it
 
-    def read(self, roots: list[tuple[str, Any]]) -> Graphs:
-        functions: dict[str, int] = {}
-        numbers: dict[int, int] = {}
-        graphs: list[Any] = []
-        waiting = list(reversed(roots))
+    def read(self, roots: Iterable[Made], room: int) -> tuple[dict[str, str], list[GraphContents]]:
+        """The runtime's names of the functions, each with the name of its graph's record; and the new records.
+
+        Graphs are left out as soon as ``room`` operations have been read.
+        """
+        functions, new = self._list_graphs(list(roots))
+        self._find_started([item.graph for item in new])
+        waiting: list[Callable[[dict[str, Any]], GraphContents]] = []
+        for item in new:
+            if room <= 0:
+                self._known.add(item.graph, "")
+                continue
+            operations = item.graph.get_operations()
+            room -= len(operations)
+            waiting.append(self._describe(item, operations))
+            self._known.add(item.graph, item.name)
+        stacks = self._stacks.finish()
+        return functions, [finish(stacks) for finish in waiting]
+
+    def _list_graphs(self, roots: list[Made]) -> tuple[dict[str, str], list[Made]]:
+        functions: dict[str, str] = {}
+        new: list[Made] = []
+        made = {id(item.graph): item for item in reversed(roots)}
+        waiting: list[tuple[str, Any]] = [(item.name, item.graph) for item in reversed(roots)]
         while waiting:
             name, graph = waiting.pop()
             if graph is None or name in functions:
                 continue
-            if id(graph) not in numbers:
-                numbers[id(graph)] = len(graphs)
-                graphs.append(graph)
-                nested = getattr(graph, "_functions", None) or {}
-                waiting += [(text_of(key), getattr(item, "graph", None)) for key, item in nested.items()]
-            functions[name] = numbers[id(graph)]
-        self._find_started(graphs, functions)
-        rows = [self._graph(graph, numbers) for graph in graphs]
-        self._stacks.finish()
-        records = []
-        for make in rows:
-            records.append(make())
-        stacks = self._stacks
-        return Graphs(
-            functions=functions,
-            graphs=records,
-            types=list(self._types),
-            files=stacks.files,
-            frames=stacks.frames,
-            stacks=stacks.stacks,
-            areas=stacks.areas,
-            layers=self._layer_rows,
-            tensors=self._tensors.texts,
-            left_out=self._left_out,
-        )
+            if id(graph) not in self._names:
+                recorded = self._known.name_of(graph)
+                if recorded is None:
+                    item = made.get(id(graph)) or Made.of(name, graph)
+                    new.append(item._replace(name=name))
+                self._names[id(graph)] = name if recorded is None else recorded
+                waiting += [(text_of(key), body) for key, body in _bodies(graph)]
+            functions[name] = self._names[id(graph)]
+        return functions, new
 
-    def _graph(self, graph: Any, numbers: dict[int, int]) -> Callable[[], Graph]:
+    def _describe(self, item: Made, operations: list[Any]) -> Callable[[dict[str, Any]], GraphContents]:
         """First half: what needs each operation. The second half runs when the stacks are known."""
-        operations = graph.get_operations()
-        room = max(MAX_OPERATIONS - self._kept, 0)
-        self._left_out += max(len(operations) - room, 0)
-        operations = operations[:room]
-        self._kept += len(operations)
+        graph, name = item.graph, item.name
         names = [operation.name for operation in operations]
         kinds = [operation.type for operation in operations]
-        number = numbers[id(graph)]
         scopes = self._building.scopes.get(id(graph), {})
-        added = self._building.gradients.get(id(graph), [])
-        same = same_stacks(names, kinds, scopes, added)
-        stacks = self._stacks.add(str(number), operations, names, same, self._started.get(number, ()))
-        calls: dict[int, list[str]] = {}
-        work: dict[int, tuple[float, int]] = {}
-        takes: dict[int, list[int]] = {}
-        makes: dict[int, list[int]] = {}
-        for index, kind in enumerate(kinds):
-            types_of = self._tensors.of(operations[index], kind)
-            if types_of is not None:
-                takes[index], makes[index] = types_of
-            if kind in COUNTED:
-                amount = flops.work(operations[index])
-                if amount is not None:
-                    work[index] = (amount.coefficient, amount.power)
-            elif _calls(kind):
-                called = _called(operations[index])
-                if called:
-                    calls[index] = called
-        types = [self._types.setdefault(kind, len(self._types)) for kind in kinds]
-        layers = {scope: self._layer(owner) for scope, owner in scopes.items() if hasattr(owner, "_inbound_nodes")}
-        optimizers = {scope for scope, owner in scopes.items() if not hasattr(owner, "_inbound_nodes")}
-        known = {name: index for index, name in enumerate(names)}
-        # A loop that is differentiated gets inputs that were built after it: they don't make it a gradient.
-        inputs = (
-            [
-                [source for tensor in operation.inputs if (source := known.get(tensor.op.name, index)) < index]
-                for index, operation in enumerate(operations)
-            ]
-            if added or layers or any(kinds[index] in _FUNCTIONS for index in calls)
-            else []
-        )
+        gradients = [
+            Added(each.begin, each.end, self._names.get(each.of, ""), each.operation)
+            for each in self._building.gradients.get(id(graph), ())
+        ]
+        sizes = snapshot.constant_sizes(operations)
+        if id(graph) in self._every_line:
+            same = list(range(len(operations)))
+        else:
+            large = {index for index, size in sizes.items() if size >= snapshot.LARGE_CONSTANT_BYTES}
+            same = choose_stacks(names, kinds, scopes, gradients, large, lambda at: _user_frames(operations[at]))
+        self._stacks.add(name, operations, names, same, self._started.get(id(graph), ()))
+        contents = snapshot.contents_of(graph, operations, sum(sizes.values()))
+        layers = {scope: self._layer(owner) for scope, owner in scopes.items() if _is_layer(owner)}
+        rows = list(dict.fromkeys(layers.values()))
 
-        def finish() -> Graph:
-            stages, forward = stages_of(inputs, stacks, self._stacks, added, numbers)
-            differentiated = {
-                index: known[name] for index, (of, name) in forward.items() if of == number and name in known
-            }
-            repeated = layer_calls(
-                names,
-                kinds,
-                stacks,
-                inputs,
-                stages,
-                differentiated,
-                layers,
-                optimizers,
-                self._stacks.innermost(),
-                self._functions(graph, kinds, calls),
-                _variables(operations, kinds),
-            )
-            return Graph(
-                id=number,
-                name=str(getattr(graph, "name", "")),
-                operations=names,
-                types=types,
-                stacks=stacks,
-                stages=stages,
-                forward=forward,
-                calls=calls,
-                layers=list(layers.items()),
-                layer_calls=repeated,
-                work=work,
-                takes=takes,
-                makes=makes,
+        def finish(stacks: dict[str, Any]) -> GraphContents:
+            found, numbers = stacks[name]
+            files, frames, tracebacks = tabulate(found)
+            return GraphContents(
+                name=name,
+                graph=contents.graph,
+                operations=len(operations),
+                types=contents.types,
+                outputs=contents.outputs,
+                stacks=numbers,
+                arguments=list(item.arguments),
+                captures=list(item.captures),
+                results=[operation for operation, _ in item.results],
+                result_outputs=[number for _, number in item.results],
+                large_constants=contents.large_constants,
+                zeros=contents.zeros,
+                separable=contents.separable,
+                function=str(getattr(graph, "name", "")),
+                files=files,
+                frames=frames,
+                tracebacks=tracebacks,
+                gradients=gradients,
+                layers=rows,
+                scopes=[(scope, rows.index(layer)) for scope, layer in layers.items()],
+                optimizers=[scope for scope, owner in scopes.items() if not _is_layer(owner)],
             )
 
         return finish
 
-    def _find_started(self, graphs: list[Any], functions: dict[str, int]) -> None:
+    def _find_started(self, graphs: list[Any]) -> None:
         """Where replicas began; of loops and conditions that they built, where in the graph around."""
         known = self._building.replicas
-        waiting = [number for number, graph in enumerate(graphs) if id(graph) in known]
-        self._started = {number: known[id(graphs[number])] for number in waiting}
+        waiting = [graph for graph in graphs if id(graph) in known]
+        self._started = {id(graph): known[id(graph)] for graph in waiting}
         while waiting:
             outer = waiting.pop()
-            for index, operation in enumerate(graphs[outer].get_operations()[:MAX_OPERATIONS]):
+            bodies = {text_of(name): body for name, body in _bodies(outer)}
+            for index, operation in enumerate(outer.get_operations()):
                 for name in _called(operation) if _calls(operation.type) else ():
-                    inner = functions.get(name)
-                    if inner is not None and inner not in self._started:
-                        self._started[inner] = [started_before(self._started[outer], index)._replace(begin=0)]
+                    inner = bodies.get(name)
+                    if inner is not None and id(inner) not in self._started:
+                        began = started_before(self._started[id(outer)], index)
+                        self._started[id(inner)] = [began._replace(begin=0)]
                         waiting.append(inner)
 
-    def _functions(self, graph: Any, kinds: list[str], calls: dict[int, list[str]]) -> list[Called]:
-        """The calls of compiled functions, each function as a layer; what is not called twice is left out."""
-        nested = getattr(graph, "_functions", None) or {}
-        bodies = {text_of(name): getattr(item, "graph", None) for name, item in nested.items()}
-        called = {index: item[0] for index, item in calls.items() if kinds[index] in _FUNCTIONS and len(item) == 1}
-        often = Counter(id(bodies.get(name)) for name in called.values())
-        found = []
-        for index, name in called.items():
-            body = bodies.get(name)
-            if body is not None and often[id(body)] > 1:
-                inside = _kinds(body)
-                found.append(Called(index, self._function(body, name), draws(inside), assigns(inside)))
+    def _layer(self, layer: Any) -> Layer:
+        found = self._layers.get(id(layer))
+        if found is None:
+            found = Layer(str(layer.name), type(layer).__name__, _shape(layer), len(self._layers) + 1)
+            self._layers[id(layer)] = found
         return found
 
-    def _function(self, body: Any, name: str) -> int:
-        number = self._layers.get(id(body))
-        if number is None:
-            number = self._layers[id(body)] = len(self._layer_rows)
-            match = _RUNTIME_NAME.match(name)
-            self._layer_rows.append(Layer(match["name"] if match else name, "tf.function"))
-        return number
 
-    def _layer(self, layer: Any) -> int:
-        number = self._layers.get(id(layer))
-        if number is None:
-            number = self._layers[id(layer)] = len(self._layer_rows)
-            self._layer_rows.append(Layer(str(layer.name), type(layer).__name__, _shape(layer)))
-        return number
+def read_finished(graph: Any, name: str, is_user: Callable[[str], bool]) -> list[GraphContents]:
+    """A graph that nobody followed, and the bodies that it calls: without gradients and layers."""
+    return Reading(Building(), is_user, Known()).read([Made.of(name, graph)], snapshot.MAX_OPERATIONS)[1]
 
 
-def _variables(operations: list[Any], kinds: list[str]) -> set[int]:
-    """The operations that hand variables, and other resources, into a graph."""
-    handed = (index for index, kind in enumerate(kinds) if kind == "Placeholder")
-    return {index for index in handed if operations[index].outputs[0].dtype.name == "resource"}
+def _bodies(graph: Any) -> Iterator[tuple[Any, Any]]:
+    """The functions that a graph may call, by name, with their graphs."""
+    for name, function in (getattr(graph, "_functions", None) or {}).items():
+        yield name, getattr(function, "graph", None)
 
 
-def _kinds(graph: Any) -> set[str]:
-    """The types of operations in a graph and in all that it calls."""
-    found: set[str] = set()
-    pending, seen = [graph], {id(graph)}
-    while pending:
-        here = pending.pop()
-        found.update(operation.type for operation in here.get_operations())
-        for item in (getattr(here, "_functions", None) or {}).values():
-            inner = getattr(item, "graph", None)
-            if inner is not None and id(inner) not in seen:
-                seen.add(id(inner))
-                pending.append(inner)
-    return found
+def _user_frames(operation: Any) -> str:
+    try:
+        return str(operation.traceback.get_user_frames())
+    except (AttributeError, TypeError):  # an operation without a stack
+        return ""
+
+
+def _is_layer(owner: Any) -> bool:
+    return hasattr(owner, "_inbound_nodes")
 
 
 def _calls(kind: str) -> bool:
@@ -223,13 +212,11 @@ def _calls(kind: str) -> bool:
     return bool(row.functions) or not row.known
 
 
-def _called(operation: Any) -> list[str]:
-    found = []
+def _called(operation: Any) -> Iterator[str]:
     for value in operation.node_def.attr.values():
         if value.HasField("func"):
-            found.append(value.func.name)
-        found += [item.name for item in value.list.func]
-    return found
+            yield value.func.name
+        yield from (item.name for item in value.list.func)
 
 
 def _shape(layer: Any) -> str:

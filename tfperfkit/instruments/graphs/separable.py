@@ -6,7 +6,7 @@ Only what lies in the host's memory is looked at, in place: nothing is copied, a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 #: Sizes of kernels that are looked at, along each direction: smaller ones take no longer than two vectors.
@@ -18,12 +18,14 @@ _RESIDUE = 1e-4
 _FLOATS = {1: "<f4", 2: "<f8"}  # TensorFlow's numbers of types
 
 
-def separable(graph: Any, definition: Any) -> list[str]:
-    """The captured tensors of a FuncGraph, by their placeholders, and the constants of its GraphDef, by name: those
-    that are matrices, or kernels of (height, width, channels, channels), and equal a product of a column, a row and a
-    matrix of the channels."""
+def separable(graph: Any, constants: Iterable[Any]) -> list[str]:
+    """Find kernels that equal a product of a column, a row and a matrix of the channels.
+
+    Looked at are the captured tensors of a FuncGraph, by their placeholders, and its ``constants`` (NodeDefs), by name:
+    matrices, and kernels of (height, width, channels, channels).
+    """
     found, seen = [], 0
-    for name, shape, numbers in (*_captured(graph), *_constants(definition)):
+    for name, shape, numbers in (*_captured(graph), *_constants(constants)):
         seen += math.prod(shape)
         if seen > _MAX_ALL:
             break
@@ -44,16 +46,15 @@ def _captured(graph: Any) -> Iterator[tuple[str, tuple[int, ...], Any]]:
             continue
 
 
-def _constants(definition: Any) -> Iterator[tuple[str, tuple[int, ...], Any]]:
-    for node in definition.node:
-        if node.op == "Const":
-            tensor = node.attr["value"].tensor
-            kind = _FLOATS.get(tensor.dtype)
-            shape = tuple(side.size for side in tensor.tensor_shape.dim)
-            if kind is not None and _fits(shape) and len(tensor.tensor_content) == math.prod(shape) * int(kind[-1]):
-                import numpy as np
+def _constants(constants: Iterable[Any]) -> Iterator[tuple[str, tuple[int, ...], Any]]:
+    for node in constants:
+        tensor = node.attr["value"].tensor
+        kind = _FLOATS.get(tensor.dtype)
+        shape = tuple(side.size for side in tensor.tensor_shape.dim)
+        if kind is not None and _fits(shape) and len(tensor.tensor_content) == math.prod(shape) * int(kind[-1]):
+            import numpy as np
 
-                yield node.name, shape, np.frombuffer(tensor.tensor_content, kind)
+            yield node.name, shape, np.frombuffer(tensor.tensor_content, kind)
 
 
 def _fits(shape: tuple[int, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""The seam on graphs: for each outermost trace, what its graphs are made of and which source lines built them.
+"""The seam on graphs: each graph that TensorFlow builds is recorded once, at the end of the outermost trace around it.
 
 Nothing runs on the steady path: hooks are in place while a function is traced, and each graph is read once.
 """
@@ -6,51 +6,86 @@ Nothing runs on the steady path: hooks are in place while a function is traced, 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tfperfkit import clock
-from tfperfkit.instruments.graphs import tracing
+from tfperfkit.instruments.graphs import snapshot, tracing
 from tfperfkit.instruments.graphs.building import Building
-from tfperfkit.instruments.graphs.reading import Reading, text_of
+from tfperfkit.instruments.graphs.reading import Known, Made, Reading
 from tfperfkit.instruments.graphs.tracing import Traced
-from tfperfkit.records.graphs import Graphs
+from tfperfkit.records.graph_contents import GraphContents
 
 _MAX_REASONS = 10
-#: Called with the graphs, the trace (None: built outside of any trace) and the time that reading them took, in ns.
-Listener = Callable[[Graphs, Traced | None, int], None]
+#: Called with the functions of a trace (the runtime's name of each, and the name of its graph's record), the trace
+#: (None: built outside of any trace) and the time that reading the graphs took, in ns.
+Listener = Callable[[Mapping[str, str], Traced | None, int], None]
+#: Whether every operation's stack of a trace's own graph is to be read.
+EveryLine = Callable[[Traced], bool]
 
 
 class GraphSources:
-    """Follows traces from ``start`` to ``stop``. The listener is called on the thread that traced.
+    """Follows traces while somebody wants it.
 
-    ``is_user`` tells the user's own files: the frames of others are left out of the stacks.
+    ``append`` is given each graph. ``is_user`` tells the user's own files: the frames of others are left out of the
+    stacks. ``keep_source`` is given the user's files in them.
     """
 
-    def __init__(self, listener: Listener, is_user: Callable[[str], bool]) -> None:
-        self._listener = listener
+    def __init__(
+        self,
+        append: Callable[[GraphContents], object],
+        is_user: Callable[[str], bool],
+        keep_source: Callable[[str], object] = lambda file: None,
+    ) -> None:
+        self._append = append
         self._is_user = is_user
+        self._keep_source = keep_source
+        self._followers: list[Follower] = []
         self._building = Building()
-        self._pending: list[tuple[str, Any]] = []
+        self._known = Known()
+        self._pending: list[Made] = []
+        self._every_line: set[int] = set()
+        self._operations = 0
         self._lock = threading.RLock()
         self._undo: list[Callable[[], None]] = []
         self._reasons: list[str] = []
 
-    @property
-    def reasons(self) -> list[str]:
-        """What could not be seen in this TensorFlow, in words; to be asked before ``stop``."""
-        limits = [tracing.limits()] if tracing.limits() else []
-        return [*limits, *self._reasons, *self._building.reasons]
+    def follow(self, listener: Listener | None = None, every_line: EveryLine | None = None) -> Follower:
+        """Record from now on, until the follower ends it. The listener is called on the thread that traced.
 
-    def start(self) -> None:
-        """Raises ``Unavailable`` where traces can't be followed."""
+        Raises ``Unavailable`` if traces can't be followed.
+        """
+        follower = Follower(self, listener, every_line)
+        with self._lock:
+            if not self._followers:
+                self._start()
+            self._followers.append(follower)
+        return follower
+
+    def record(self, graph: Any, name: str) -> None:
+        """Record a graph that no trace builds, under this name."""
+        with self._lock:
+            self._read([Made.of(name, graph)])
+
+    def forget(self, follower: Follower) -> tuple[str, ...]:
+        """End it for one follower; returns what could not be seen in this TensorFlow, in words."""
+        with self._lock:
+            limits = [tracing.limits()] if tracing.limits() else []
+            reasons = (*limits, *self._reasons, *self._building.reasons)
+            if follower in self._followers:
+                self._followers.remove(follower)
+                if not self._followers:
+                    self._stop()
+        return reasons
+
+    def _start(self) -> None:
         self._undo.append(tracing.subscribe(self._traced, self._building.start))
         try:
             self._hook_functions()
         except (ImportError, AttributeError, TypeError) as error:
             self._refuse("gradients of compiled functions under an eager tape have no lines", error)
 
-    def stop(self) -> None:
+    def _stop(self) -> None:
         while self._undo:
             self._undo.pop()()
         self._building.stop()
@@ -80,25 +115,27 @@ class GraphSources:
 
     def _made(self, name: Any, graph: Any) -> None:
         with self._lock:
-            self._pending.append((text_of(name), graph))
+            self._pending.append(Made.of(name, graph))
             # The backward function is made first; its lines are those of the forward function, which follows.
             if not tracing.running() and not str(getattr(graph, "name", "")).startswith("__backward_"):
                 self._flush(None)
 
     def _traced(self, traced: Traced) -> None:
         with self._lock:
-            if tracing.running():
-                return  # an enclosing trace will tell
-            concrete = traced.concrete
             try:
-                if concrete is not None and not traced.exporting:
-                    self._pending.append((text_of(concrete.name), concrete.graph))
+                if traced.concrete is not None and not traced.exporting:
+                    self._pending.append(Made.of(traced.concrete.name, traced.concrete.graph))
+                    if any(each.every_line is not None and each.every_line(traced) for each in self._followers):
+                        self._every_line.add(id(traced.concrete.graph))
+                if not tracing.running():  # else an enclosing trace will tell
                     self._flush(traced)
             except Exception as error:
                 self._refuse("the graph of a function could not be read", error)
             finally:
-                self._pending = []
-                self._building.stop()
+                if not tracing.running():
+                    self._pending = []
+                    self._every_line = set()
+                    self._building.stop()
 
     def _refuse(self, what: str, error: Exception) -> None:
         reason = f"{what} ({type(error).__name__}: {error})"
@@ -108,5 +145,40 @@ class GraphSources:
     def _flush(self, traced: Traced | None) -> None:
         began = clock.now_ns()
         pending, self._pending = self._pending, []
-        graphs = Reading(self._building, self._is_user).read(pending)
-        self._listener(graphs, traced, clock.now_ns() - began)
+        if traced is not None and traced.exporting:
+            return
+        functions = self._read(pending)
+        if traced is None or traced.concrete is not None:
+            spent = clock.now_ns() - began
+            for follower in self._followers:
+                if follower.listener is not None:
+                    follower.listener(functions, traced, spent)
+
+    def _read(self, pending: list[Made]) -> dict[str, str]:
+        reading = Reading(self._building, self._is_user, self._known, self._every_line)
+        functions, graphs = reading.read(pending, snapshot.MAX_OPERATIONS - self._operations)
+        for contents in graphs:
+            self._operations += contents.operations
+            self._append(contents)
+        for file in {file for contents in graphs for file in contents.files if self._is_user(file)}:
+            self._keep_source(file)
+        if self._operations >= snapshot.MAX_OPERATIONS and _FULL not in self._reasons:
+            self._reasons.append(_FULL)
+        return functions
+
+
+class Follower:
+    """Somebody who wants graphs to be recorded. See ``probe.FollowedGraphs``."""
+
+    def __init__(self, sources: GraphSources, listener: Listener | None, every_line: EveryLine | None) -> None:
+        self.listener, self.every_line = listener, every_line
+        self._sources = sources
+
+    def record(self, graph: Any, name: str) -> None:
+        self._sources.record(graph, name)
+
+    def end(self) -> tuple[str, ...]:
+        return self._sources.forget(self)
+
+
+_FULL = f"the graphs hold too many operations: those after the first {snapshot.MAX_OPERATIONS:,} were not recorded"

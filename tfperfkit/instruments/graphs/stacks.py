@@ -6,11 +6,12 @@ at each operation's traceback from Python.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from tfperfkit.instruments.graphs.building import Started, started_before
 from tfperfkit.instruments.stacks import call_site
+from tfperfkit.records.graph_contents import CONTROL_FLOW, Place, Traceback
 from tfperfkit.records.graphs import LAYER_CALL
 
 _AREAS = ("layers", "losses", "metrics", "optimizers", "regularizers")
@@ -24,32 +25,34 @@ _REPLICA_FILE = "/tensorflow/python/distribute/mirrored_run.py"
 _LAYER_FILES = ("/keras/src/layers/layer.py", "/tf_keras/src/engine/base_layer.py")
 
 
+class _Stack(NamedTuple):
+    """A stack with its frames as they are, and the numbers that stand between them. ``replica``: of a replica's own
+    thread."""
+
+    items: tuple[Place | int, ...]
+    area: str
+    gradient: bool
+    foreign: bool
+    replica: bool
+
+
 class Stacks:
-    """Interns stacks, for the graphs of one trace. ``is_user`` tells the user's own files."""
+    """Reads the stacks of the graphs of one trace. ``is_user`` tells the user's own files."""
 
     def __init__(self, is_user: Callable[[str], bool]) -> None:
         self._is_user = is_user
-        self.files: list[str] = []
-        self.frames: list[tuple[int, int, str]] = []
-        self.stacks: list[list[int]] = []
-        self.areas: list[str] = []
-        self.gradient: list[bool] = []  # by stack: built within a call for gradients
-        self._file_ids: dict[str, int] = {}
-        self._frame_ids: dict[tuple[str, int, str], int] = {}
-        self._stack_ids: dict[tuple[Any, ...], int] = {}
         self._builder = _builder()
-        self._replica: list[bool] = []  # by stack: of a replica's own thread
-        self._waiting: list[tuple[str, list[int], list[str], list[int], Sequence[Started]]] = []
+        self._kept: dict[str, tuple[list[str], list[int], Sequence[Started]]] = {}
+        self._plain: dict[str, _Stack] = {}  # without the builder: by operation and graph
+        self._by_frames: dict[tuple[Place, ...], _Stack] = {}
 
     def add(
         self, key: str, operations: list[Any], names: list[str], same: list[int], started: Sequence[Started] = ()
-    ) -> list[int]:
-        """The stacks of a graph's operations; the list is filled in by ``finish``.
+    ) -> None:
+        """Read the stacks of a graph's operations. ``same``: see ``choose_stacks``.
 
-        ``same`` tells for each operation which one's stack to take: its own number, another one's, or -1 for none.
         ``started``: where replicas began in the graph; what they built stands below the calls that started them.
         """
-        found = [-1] * len(operations)
         for index, operation in enumerate(operations):
             if same[index] != index:
                 continue
@@ -59,30 +62,29 @@ class Stacks:
             if self._builder is not None:
                 self._builder.AccumulateStackTrace(key, names[index], traceback)
             else:
-                found[index] = self._intern([(f.filename, f.lineno, f.name) for f in traceback])
-        self._waiting.append((key, found, names, same, started))
+                self._plain[f"{names[index]}@{key}"] = self._reduce(
+                    tuple((frame.filename, frame.lineno, frame.name) for frame in traceback)
+                )
+        self._kept[key] = (names, same, started)
+
+    def finish(self) -> dict[str, tuple[list[_Stack], list[int]]]:
+        """By graph its stacks and, for each operation, the number of its stack; -1 if it was not read."""
+        read = self._built() if self._builder is not None else self._plain
+        found = {}
+        for key, (names, same, started) in self._kept.items():
+            numbers: dict[_Stack, int] = {}
+            own: dict[int, int] = {}
+            for index, source in enumerate(same):
+                stack = read.get(f"{names[index]}@{key}") if source == index else None
+                if stack is not None:
+                    stack = self._below(started, index, stack) if started and stack.replica else stack
+                    own[index] = numbers.setdefault(stack, len(numbers))
+            found[key] = list(numbers), [own.get(source, -1) for source in same]
+        self._kept = {}
         return found
 
-    def finish(self) -> None:
-        """Fill in the lists that ``add`` gave."""
-        traces, numbers = self._built() if self._builder is not None else ({}, {})
-        for key, found, names, same, started in self._waiting:
-            for index, source in enumerate(same):
-                if source == index and self._builder is not None:
-                    found[index] = traces.get(numbers.get(f"{names[index]}@{key}", 0), -1)
-                if started and source == index and found[index] >= 0 and self._replica[found[index]]:
-                    found[index] = self._below(started, index, found[index])
-            for index, source in enumerate(same):
-                if source >= 0:
-                    found[index] = found[source]
-        self._waiting = []
-
-    def innermost(self) -> list[int]:
-        """For each stack the user's innermost line, as a number of a frame; -1 if it has none."""
-        return [next((frame for frame in reversed(stack) if frame >= 0), -1) for stack in self.stacks]
-
-    def _built(self) -> tuple[dict[int, int], dict[str, int]]:
-        """From the builder's numbers of stacks to ours, and its number for each operation."""
+    def _built(self) -> dict[str, _Stack]:
+        """What the builder has, by operation and graph."""
         info = self._builder.Build()
         if isinstance(info, bytes):
             from tensorflow.core.framework import graph_debug_info_pb2
@@ -92,64 +94,68 @@ class Stacks:
             number: (info.files[frame.file_index], frame.line, frame.func)
             for number, frame in info.frames_by_id.items()
         }
-        traces = {
-            number: self._intern([frames[item] for item in trace.frame_id if item in frames])
+        stacks = {
+            number: self._reduce(tuple(frames[item] for item in trace.frame_id if item in frames))
             for number, trace in info.traces_by_id.items()
         }
-        return traces, dict(info.name_to_trace_id)
+        return {name: stacks[number] for name, number in info.name_to_trace_id.items() if number in stacks}
 
-    def _intern(self, frames: list[tuple[str, int, str]]) -> int:
-        kept: list[int] = []
-        area, gradient, replica = "", False, False
-        last: tuple[str, int, str] | None = None  # the frame before, if only a loop or a condition lies between
-        control = False
+    def _reduce(self, frames: tuple[Place, ...]) -> _Stack:
+        known = self._by_frames.get(frames)
+        if known is None:
+            known = self._by_frames[frames] = self._reduced(frames)
+        return known
+
+    def _reduced(self, frames: tuple[Place, ...]) -> _Stack:
+        items: list[Place | int] = []
+        others: list[Place | int] = []
+        area, gradient, replica, control = "", False, False, False
         for frame in frames:
             file = frame[0]
-            if self._is_user(file) and not call_site.is_machinery(file):
-                if control and last is not None and (last[0], last[2]) == (file, frame[2]):
-                    kept.pop()  # AutoGraph runs the body of a loop as a function: it is the same one to the user
-                kept.append(self._frame(frame))
-                last, control = frame, False
-                area = ""  # what the user's own code builds within a layer is the user's
-                continue
+            if not call_site.is_machinery(file) and "__autograph_generated_file" not in file:
+                others.append(frame)
+                if self._is_user(file):
+                    items += [CONTROL_FLOW, frame] if control else [frame]
+                    control = False
+                    area = ""  # what the user's own code builds within a layer is the user's
+                    continue
             place = file.replace("\\", "/")
             control = control or _CONTROL_FLOW in place
             replica = replica or (frame[2] == "run" and place.endswith(_REPLICA_FILE))
             if place.endswith(_LAYER_FILES) and frame[2] == "__call__":
-                kept.append(LAYER_CALL)
-                last = None
-            if place.endswith(_GRADIENT_FILES):
-                gradient = True
+                items.append(LAYER_CALL)
+                others.append(LAYER_CALL)
+            gradient = gradient or place.endswith(_GRADIENT_FILES)
             area = _area(place) or area
-        return self._number(kept, area, gradient, replica)
+        foreign = not any(isinstance(item, tuple) for item in items)
+        return _Stack(tuple(others if foreign else items), area, gradient, foreign, replica)
 
-    def _number(self, kept: list[int], area: str, gradient: bool, replica: bool) -> int:
-        key = (tuple(kept), area, gradient, replica)
-        number = self._stack_ids.get(key)
-        if number is None:
-            number = self._stack_ids[key] = len(self.stacks)
-            self.stacks.append(kept)
-            self.areas.append(area)
-            self.gradient.append(gradient)
-            self._replica.append(replica)
-        return number
-
-    def _below(self, started: Sequence[Started], index: int, number: int) -> int:
+    def _below(self, started: Sequence[Started], index: int, stack: _Stack) -> _Stack:
         """The stack of a replica's operation below the call that started the replica."""
         calls = started_before(started, index).frames
-        frames = [(place.file, place.line, place.function) for place in reversed(calls)]
-        above = [self._frame(frame) for frame in frames if self._is_user(frame[0])]
-        return self._number([*above, *self.stacks[number]], self.areas[number], self.gradient[number], False)
+        frames = ((place.file, place.line, place.function) for place in reversed(calls))
+        above = [frame for frame in frames if self._is_user(frame[0])]
+        if not above:
+            return stack
+        own = (item for item in stack.items if not stack.foreign or isinstance(item, int))
+        return stack._replace(items=(*above, *own), foreign=False, replica=False)
 
-    def _frame(self, frame: tuple[str, int, str]) -> int:
-        number = self._frame_ids.get(frame)
-        if number is None:
-            file = self._file_ids.setdefault(frame[0], len(self.files))
-            if file == len(self.files):
-                self.files.append(frame[0])
-            number = self._frame_ids[frame] = len(self.frames)
-            self.frames.append((file, frame[1], frame[2]))
-        return number
+
+def tabulate(stacks: Iterable[_Stack]) -> tuple[list[str], list[tuple[int, int, str]], list[Traceback]]:
+    """Files, frames and tracebacks as ``GraphContents`` keeps them."""
+    files: dict[str, int] = {}
+    frames: dict[tuple[int, int, str], int] = {}
+    rows = []
+    for stack in stacks:
+        numbers = []
+        for item in stack.items:
+            if isinstance(item, tuple):
+                frame = (files.setdefault(item[0], len(files)), item[1], item[2])
+                numbers.append(frames.setdefault(frame, len(frames)))
+            else:
+                numbers.append(item)
+        rows.append(Traceback(numbers, stack.area, stack.gradient, stack.foreign))
+    return list(files), list(frames), rows
 
 
 def _area(place: str) -> str:

@@ -5,7 +5,7 @@ Only what lies in the host's memory is looked at, in place: nothing is copied, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 #: Reported from this share of zeros on.
@@ -16,10 +16,12 @@ _SAMPLE = 1 << 16
 _FLOATS = {1: "<f4", 2: "<f8"}  # TensorFlow's numbers of types
 
 
-def nearly_all_zeros(graph: Any, definition: Any) -> dict[str, float]:
-    """The captured tensors of a FuncGraph, by their placeholders, and the constants of its GraphDef, by name, with the
-    share of zeros among their numbers (0 to 1)."""
-    found = {**dict(_captured(graph)), **dict(_constants(definition))}
+def nearly_all_zeros(graph: Any, constants: Iterable[Any]) -> dict[str, float]:
+    """Return the share of zeros (0 to 1) of the tensors that hold hardly anything else.
+
+    Looked at are the captured tensors of a FuncGraph, by their placeholders, and its ``constants`` (NodeDefs), by name.
+    """
+    found = {**dict(_captured(graph)), **dict(_constants(constants))}
     return {name: share for name, share in found.items() if share >= _NEARLY_ALL}
 
 
@@ -41,13 +43,12 @@ def _captured(graph: Any) -> Iterator[tuple[str, float]]:
             continue
 
 
-def _constants(definition: Any) -> Iterator[tuple[str, float]]:
-    for node in definition.node:
-        if node.op == "Const":
-            tensor = node.attr["value"].tensor
-            kind = _FLOATS.get(tensor.dtype)
-            if kind is not None and len(tensor.tensor_content) >= _MIN_NUMBERS * int(kind[-1]):
-                yield node.name, _share(memoryview(tensor.tensor_content), kind)
+def _constants(constants: Iterable[Any]) -> Iterator[tuple[str, float]]:
+    for node in constants:
+        tensor = node.attr["value"].tensor
+        kind = _FLOATS.get(tensor.dtype)
+        if kind is not None and len(tensor.tensor_content) >= _MIN_NUMBERS * int(kind[-1]):
+            yield node.name, _share(memoryview(tensor.tensor_content), kind)
 
 
 def _share_of(tensor: Any) -> float:

@@ -6,10 +6,14 @@ from collections.abc import Iterator
 
 import msgspec
 
+from tfperfkit.graph.built import build
+from tfperfkit.graph.library import Library
 from tfperfkit.probe import Capture
 from tfperfkit.records.graphs import Graphs
 
 STREAM = "graphs"
+#: Operations looked at of a run: a graph counts in each trace that calls it.
+MAX_OPERATIONS = 300_000
 #: Levels that a line is unfolded by, unless the option ``depth`` says otherwise.
 DEPTH = 3
 
@@ -26,7 +30,8 @@ class BuiltGraphs(msgspec.Struct, frozen=True, kw_only=True):
     """The graphs of one outermost trace, and the Python function that was traced.
 
     ``function`` is empty for functions built outside of any trace: forward and backward of a ``tf.function`` that
-    is called under an eager tape.
+    is called under an eager tape. ``functions``: the runtime's name of each function, with the name of its graph's
+    record in the session's stream ``graphs``. Runs recorded before 1.0 hold ``graphs`` themselves.
     """
 
     number: int
@@ -39,13 +44,22 @@ class BuiltGraphs(msgspec.Struct, frozen=True, kw_only=True):
     jit_compile: bool = False
     trace_ns: int = 0
     cost_ns: int = 0  # what reading the graphs took
-    graphs: Graphs
+    functions: dict[str, str] = {}
+    graphs: Graphs = Graphs(functions={}, graphs=[], types=[], files=[], frames=[], stacks=[], areas=[], layers=[])
 
 
 def read_graphs(capture: Capture) -> Iterator[BuiltGraphs]:
-    """What was recorded; a damaged record is left out."""
+    """What was recorded; a damaged record is left out, and what exceeds ``MAX_OPERATIONS``."""
+    library = Library(capture.session_records(STREAM))
+    room = MAX_OPERATIONS
     for row in capture.records(STREAM):
         try:
-            yield msgspec.convert(row, BuiltGraphs, str_keys=True)
-        except msgspec.ValidationError:
+            built = msgspec.convert(row, BuiltGraphs, str_keys=True)
+            if built.functions:
+                if room < 0:
+                    continue
+                built = msgspec.structs.replace(built, graphs=build(built.functions, library.graph))
+                room -= sum(len(graph.operations) for graph in built.graphs.graphs)
+            yield built
+        except (msgspec.ValidationError, IndexError, ValueError):
             continue

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 from tfperfkit.errors import Unavailable
-from tfperfkit.instruments.graphs.sources import GraphSources
 from tfperfkit.probe import Recording
-from tfperfkit.records.graphs import Graphs
 from tfperfkit_probes.lines.graph.model import STREAM, BuiltGraphs, Place
 from tfperfkit_probes.traced_function import definition
 
-#: Operations recorded of a run, at some 60 bytes each.
-MAX_OPERATIONS = 300_000
 _METHODS = frozenset(
     {
         "fit",
@@ -31,25 +27,18 @@ _METHODS = frozenset(
 
 
 class Recorder:
-    """The listener of ``GraphSources``."""
+    """Describes each trace."""
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
         self._lock = threading.Lock()
         self._number = 0
-        self._operations = 0
-        self._said: set[str] = set()
 
-    def __call__(self, graphs: Graphs, traced: Any, cost_ns: int) -> None:
-        operations = sum(len(graph.operations) for graph in graphs.graphs)
+    def __call__(self, functions: Mapping[str, str], traced: Any, cost_ns: int) -> None:
+        """See ``Recording.follow_graphs``."""
         with self._lock:
             self._number += 1
-            self._operations += operations
-            number, total = self._number, self._operations
-        if total > MAX_OPERATIONS or graphs.left_out:
-            self._say("the graphs hold too many operations: those beyond the limit have no source lines")
-        if total > MAX_OPERATIONS:
-            return
+            number = self._number
         described: dict[str, Any] = {}
         if traced is not None:
             function = getattr(traced.function, "python_function", traced.python_function)
@@ -69,15 +58,8 @@ class Recorder:
                 "jit_compile": bool(attributes.get("_XlaMustCompile", False)),
                 "trace_ns": traced.end_ns - traced.begin_ns,
             }
-        self._recording.append(STREAM, BuiltGraphs(number=number, cost_ns=cost_ns, graphs=graphs, **described))
-        for file in graphs.files:
-            if self._recording.is_user_code(file):
-                self._recording.keep_source(file)
-
-    def _say(self, text: str) -> None:
-        if text not in self._said:
-            self._said.add(text)
-            self._recording.note(text)
+        row = BuiltGraphs(number=number, cost_ns=cost_ns, functions=dict(functions), **described)
+        self._recording.append(STREAM, row)
 
 
 def _keras_method() -> str:
@@ -94,9 +76,8 @@ def _keras_method() -> str:
 @contextmanager
 def following_graphs(recording: Recording) -> Iterator[None]:
     """Record every graph that is built while the context is open; where that can't be, a note says why."""
-    sources = GraphSources(Recorder(recording), recording.is_user_code)
     try:
-        sources.start()
+        graphs = recording.follow_graphs(Recorder(recording))
     except Unavailable as reason:
         recording.note(f"lines inside compiled functions can't be seen: {reason}")
         yield
@@ -104,7 +85,5 @@ def following_graphs(recording: Recording) -> Iterator[None]:
     try:
         yield
     finally:
-        limits = sources.reasons  # those of the traces are forgotten with the last listener
-        sources.stop()
-        for limit in limits:
+        for limit in graphs.end():
             recording.note(f"lines inside compiled functions: {limit}")

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from tfperfkit.instruments.graphs.building import Added
-from tfperfkit.instruments.graphs.stacks import Stacks
+from collections.abc import Mapping, Sequence
+
+from tfperfkit.records.graph_contents import Added
 from tfperfkit.records.graphs import BACKWARD, FORWARD, UPDATE
 
 
 def stages_of(
-    inputs: list[list[int]], stacks: list[int], known: Stacks, added: list[Added], numbers: dict[int, int]
+    inputs: Sequence[Sequence[int]],
+    gradient: Sequence[bool],
+    optimizer: Sequence[bool],
+    added: Sequence[Added],
+    numbers: Mapping[str, int],
 ) -> tuple[str, dict[int, tuple[int, str]]]:
-    """The stage of each operation, and what each gradient differentiates.
+    """The stage of each operation, and what each gradient differentiates: the number of its graph, and its name.
+
+    ``inputs``: of each operation the numbers of those whose results it takes. ``gradient``, ``optimizer``: whether its
+    stack tells that it was built by a call for gradients, by an optimizer. ``numbers``: of the graphs in ``added``.
 
     Update: an optimizer built it, or it uses gradients and no gradient uses it (a penalty on gradients is
     differentiated again: it belongs to the forward pass).
     """
-    count = len(stacks)
-    gradient = [stack >= 0 and known.gradient[stack] for stack in stacks]
+    count = len(gradient)
+    gradient = list(gradient)
     forward: dict[int, tuple[int, str]] = {}
     # A gradient function that runs within another one (a custom gradient) ends first, and tells more.
     for item in reversed(added):
-        of = numbers.get(item.of)
+        of = numbers.get(item.graph)
         for index in range(item.begin, min(item.end, count)):
             gradient[index] = True
             if of is not None:
                 forward[index] = (of, item.operation)
-    optimizer = [stack >= 0 and known.areas[stack] == "optimizers" for stack in stacks]
     if not any(gradient) or not inputs:
         stages = (BACKWARD if gradient[i] else UPDATE if optimizer[i] else FORWARD for i in range(count))
         return "".join(stages), forward

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfperfkit.instruments.graphs.repeats import Called, assigns, draws, layer_calls
+from tfperfkit.graph.repeats import Called, assigns, draws, layer_calls
 from tfperfkit.records.graphs import BACKWARD, FORWARD, UPDATE, LayerCall
 
 #: x, a variable, and two calls of one function on both.

@@ -86,12 +86,12 @@ class Code:
     @property
     def read_names(self) -> set[str]:
         """The names that it reads."""
-        return nodes.list_read_names(self.node)
+        return {part.node.id for part in self.parts if isinstance(part.node, ast.Name) and part.is_read}
 
     @property
     def bound_names(self) -> set[str]:
         """The names that it assigns to or deletes; parameters are not among them."""
-        return nodes.list_bound_names(self.node)
+        return {part.node.id for part in self.parts if isinstance(part.node, ast.Name) and not part.is_read}
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +165,10 @@ class Expression(Code):
 
     def is_constant(self, *values: object) -> bool:
         """Whether it is one of these constants, any if none is given; 1 is neither True nor 1.0."""
-        return self.kind == "constant" if not values else nodes.is_constant(self.node, *values)
+        if not isinstance(self.node, ast.Constant):
+            return False
+        found = self.node.value
+        return not values or any(type(found) is type(value) and found == value for value in values)
 
     @property
     def value(self) -> object:
@@ -318,13 +321,12 @@ class Call(Expression):
     @property
     def method(self) -> str:
         """The method that is called: ``fit`` of ``model.fit(x)``; "" if it is no method."""
-        return nodes.get_method(self.node)
+        return self.node.func.attr if isinstance(self.node.func, ast.Attribute) else ""
 
     @property
     def receiver(self) -> Expression | None:
         """The object whose method is called: ``model`` of ``model.fit(x)``."""
-        node = nodes.get_receiver(self.node)
-        return self.file.wrap(node) if node is not None else None
+        return self.function.owner if self.function.kind == "attribute" else None
 
     @property
     def arguments(self) -> list[Expression]:
@@ -355,8 +357,10 @@ class Call(Expression):
 
     def get_argument(self, name: str, position: int | None = None) -> Expression | None:
         """What it passes for a parameter, by its keyword or else at a position; None if it does not show that."""
-        node = nodes.get_argument(self.node, name, position)
-        return self.file.wrap(node) if node is not None else None
+        before = [] if position is None else self.arguments[: position + 1]
+        if name in self.keywords or position is None or len(before) <= position:
+            return self.keywords.get(name)
+        return before[position] if all(item.kind != "starred" for item in before) else None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from tfperfkit.syntax.function import Function, make_function
 from tfperfkit.syntax.kinds import KINDS
 from tfperfkit.syntax.loop import LOOP_NODES, Loop, make_loop
 from tfperfkit.syntax.loops import Span
-from tfperfkit.syntax.nodes import FUNCTIONS, SCOPES, Node, find_nodes, get_lines, list_names, list_read_names
+from tfperfkit.syntax.nodes import FUNCTIONS, SCOPES, Node, find_nodes, get_lines, list_names
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -55,7 +55,7 @@ class Syntax(File):
     @cached_property
     def read_names(self) -> set[str]:
         """The names that the file reads."""
-        return list_read_names(self.tree)
+        return Code(self.tree, self).read_names
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:

@@ -46,53 +46,11 @@ def list_names(node: ast.AST) -> set[str]:
     return {item.id for item in find_nodes(node, ast.Name)}
 
 
-def list_read_names(node: ast.AST) -> set[str]:
-    """List the names that a node reads."""
-    return {item.id for item in find_nodes(node, ast.Name) if isinstance(item.ctx, ast.Load)}
-
-
-def list_bound_names(node: ast.AST) -> set[str]:
-    """List the names that a node assigns to or deletes; the names of parameters are not among them."""
-    return {item.id for item in find_nodes(node, ast.Name) if not isinstance(item.ctx, ast.Load)}
-
-
 def get_last_name(node: ast.AST | None) -> str:
     """The last word of a name or an attribute: ``fit`` of ``model.fit``; "" for anything else."""
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
-def get_argument(call: ast.Call | None, name: str, position: int | None = None) -> ast.expr | None:
-    """What a call passes for a parameter, by its keyword or else at a position; None if the call does not show it."""
-    if call is None:
-        return None
-    named = next((word.value for word in call.keywords if word.arg == name), None)
-    if named is not None or position is None:
-        return named
-    before = call.args[: position + 1]
-    return (
-        before[position]
-        if len(before) > position and not any(isinstance(item, ast.Starred) for item in before)
-        else None
-    )
-
-
-def get_receiver(call: ast.AST | None) -> ast.expr | None:
-    """The object that a call calls a method of: ``model`` of ``model.fit(x)``; None if it calls anything else."""
-    return call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
-
-
-def get_method(call: ast.AST | None) -> str:
-    """The method that a call calls: ``fit`` of ``model.fit(x)``; "" if it calls anything else."""
-    return call.func.attr if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else ""
-
-
 def get_lines(node: ast.stmt | ast.expr | ast.excepthandler) -> range:
     """The lines that a node has a part of."""
     return range(node.lineno, (node.end_lineno or node.lineno) + 1)
-
-
-def is_constant(node: ast.AST | None, *values: object) -> bool:
-    """Whether an expression is one of these constants; 1 is neither True nor 1.0."""
-    return isinstance(node, ast.Constant) and any(
-        type(node.value) is type(value) and node.value == value for value in values
-    )

@@ -19,7 +19,7 @@ from tfperfkit_rules.compile import xla_place
 from tfperfkit_rules.compile.elementwise import Elementwise, elementwise_lines
 from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
-from tfperfkit_rules.measures.source_calls import files
+from tfperfkit_rules.measures.source_calls import list_files
 
 ELEMENTWISE = Threshold(
     0.5, "share", "minimum share of the step in operations that XLA fuses", Chosen("the larger half of the step")
@@ -225,7 +225,7 @@ class Siblings(NamedTuple):
 
 def sibling_layers(evidence: Evidence) -> Siblings | None:
     """Find the first such loop."""
-    return next((found for file, syntax in files(evidence) for found in _find_siblings(file, syntax)), None)
+    return next((found for file, syntax in list_files(evidence) for found in _find_siblings(file, syntax)), None)
 
 
 def _find_siblings(file: str, syntax: Syntax) -> Iterator[Siblings]:

@@ -6,7 +6,7 @@ from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import SourceSpan
 from tfperfkit.offers import FunctionCost, FunctionCosts
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.measures.source_calls import given, is_true, methods, strings
+from tfperfkit_rules.measures.source_calls import find_given, find_methods, find_strings, is_true
 
 NEAR_LINES = Threshold(
     6,
@@ -40,7 +40,7 @@ def auto_jit_on_cpu(evidence: Evidence) -> bool:
 
 def auto_jit_lines(evidence: Evidence) -> tuple[SourceSpan, ...]:
     """The lines that ask for it; none when the shell did."""
-    return (*strings(evidence, "tf_xla_auto_jit"), *evidence.calls(SET_JIT))[:3]
+    return (*find_strings(evidence, "tf_xla_auto_jit"), *evidence.calls(SET_JIT))[:3]
 
 
 def compiled_by_xla(evidence: Evidence) -> list[FunctionCost]:
@@ -53,7 +53,7 @@ def compiled_by_xla(evidence: Evidence) -> list[FunctionCost]:
 
 def jit_lines(evidence: Evidence, function: FunctionCost) -> tuple[SourceSpan, ...]:
     """The line to change for a function: its decorator or call with ``jit_compile=True``, then the function."""
-    asked = given(evidence, "jit_compile", is_true)
+    asked = find_given(evidence, "jit_compile", is_true)
     if function.owner == "keras":
         return tuple(asked[:3])
     own = SourceSpan(function.file, function.line, function.function)
@@ -66,5 +66,5 @@ def function_lines(evidence: Evidence, function: FunctionCost) -> tuple[SourceSp
     """Where ``jit_compile=True`` would go: the function's definition, or the line that compiles the Keras model."""
     if function.owner == "user" and function.file:
         return (SourceSpan(function.file, function.line, function.function),)
-    calls = (*methods(evidence, "compile"), *methods(evidence, "fit"))
+    calls = (*find_methods(evidence, "compile"), *find_methods(evidence, "fit"))
     return tuple(SourceSpan(file, call.line) for file, call in calls)[:2]

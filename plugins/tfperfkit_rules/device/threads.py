@@ -12,7 +12,7 @@ from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
-from tfperfkit_rules.measures.source_calls import strings
+from tfperfkit_rules.measures.source_calls import find_strings
 
 MANY_THREADS = Threshold(
     4,
@@ -76,7 +76,7 @@ def threads(evidence: Evidence) -> Iterator[Finding]:
     count, cpus = _threads(evidence), evidence.cpus
     if not count or evidence.accelerated:
         return
-    where = (*evidence.calls(_INTRA), *strings(evidence, _INTRA_VARIABLE), *evidence.calls(_INTER))[:3]
+    where = (*evidence.calls(_INTRA), *find_strings(evidence, _INTRA_VARIABLE), *evidence.calls(_INTER))[:3]
     if count >= MANY_THREADS.value * cpus:
         yield _many(count, cpus, where)
         return
@@ -141,7 +141,7 @@ def onednn_off(evidence: Evidence) -> Iterator[Finding]:
         share_of_step=ONEDNN_MAX.value * share,
         title="oneDNN is switched off, and with it the fast kernels of this processor",
         gain=gain.from_shares(ONEDNN_MIN.value * share, ONEDNN_MAX.value * share),
-        where=tuple(strings(evidence, _ONEDNN))[:3],
+        where=tuple(find_strings(evidence, _ONEDNN))[:3],
         evidence=(
             Measurement(f"convolutions, products and pooling, of {evidence.unit.the}", share, "share", "breakdown"),
         ),

@@ -14,7 +14,7 @@ from tfperfkit_rules.distribution.exchange import exchanging, replicas
 from tfperfkit_rules.measures.batch_places import batch_of, size_places
 from tfperfkit_rules.measures.growth import MIN_STEPS, SMALL, Growth, growth
 from tfperfkit_rules.measures.room import range_or_least
-from tfperfkit_rules.measures.written_sizes import batch_sizes
+from tfperfkit_rules.measures.written_sizes import find_batch_sizes
 
 DIVIDED_MIN_GAIN = Threshold(
     1.3,
@@ -40,7 +40,7 @@ def divided_batch(evidence: Evidence) -> Iterator[Finding]:
     each, whole = batch // here, batch // here * count
     if count < 2 or each <= 0:
         return
-    written = any(row.literal or row.constant for row in batch_sizes(evidence, whole))
+    written = any(row.literal or row.constant for row in find_batch_sizes(evidence, whole))
     found = growth(evidence)
     if not (written or each <= SMALL.value) or not _worth(evidence, found, each, count):
         return

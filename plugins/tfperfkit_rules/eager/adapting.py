@@ -16,7 +16,7 @@ from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.eager.gain import MIN_SHARE
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.called import ADAPT, called_at, calls, receiver
+from tfperfkit_rules.measures.called import ADAPT, find_call_at, is_calling, name_receiver
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.turns import where
 
@@ -69,7 +69,7 @@ def adapted(evidence: Evidence) -> Iterable[Finding]:
         return
     at: Counter[Place] = Counter()
     for stack, count in samples.stacks.items():
-        if stack.frames and calls(evidence, stack.frames[-1], ADAPT):
+        if stack.frames and is_calling(evidence, stack.frames[-1], ADAPT):
             at[stack.frames[-1].file, stack.frames[-1].line] += count
     share = at.total() / samples.count
     if share < MIN_SHARE.value:
@@ -80,7 +80,7 @@ def adapted(evidence: Evidence) -> Iterable[Finding]:
     passes = sum(item.iterators for item in pipelines)
     low, high = interval(share, samples.count)
     high = min(high, shared.MAX_STEP_SHARE.value)
-    layer = receiver(called_at(evidence, place, ADAPT), "layer")
+    layer = name_receiver(find_call_at(evidence, place, ADAPT), "layer")
     if 0 < batch <= ADAPT_BATCH_MAX.value:
         ratio = batch / ADAPT_BATCH.value
         lower, upper = ADAPT_LEFT_MAX.value, ADAPT_LEFT_MIN.value

@@ -10,7 +10,7 @@ from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Basis, Finding, Measurement
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.called import EVALUATE, PREDICT, called_at, receiver
+from tfperfkit_rules.measures.called import EVALUATE, PREDICT, find_call_at, name_receiver
 from tfperfkit_rules.measures.predicting import predicting
 from tfperfkit_rules.measures.step_shares import callers
 from tfperfkit_rules.measures.turns import basis, stretch, where
@@ -44,7 +44,7 @@ def _finding(evidence: Evidence, row: AskedAgain, share: float, samples: int, of
     """``samples`` 0: the share is by the clock."""
     low, high = interval(share, samples)
     place = row.file, row.line
-    model = receiver(called_at(evidence, place, EVALUATE if row.way == "evaluate" else PREDICT))
+    model = name_receiver(find_call_at(evidence, place, EVALUATE if row.way == "evaluate" else PREDICT))
     spans = [*where(evidence, [place]), *([row.before] if row.before is not None else callers(evidence, place))]
     others = row.calls - row.repeats - (row.before is None)
     return Finding(

@@ -13,7 +13,7 @@ from tfperfkit.records.samples import Place
 from tfperfkit.remedy import CallDirectly
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.eager.gain import MIN_SHARE
-from tfperfkit_rules.measures.called import TRAIN_ON_BATCH, called_at, calls, receiver
+from tfperfkit_rules.measures.called import TRAIN_ON_BATCH, find_call_at, is_calling, name_receiver
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.turns import basis, stretch, where
@@ -50,7 +50,7 @@ def trained_by_batch(evidence: Evidence) -> Iterable[Finding]:
         leaf = stack.frames[-1] if stack.frames else None
         if stack.activity in _AROUND:
             outside += weight
-            if leaf is not None and calls(evidence, leaf, TRAIN_ON_BATCH):
+            if leaf is not None and is_calling(evidence, leaf, TRAIN_ON_BATCH):
                 at[leaf.file, leaf.line] += weight
     # How long is known from the trace too, in the account; samples say of whom.
     around = at.total() / max(1, outside) * evidence.part(*_AROUND) / turns.turn_ms
@@ -59,7 +59,7 @@ def trained_by_batch(evidence: Evidence) -> Iterable[Finding]:
     low, high = interval(around, len(turns.found))
     gained = from_shares(low * BY_BATCH_SAVED_MIN.value, high * BY_BATCH_SAVED_MAX.value)
     places = [place for place, _ in at.most_common()]
-    model = receiver(called_at(evidence, places[0], TRAIN_ON_BATCH))
+    model = name_receiver(find_call_at(evidence, places[0], TRAIN_ON_BATCH))
     yield Finding(
         code="EAG014",
         family="eager",

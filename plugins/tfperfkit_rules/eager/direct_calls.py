@@ -15,11 +15,11 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.eager.called_at_once import advice, names_of, title
 from tfperfkit_rules.eager.work.gain import MAPS_LEFT_MAX, MAPS_LEFT_MIN, left
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.called import LAYER, TRAINER, call_of, callee, calls
-from tfperfkit_rules.measures.compiled_once import compile_once
+from tfperfkit_rules.measures.called import LAYER, TRAINER, find_call, is_calling, name_callee
+from tfperfkit_rules.measures.compiled_once import advise_compiling_once
 from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
 from tfperfkit_rules.measures.machines import MEASURED_ON
-from tfperfkit_rules.measures.source_text import enclosing, loops
+from tfperfkit_rules.measures.source_text import find_function, find_loops
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import LineShare, line_shares, share_of, span, window
 from tfperfkit_rules.measures.turns import where
@@ -65,12 +65,12 @@ def model_called(evidence: Evidence) -> Iterable[Finding]:
     def calling(stack: Stack) -> Place | None:
         """The outermost line that calls a model; none below what Keras' own training calls."""
         for frame in stack.frames:
-            if calls(evidence, frame, TRAINER):
+            if is_calling(evidence, frame, TRAINER):
                 return None
-            if calls(evidence, frame, LAYER):
+            if is_calling(evidence, frame, LAYER):
                 place = frame.file, frame.line
                 if place not in models:
-                    models[place] = callee(call_of(evidence, frame, LAYER), "the model")
+                    models[place] = name_callee(find_call(evidence, frame, LAYER), "the model")
                 return place
         return None
 
@@ -78,7 +78,7 @@ def model_called(evidence: Evidence) -> Iterable[Finding]:
     together: dict[tuple[str, int], list[LineShare]] = defaultdict(list)
     for row in rows:
         file, line = row.place
-        around = loops(evidence, file, line)
+        around = find_loops(evidence, file, line)
         together[file, around[-1].line if around else -line].append(row)
     found = max(together.values(), key=lambda own: sum(row.share for row in own), default=[])
     if sum(row.share for row in found) >= MIN_CALL.value:
@@ -105,7 +105,7 @@ def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], mo
     low, high = interval(share, count)
     gained = from_shares(low * (1 - most), min(high, shared.MAX_STEP_SHARE.value) * (1 - least))
     first = rows[0].place
-    compiled = compile_once(evidence, *first, models[first])
+    compiled = advise_compiling_once(evidence, *first, models[first])
     return Finding(
         code="EAG004",
         family="eager",
@@ -142,4 +142,4 @@ def _places(evidence: Evidence, rows: list[LineShare], apart: BatchLoop | None) 
 
 def _in_loop(evidence: Evidence, place: Place) -> bool:
     """Whether a line stands in a loop, or in a function, which a loop may call."""
-    return bool(loops(evidence, *place)) or enclosing(evidence, *place) is not None
+    return bool(find_loops(evidence, *place)) or find_function(evidence, *place) is not None

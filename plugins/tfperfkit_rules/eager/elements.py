@@ -14,10 +14,17 @@ from tfperfkit.syntax.expression import Call, Expression
 from tfperfkit_rules.eager.gain import MIN_SHARE
 from tfperfkit_rules.eager.step import runs_eagerly
 from tfperfkit_rules.eager.work.gain import MAPS_LEFT_MAX, MAPS_LEFT_MIN, Left, left
-from tfperfkit_rules.measures.called import calls
-from tfperfkit_rules.measures.eager_stacks import MAPS, EagerPart, Kind, eager_parts, goes_through, takes_element
+from tfperfkit_rules.measures.called import is_calling
+from tfperfkit_rules.measures.eager_stacks import (
+    MAPS,
+    EagerPart,
+    Kind,
+    find_pass_through_rows,
+    find_taken_element,
+    split_eager_samples,
+)
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
-from tfperfkit_rules.measures.source_text import code, loops
+from tfperfkit_rules.measures.source_text import find_loops, quote_line
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.measures.trace_window import reached
 
@@ -90,11 +97,11 @@ def elements_one_by_one(evidence: Evidence) -> Iterable[Finding]:
             node
             for stack in part.stacks
             if (stack.frames[-1].file, stack.frames[-1].line) == line
-            and (node := takes_element(evidence, stack.frames[-1])) is not None
+            and (node := find_taken_element(evidence, stack.frames[-1])) is not None
         ),
         None,
     )
-    around = loops(evidence, *line)
+    around = find_loops(evidence, *line)
     through = next((call for stack in part.stacks if (call := _through(evidence, stack.frames[-1], line))), None)
     over = around[-1].over if around else ""
     several = _list_zipped(around[-1].iterable) if around and taken is None else ()
@@ -123,7 +130,7 @@ def elements_one_by_one(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _through(evidence: Evidence, frame: Frame, place: Place) -> Call | None:
-    return goes_through(evidence, frame) if (frame.file, frame.line) == place else None
+    return find_pass_through_rows(evidence, frame) if (frame.file, frame.line) == place else None
 
 
 def _quoted(one: str, name: str) -> str:
@@ -150,7 +157,7 @@ def _part(evidence: Evidence, kind: Kind) -> EagerPart | None:
     samples = evidence.samples
     if samples.count < MIN or evidence.account is None or (evidence.work is None and runs_eagerly(evidence)):
         return None
-    part = eager_parts(evidence).get(kind)
+    part = split_eager_samples(evidence).get(kind)
     return part if part is not None and part.seen >= MIN_SHARE.value * samples.count else None
 
 
@@ -161,7 +168,7 @@ def _finding(
     share = min((part.seen + part.own(evidence)) / samples.count, 1.0)
     # What is left of elements that are read is known.
     places = [place for place, _ in part.lines.most_common(3)]
-    around = loops(evidence, *places[0])
+    around = find_loops(evidence, *places[0])
     spans = [span(evidence, *place) for place in places]
     if around:
         spans.append(span(evidence, places[0][0], around[-1].line))
@@ -189,7 +196,7 @@ def _name(evidence: Evidence, part: EagerPart, place: Place) -> str:
     """Which function it is, as the user calls it."""
     for stack in part.stacks:
         for frame in stack.frames:
-            if (frame.file, frame.line) == place and calls(evidence, frame, MAPS):
+            if (frame.file, frame.line) == place and is_calling(evidence, frame, MAPS):
                 return _of_frame(evidence, frame)
     return "map_fn"
 
@@ -199,5 +206,5 @@ def _of_frame(evidence: Evidence, frame: Frame) -> str:
         module, _, function = name.rpartition(":")
         if module.startswith(MAPS.modules) and function in MAPS.functions:
             return function.removesuffix("_v2")
-    text = code(evidence, frame.file, frame.line)
+    text = quote_line(evidence, frame.file, frame.line)
     return next((name for name in MAPS.methods if name in text), "map_fn")

@@ -17,7 +17,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call
 from tfperfkit.syntax.function import Function
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.called import COMPILED, Api, call_of, calls
+from tfperfkit_rules.measures.called import COMPILED, Api, find_call, is_calling
 from tfperfkit_rules.measures.step_shares import span
 
 GRADIENT_MIN = Threshold(
@@ -77,11 +77,11 @@ def finite_differences(evidence: Evidence) -> Iterable[Finding]:
 
 def _estimates_gradient(evidence: Evidence, frame: Frame) -> bool:
     """Whether a frame is in ``minimize``, by a method that follows gradients, and its call gives none."""
-    if not frame.calls or not calls(evidence, frame, _MINIMIZE):
+    if not frame.calls or not is_calling(evidence, frame, _MINIMIZE):
         return False
     if len(frame.calls) < 2 or not frame.calls[1].endswith(_FOLLOWS):
         return False
-    call = call_of(evidence, frame, _MINIMIZE)
+    call = find_call(evidence, frame, _MINIMIZE)
     return call is not None and _has_no_gradient(call)
 
 
@@ -96,7 +96,7 @@ def _count_parameters(evidence: Evidence, frames: tuple[Frame, ...]) -> int | No
     the function that SciPy calls. None where that calls another in between, or the size is not known."""
     leaf, data = frames[-1], evidence.offer(OpsData)
     syntax = evidence.syntax(leaf.file)
-    call = call_of(evidence, leaf, COMPILED) if len(frames) == 1 else None
+    call = find_call(evidence, leaf, COMPILED) if len(frames) == 1 else None
     if data is None or syntax is None or call is None:
         return None
     scope = syntax.find_definition(leaf.line)

@@ -26,7 +26,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.bounds import Bounds, together
 from tfperfkit_rules.measures.machines import MEASURED_ON
-from tfperfkit_rules.measures.source_text import enclosing
+from tfperfkit_rules.measures.source_text import find_function
 from tfperfkit_rules.measures.step_place import StepPlace
 
 MIN_SHARE = Threshold(
@@ -228,7 +228,7 @@ def _own_left(evidence: Evidence, place: StepPlace, own: float) -> float:
     In them it runs while they are traced; where it takes much of the step it is NumPy, which something must replace."""
     if not place.functions or own >= MIN_NUMPY.value * (evidence.step_ms or 0.0):
         return own
-    spans = [(span.file, enclosing(evidence, span.file, span.line)) for span in place.functions]
+    spans = [(span.file, find_function(evidence, span.file, span.line)) for span in place.functions]
     inside = [(file, item.first, item.last) for file, item in spans if item is not None]
     counted = Counter[bool]()
     for stack, count in evidence.samples.stacks.items():

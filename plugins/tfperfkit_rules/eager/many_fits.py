@@ -13,7 +13,7 @@ from tfperfkit.records.samples import Place
 from tfperfkit.remedy import CallDirectly
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call
-from tfperfkit_rules.measures.called import FIT, called_at, receiver
+from tfperfkit_rules.measures.called import FIT, find_call_at, name_receiver
 from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.turns import basis, in_fit, stretch, where
@@ -69,8 +69,8 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
     low, high = interval(around, len(turns.found))
     gained = from_shares(low * (1 - FIT_LEFT_MAX.value), high * (1 - FIT_LEFT_MIN.value))
     place = sites[0].file, sites[0].line
-    call = called_at(evidence, place, FIT)
-    model = receiver(call)
+    call = find_call_at(evidence, place, FIT)
+    model = name_receiver(call)
     yield Finding(
         code="EAG006",
         family="eager",

@@ -18,13 +18,13 @@ from tfperfkit_rules.eager.gain import waiting
 from tfperfkit_rules.eager.small_batches import BATCHES_LEFT_MAX, EACH_BATCH, PREDICT_BATCH_MS, larger_batches
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.bounds import Bounds
-from tfperfkit_rules.measures.called import EVALUATE, PREDICT, called_at, calls, receiver
-from tfperfkit_rules.measures.compiled_once import compile_once
+from tfperfkit_rules.measures.called import EVALUATE, PREDICT, find_call_at, is_calling, name_receiver
+from tfperfkit_rules.measures.compiled_once import advise_compiling_once
 from tfperfkit_rules.measures.machines import MEASURED_ON, TWO_BUSY_CORES
 from tfperfkit_rules.measures.making import MIN_MADE
 from tfperfkit_rules.measures.own_passes import at_epoch_end
 from tfperfkit_rules.measures.predicting import MAX_COMPUTING, predicting
-from tfperfkit_rules.measures.source_text import enclosing, loops
+from tfperfkit_rules.measures.source_text import find_function, find_loops
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.turns import Stretch, basis, in_fit, stretch, where
 
@@ -108,7 +108,7 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
         return None  # the weights have changed since: how often it is done is STP006's
     saved_min = low * rounds * (1 - BATCHES_LEFT_MAX.value) if rounds else low * (1 - left[1])
     gained = from_shares(saved_min, min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
-    model = receiver(called_at(evidence, place, found.api))
+    model = name_receiver(find_call_at(evidence, place, found.api))
     unit, name = evidence.unit, "evaluate" if found.api is EVALUATE else "predict"
     loop = f"inside {unit.loop}" if often else "in a loop"
     figures = [Measurement("batches in a call", batches, "number", "run")] if batches >= 2 else []
@@ -151,7 +151,7 @@ def _once_an_epoch(evidence: Evidence, turns: Stretch, place: Place) -> bool:
     """Whether a callback of Keras' makes the calls at this line, one after each epoch."""
     here = [s for s, _ in turns.found if s.frames and (s.frames[-1].file, s.frames[-1].line) == place]
     return bool(here) and all(
-        at_epoch_end(evidence, stack) == place for stack in here if calls(evidence, stack.frames[-1], PREDICT)
+        at_epoch_end(evidence, stack) == place for stack in here if is_calling(evidence, stack.frames[-1], PREDICT)
     )
 
 
@@ -202,13 +202,14 @@ def _advice(evidence: Evidence, place: Place, model: str, name: str, batches: fl
     update = ", and update with one train_on_batch for all of them" if fits else ""
     return (
         f"Call the model itself, {model}(x) on a tensor, in place of {name}. "
-        f"{compile_once(evidence, *place, model, name)}. Or collect the inputs and {name} them in one batch{update}."
+        f"{advise_compiling_once(evidence, *place, model, name)}. Or collect the inputs and {name} them in one batch"
+        f"{update}."
     )
 
 
 def _apart(evidence: Evidence, place: tuple[str, int]) -> bool:
     """Whether the innermost loop around a line holds no training: one that makes a text or plays a game."""
-    around = loops(evidence, *place)
+    around = find_loops(evidence, *place)
     if not around:
         return False
     inner = around[-1]
@@ -232,7 +233,7 @@ def _fits_beside(evidence: Evidence, turns: Stretch, places: set[tuple[str, int]
 
 def _repeats(evidence: Evidence, file: str, line: int) -> tuple[str, int] | None:
     """Where what repeats a line begins: the innermost loop around it, else its function."""
-    own, function = loops(evidence, file, line), enclosing(evidence, file, line)
+    own, function = find_loops(evidence, file, line), find_function(evidence, file, line)
     at = own[-1].line if own else function.line if function is not None else None
     return (file, at) if at is not None else None
 

@@ -12,9 +12,9 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.eager.gain import MIN_NUMPY, compiled
 from tfperfkit_rules.eager.step import lost, measured, own_eager_step
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.source_text import Function, enclosing
+from tfperfkit_rules.measures.source_text import Function, find_function
 from tfperfkit_rules.measures.step_place import StepPlace
-from tfperfkit_rules.measures.value_reads import first_read
+from tfperfkit_rules.measures.value_reads import find_first_read
 
 NUMPY_LEFT = Threshold(
     0.5,
@@ -71,12 +71,12 @@ def _short(span: SourceSpan) -> str:
 
 
 def _name(evidence: Evidence, file: str, line: int) -> str:
-    function = enclosing(evidence, file, line)
+    function = find_function(evidence, file, line)
     return function.name if function else ""
 
 
 def _functions(evidence: Evidence, place: StepPlace) -> list[tuple[str, Function]]:
-    found = ((span.file, enclosing(evidence, span.file, span.line)) for span in place.functions)
+    found = ((span.file, find_function(evidence, span.file, span.line)) for span in place.functions)
     return [(file, function) for file, function in found if function is not None]
 
 
@@ -94,7 +94,7 @@ def _own_lines(evidence: Evidence, place: StepPlace) -> Counter[tuple[str, int]]
 def _read(evidence: Evidence, place: StepPlace) -> SourceSpan | None:
     """The first line of the step that reads the value of a tensor."""
     for file, body in _functions(evidence, place):
-        line = first_read(evidence, file, body.line, body.last)
+        line = find_first_read(evidence, file, body.line, body.last)
         if line is not None:
             return SourceSpan(file, line, body.name)
     return None

@@ -15,9 +15,9 @@ from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.called import COMPILED, LAYER, TRAINER, call_of, callee, calls
-from tfperfkit_rules.measures.same_turns import SameTurns, same_turns
-from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.called import COMPILED, LAYER, TRAINER, find_call, is_calling, name_callee
+from tfperfkit_rules.measures.same_iterations import SameIterations, find_same_iterations
+from tfperfkit_rules.measures.source_text import find_loops
 from tfperfkit_rules.measures.step_shares import span
 
 MIN_TURNS_AGAIN = Threshold(
@@ -35,8 +35,8 @@ def same_pass(evidence: Evidence) -> Iterable[Finding]:
     whole = evidence.samples.count
     if evidence.work is None or whole < MIN:
         return
-    found: Counter[tuple[Place, SameTurns]] = Counter()
-    known: dict[tuple[Place, ...], SameTurns | None] = {}
+    found: Counter[tuple[Place, SameIterations]] = Counter()
+    known: dict[tuple[Place, ...], SameIterations | None] = {}
     named: dict[Place, Call] = {}
     for stack, count in evidence.samples.stacks.items():
         call = _find_call(evidence, stack)
@@ -44,7 +44,7 @@ def same_pass(evidence: Evidence) -> Iterable[Finding]:
             continue
         way = tuple((frame.file, frame.line) for frame in stack.frames)
         if way not in known:
-            known[way] = same_turns(evidence, stack.frames, call)
+            known[way] = find_same_iterations(evidence, stack.frames, call)
         loop = known[way]
         if loop is not None:
             named[way[-1]] = call
@@ -52,18 +52,18 @@ def same_pass(evidence: Evidence) -> Iterable[Finding]:
     for (place, loop), count in found.most_common(1):
         turns = _count_iterations(evidence, loop)
         if turns >= MIN_TURNS_AGAIN.value and count >= MEDIUM * whole:
-            yield _finding(evidence, place, loop, callee(named[place], "the model"), count / whole, turns)
+            yield _finding(evidence, place, loop, name_callee(named[place], "the model"), count / whole, turns)
 
 
 def _find_call(evidence: Evidence, stack: Stack) -> Call | None:
     """The call of a model or of a compiled function that a sample is in, not by Keras' own ``predict``."""
     leaf = stack.frames[-1] if stack.frames else None
-    if leaf is None or stack.activity not in ("graph", "eager_ops", "dispatch") or calls(evidence, leaf, TRAINER):
+    if leaf is None or stack.activity not in ("graph", "eager_ops", "dispatch") or is_calling(evidence, leaf, TRAINER):
         return None
-    return next((call_of(evidence, leaf, api) for api in (LAYER, COMPILED) if calls(evidence, leaf, api)), None)
+    return next((find_call(evidence, leaf, api) for api in (LAYER, COMPILED) if is_calling(evidence, leaf, api)), None)
 
 
-def _count_iterations(evidence: Evidence, loop: SameTurns) -> float:
+def _count_iterations(evidence: Evidence, loop: SameIterations) -> float:
     """How often its body ran, at least: by lines that were counted, or by iterators that were made there."""
     first, last = loop.body
     counts, data = evidence.offer(LineCounts), evidence.offer(InputData)
@@ -76,7 +76,7 @@ def _count_iterations(evidence: Evidence, loop: SameTurns) -> float:
 
 def _share_of_loop(evidence: Evidence, place: Place) -> float:
     """The share of the innermost loop around a line: where it goes over the data for this alone, all of it goes."""
-    inner = loops(evidence, *place)
+    inner = find_loops(evidence, *place)
     held = sum(
         count
         for stack, count in evidence.samples.stacks.items()
@@ -86,7 +86,7 @@ def _share_of_loop(evidence: Evidence, place: Place) -> float:
     return held / evidence.samples.count
 
 
-def _finding(evidence: Evidence, place: Place, loop: SameTurns, name: str, share: float, turns: float) -> Finding:
+def _finding(evidence: Evidence, place: Place, loop: SameIterations, name: str, share: float, turns: float) -> Finding:
     low, _ = interval(share, evidence.samples.count)
     _, high = interval(max(share, _share_of_loop(evidence, place)), evidence.samples.count)
     gained = from_shares(low * (1 - 1 / turns), min(high, shared.MAX_STEP_SHARE.value))

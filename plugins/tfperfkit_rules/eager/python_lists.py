@@ -16,7 +16,7 @@ from tfperfkit.syntax.module import get_file
 from tfperfkit_rules.eager.gain import MIN_SHARE
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
-from tfperfkit_rules.measures.source_text import find_running, loops
+from tfperfkit_rules.measures.source_text import find_loops, find_running
 from tfperfkit_rules.measures.step_shares import interval, share_of, window
 from tfperfkit_rules.measures.trace_window import reached
 from tfperfkit_rules.measures.turns import where
@@ -72,7 +72,9 @@ def made_of_lists(evidence: Evidence) -> Iterable[Finding]:
     if share < MIN_SHARE.value:
         return
     place = at.most_common(1)[0][0]
-    times = reached(evidence, *place, place[1]) or float(bool(loops(evidence, *place)) or evidence.work is not None)
+    times = reached(evidence, *place, place[1]) or float(
+        bool(find_loops(evidence, *place)) or evidence.work is not None
+    )
     each_ms = at[place] / at.total() * share * evidence.step_ms / times if times else 0.0
     if each_ms < LIST_MS.value:
         return  # that much every tensor takes

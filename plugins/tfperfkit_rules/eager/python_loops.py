@@ -16,12 +16,12 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.eager.gain import MIN_OPERATIONS, Compiled, compiled
 from tfperfkit_rules.eager.step import lost, measured, others, own_eager_step
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.called import GRADIENT, UPDATE, calls, written
+from tfperfkit_rules.measures.called import GRADIENT, UPDATE, find_written_calls, is_calling
 from tfperfkit_rules.measures.loop_of_batch import MIN_TURNS
 from tfperfkit_rules.measures.loop_parts import goes_over_parts
-from tfperfkit_rules.measures.source_text import Loop, enclosing, loops
+from tfperfkit_rules.measures.source_text import Loop, find_function, find_loops
 from tfperfkit_rules.measures.step_place import StepPlace, sites
-from tfperfkit_rules.measures.value_reads import first_read
+from tfperfkit_rules.measures.value_reads import find_first_read
 
 MIN_LOOP = Threshold(
     calibration.SEVERITY_MEDIUM.value,
@@ -109,16 +109,16 @@ def _advice(evidence: Evidence, found: _Found, place: StepPlace) -> str:
 def _own_gradients(evidence: Evidence, found: _Found) -> bool:
     """Whether a turn differentiates, in a function that it calls: a loop that does so itself is no such loop."""
     stacks = (stack for stack in evidence.samples.stacks if _within(found, stack))
-    return any(calls(evidence, frame, GRADIENT) for stack in stacks for frame in stack.frames)
+    return any(is_calling(evidence, frame, GRADIENT) for stack in stacks for frame in stack.frames)
 
 
 def _read(evidence: Evidence, found: _Found) -> int | None:
     """The first line of the loop's body that gives a tensor's value to Python, as for an environment's next step."""
-    return first_read(evidence, found.file, found.loop.line + 1, found.loop.last)
+    return find_first_read(evidence, found.file, found.loop.line + 1, found.loop.last)
 
 
 def _name(evidence: Evidence, file: str, line: int) -> str:
-    function = enclosing(evidence, file, line)
+    function = find_function(evidence, file, line)
     return function.name if function else ""
 
 
@@ -130,7 +130,7 @@ def _candidates(evidence: Evidence, place: StepPlace) -> Iterator[_Found]:
     training = {(span.file, span.line) for span in (place.loop,) if span is not None}
     seen: set[tuple[str, int]] = set()
     for file, line in evidence.samples.places():
-        around = loops(evidence, file, line)
+        around = find_loops(evidence, file, line)
         if training and any((file, loop.line) in training for loop in around):
             inner = [i for i, loop in enumerate(around) if (file, loop.line) in training][-1]
             around = around[inner + 1 :]
@@ -158,21 +158,21 @@ def _updates(evidence: Evidence, file: str, loop: Loop) -> bool:
     applied = [at for site in sites(evidence) if site.kind == "apply" for at in ((site.file, site.line), *site.chain)]
     if any(where == file and line in body for where, line in applied):
         return True
-    if any(written(evidence, file, loop.line, loop.last, api) for api in (GRADIENT, UPDATE)):
+    if any(find_written_calls(evidence, file, loop.line, loop.last, api) for api in (GRADIENT, UPDATE)):
         return True
     frames = (frame for stack in evidence.samples.stacks for frame in stack.frames if frame.file == file)
     return any(frame.line in body and _is_backward(evidence, frame) for frame in frames)
 
 
 def _is_backward(evidence: Evidence, frame: Frame) -> bool:
-    return calls(evidence, frame, GRADIENT) or calls(evidence, frame, UPDATE)
+    return is_calling(evidence, frame, GRADIENT) or is_calling(evidence, frame, UPDATE)
 
 
 def _turns(evidence: Evidence, hits: dict[tuple[str, int], int], file: str, loop: Loop, steps: int) -> float:
     """Turns each time that the loop is entered: its head is reached once more than its body. In a step, where one line
     holds both: reached once more than there are turns. Lines of loops within it have turns of their own."""
     lines = range(loop.line + 1, loop.last + 1)
-    own = [line for line in lines if loops(evidence, file, line)[-1:] == (loop,)]
+    own = [line for line in lines if find_loops(evidence, file, line)[-1:] == (loop,)]
     body = max((hits.get((file, line), 0) for line in own or lines), default=0)
     head = hits.get((file, loop.line), 0)
     if loop.last == loop.line:
@@ -186,8 +186,8 @@ def _in_step(evidence: Evidence, place: StepPlace, file: str, line: int) -> bool
     """Whether a line is in a function that makes the step or one that is called below it: not around the loop."""
     if place.loop is None or file != place.loop.file:
         return True
-    scope = enclosing(evidence, file, line)
-    return scope is not None and scope != enclosing(evidence, file, place.loop.line)
+    scope = find_function(evidence, file, line)
+    return scope is not None and scope != find_function(evidence, file, place.loop.line)
 
 
 def _within(found: _Found, stack: Stack) -> bool:

@@ -15,7 +15,7 @@ from tfperfkit_rules.eager.model_calls import priced_predicting
 from tfperfkit_rules.eager.work.finding import priced_operations
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.making import MADE_LEFT, Making, making
-from tfperfkit_rules.measures.source_text import find_line_calls, loops
+from tfperfkit_rules.measures.source_text import find_line_calls, find_loops
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.measures.trace_window import traced
 
@@ -41,7 +41,7 @@ def models_made_again(evidence: Evidence) -> Iterable[Finding]:
     low *= 1 - MADE_LEFT.value
     high *= 1 - 1 / max(found.times, 1.0)  # one is made all the same
     done, do = _WORDS[found.what]
-    around = loops(evidence, *found.place)
+    around = find_loops(evidence, *found.place)
     spans = [span(evidence, *found.place)]
     calling = _find_calling(evidence, found)
     called = calling.share_of_step if calling is not None else 0.0

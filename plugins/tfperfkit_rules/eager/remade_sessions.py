@@ -13,7 +13,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.making import MADE_LEFT
 from tfperfkit_rules.measures.session_calls import sessions_anew
-from tfperfkit_rules.measures.source_text import enclosing
+from tfperfkit_rules.measures.source_text import find_function
 from tfperfkit_rules.measures.step_shares import span
 
 _SESSIONS = ("tensorflow.Session", "tensorflow.InteractiveSession")
@@ -35,7 +35,7 @@ def sessions_made_again(evidence: Evidence) -> Iterable[Finding]:
     low, _ = interval(making * (1 - MADE_LEFT.value), samples.count)
     _, high = interval((beside + ran) / samples.count, samples.count)  # a first run optimises the graph
     gained = from_shares(low, min(high, shared.MAX_STEP_SHARE.value))
-    function = enclosing(evidence, *place)
+    function = find_function(evidence, *place)
     made = [
         item
         for item in evidence.calls(*_SESSIONS)

@@ -18,7 +18,7 @@ from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import graph_time, shared
-from tfperfkit_rules.measures.called import EVALUATE, called_at, receiver
+from tfperfkit_rules.measures.called import EVALUATE, find_call_at, name_receiver
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.making import MIN_MADE
 from tfperfkit_rules.measures.predicting import MIN_SETTING_UP, predicting
@@ -86,7 +86,7 @@ def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
         overhead * (1 - BATCHES_LEFT_MAX.value), min(whole / samples.count, shared.MAX_STEP_SHARE.value)
     )
     name = "evaluate" if found.api is EVALUATE else "predict"
-    model = receiver(called_at(evidence, place, found.api))
+    model = name_receiver(find_call_at(evidence, place, found.api))
     yield Finding(
         code="EAG004",
         family="eager",

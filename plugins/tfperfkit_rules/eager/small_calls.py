@@ -20,11 +20,20 @@ from tfperfkit.records.steps import MarkerKind
 from tfperfkit.remedy import BatchLoop, BatchSize, Remedy, Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import graph_time, shared
-from tfperfkit_rules.measures.called import COMPILED, ON_BATCH, TRAINER, Api, call_of, callee, calls, frames_at
+from tfperfkit_rules.measures.called import (
+    COMPILED,
+    ON_BATCH,
+    TRAINER,
+    Api,
+    count_frames_at,
+    find_call,
+    is_calling,
+    name_callee,
+)
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.making import MIN_MADE, making, own_frames
 from tfperfkit_rules.measures.session_calls import SESSION, growing, made_in_loops
-from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.source_text import find_loops
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.step_shares import span
 
@@ -116,7 +125,7 @@ def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterat
         if stack.frames and stack.activity in ("graph", "dispatch") and stack.context != "evaluate":
             leaf = stack.frames[-1]
             own = own_frames(evidence, stack)[: -1 if api is ON_BATCH else None]
-            if calls(evidence, leaf, api) and not any(calls(evidence, frame, TRAINER) for frame in own):
+            if is_calling(evidence, leaf, api) and not any(is_calling(evidence, frame, TRAINER) for frame in own):
                 at[leaf.file, leaf.line] += count
     share = at.total() / samples.count
     if share < MEDIUM:
@@ -143,7 +152,7 @@ def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterat
     if overhead < shared.MOSTLY.value * share or overhead < MEDIUM:
         return
     gained = from_shares(overhead * UNKNOWN_PART.value, min(share, shared.MAX_STEP_SHARE.value))
-    around = loops(evidence, *place)
+    around = find_loops(evidence, *place)
     spans = [span(evidence, *place), *([span(evidence, place[0], around[-1].line)] if around else [])]
     yield Finding(
         code=words.code,
@@ -169,11 +178,11 @@ def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterat
 def _needed_ms(evidence: Evidence, place: Place) -> float | None:
     """What the function called at a line needs for its arithmetic and for what it moves, at worst; None where that is
     not known."""
-    here = frames_at(evidence, place)
+    here = count_frames_at(evidence, place)
     costs = evidence.offer(FunctionCosts)
-    frame = next((item for item in here if calls(evidence, item, COMPILED)), None)
-    name = callee(call_of(evidence, frame, COMPILED) if frame is not None else None, "").rpartition(".")[2]
-    names = _ON_DATA if any(calls(evidence, item, ON_BATCH) for item in here) else (name,)
+    frame = next((item for item in here if is_calling(evidence, item, COMPILED)), None)
+    name = name_callee(find_call(evidence, frame, COMPILED) if frame is not None else None, "").rpartition(".")[2]
+    names = _ON_DATA if any(is_calling(evidence, item, ON_BATCH) for item in here) else (name,)
     found = [item for item in (costs.functions if costs is not None else ()) if item.function in names]
     ops = evidence.offer(OpsData)
     # Keras names what ``train_on_batch`` calls alike; the line at which each was traced tells them apart.

@@ -12,7 +12,7 @@ from tfperfkit.records.samples import Frame
 from tfperfkit.remedy import Compile
 from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.eager.gain import MIN_OPERATIONS, MIN_SHARE, Compiled, compiled, handed_out
-from tfperfkit_rules.measures.source_text import Function, enclosing
+from tfperfkit_rules.measures.source_text import Function, find_function
 from tfperfkit_rules.measures.step_place import TAPE, StepPlace, step_place
 
 
@@ -124,7 +124,7 @@ def others(evidence: Evidence, place: StepPlace) -> str:
     if place.loop is None or not place.functions:
         return ""
     named = {(span.file, span.function) for span in place.functions}
-    around = enclosing(evidence, place.loop.file, place.loop.line)
+    around = find_function(evidence, place.loop.file, place.loop.line)
     home = (place.loop.file, around.name if around is not None else "<module>")
     at: Counter[str] = Counter()
     for stack, count in evidence.samples.stacks.items():
@@ -145,12 +145,12 @@ def others(evidence: Evidence, place: StepPlace) -> str:
 def reads(evidence: Evidence, place: StepPlace) -> str:
     """What in the step can't be compiled: lines where Python reads the value of a tensor, in the function or below."""
     data = evidence.offer(HostReads)
-    around = enclosing(evidence, place.loop.file, place.loop.line) if place.loop is not None else None
+    around = find_function(evidence, place.loop.file, place.loop.line) if place.loop is not None else None
     if data is None:
         return " Inside it use TensorFlow instead of NumPy and .numpy()."
     lines = []
     for row in data.rows:
-        function = enclosing(evidence, row.file, row.line)
+        function = find_function(evidence, row.file, row.line)
         if (row.per_step or 0) < 1 or function is None or function == around or row.through:
             continue
         if not _beside(evidence, place, row.file, function):
@@ -166,7 +166,7 @@ def _beside(evidence: Evidence, place: StepPlace, file: str, function: Function)
     def within(frame: Frame, where: str, first: int, last: int) -> bool:
         return frame.file == where and first <= frame.line <= last
 
-    spans = [(span.file, enclosing(evidence, span.file, span.line)) for span in place.functions]
+    spans = [(span.file, find_function(evidence, span.file, span.line)) for span in place.functions]
     compiled = [(where, item.first, item.last) for where, item in spans if item is not None]
     seen = [
         stack.frames
@@ -187,7 +187,7 @@ def draws(evidence: Evidence, place: StepPlace) -> str:
     only once; "" if none."""
     lines = []
     for span in place.functions:
-        function, syntax = enclosing(evidence, span.file, span.line), evidence.syntax(span.file)
+        function, syntax = find_function(evidence, span.file, span.line), evidence.syntax(span.file)
         if function is None or syntax is None:
             continue
         inside = (call for call in syntax.calls if function.line < call.line <= function.last)

@@ -16,9 +16,9 @@ from tfperfkit_rules.eager.gain import MIN_OPERATIONS, compiled
 from tfperfkit_rules.eager.step import lost, measured, runs_eagerly
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.batch_callbacks import batch_callback
-from tfperfkit_rules.measures.called import TRAINER, calls
-from tfperfkit_rules.measures.source_calls import files, given, is_compiled, is_not_false
-from tfperfkit_rules.measures.source_text import code, enclosing
+from tfperfkit_rules.measures.called import TRAINER, is_calling
+from tfperfkit_rules.measures.source_calls import find_given, is_compiled, is_not_false, list_files
+from tfperfkit_rules.measures.source_text import find_function, quote_line
 from tfperfkit_rules.measures.step_place import StepPlace, step_place
 
 _GLOBAL = ("tensorflow.config.run_functions_eagerly", "tensorflow.config.experimental_run_functions_eagerly")
@@ -41,7 +41,7 @@ def left_eager(evidence: Evidence) -> Iterable[Finding]:
     estimate = compiled(evidence, place)
     if estimate is None or estimate.operations < MIN_OPERATIONS.value:
         return
-    lines = _calls(evidence) if everywhere else given(evidence, _OF_MODEL, is_not_false)
+    lines = _calls(evidence) if everywhere else find_given(evidence, _OF_MODEL, is_not_false)
     switch = [SourceSpan(span.file, span.line, _name(evidence, span)) for span in lines[:2]]
     what = "tf.config.run_functions_eagerly(True)" if everywhere else "run_eagerly=True"
     yield Finding(
@@ -64,13 +64,13 @@ def left_eager(evidence: Evidence) -> Iterable[Finding]:
 
 def _advice(evidence: Evidence, switch: list[SourceSpan], everywhere: bool, place: StepPlace) -> str:
     unit = evidence.unit
-    text = code(evidence, switch[0].file, switch[0].line) if switch else ""
+    text = quote_line(evidence, switch[0].file, switch[0].line) if switch else ""
     if everywhere:
         what = f"Delete {text}" if text else "Call tf.config.run_functions_eagerly(False)"
         compiles = any(
             is_compiled(function)
             for span in place.functions
-            if (function := enclosing(evidence, span.file, span.line)) is not None
+            if (function := find_function(evidence, span.file, span.line)) is not None
         )
         rest = "" if compiles or place.by_keras else f" Then see that {unit.the} is a @tf.function."
         return f"{what}: your tf.functions and Keras' steps are compiled again.{rest}"
@@ -87,15 +87,15 @@ def _needs_values(evidence: Evidence) -> str:
     inside = {
         (frame.file, function)
         for stack in evidence.samples.stacks
-        if batch_callback(stack) is None and any(calls(evidence, frame, TRAINER) for frame in stack.frames[:-1])
+        if batch_callback(stack) is None and any(is_calling(evidence, frame, TRAINER) for frame in stack.frames[:-1])
         for frame in stack.frames[1:]
-        if (function := enclosing(evidence, frame.file, frame.line)) is not None
+        if (function := find_function(evidence, frame.file, frame.line)) is not None
     }
     rows = [row for row in (data.rows if data is not None else ()) if (row.per_step or 0) >= 1 and not row.through]
     at = [
         f"{row.file.rpartition('/')[2]}:{row.line}"
         for row in rows
-        if (row.file, enclosing(evidence, row.file, row.line)) in inside
+        if (row.file, find_function(evidence, row.file, row.line)) in inside
     ]
     if not at:
         return ""
@@ -119,12 +119,12 @@ def _calls(evidence: Evidence) -> list[SourceSpan]:
     """Where all functions are switched to run eagerly."""
     return [
         SourceSpan(file, call.line)
-        for file, syntax in files(evidence)
+        for file, syntax in list_files(evidence)
         for call in syntax.find_api_calls(*_GLOBAL)
         if any(map(is_not_false, call.given))
     ]
 
 
 def _name(evidence: Evidence, span: SourceSpan) -> str:
-    function = enclosing(evidence, span.file, span.line)
+    function = find_function(evidence, span.file, span.line)
     return function.name if function else ""

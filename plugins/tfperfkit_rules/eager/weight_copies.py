@@ -11,11 +11,11 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.called import WEIGHTS, Api, calls
+from tfperfkit_rules.measures.called import WEIGHTS, Api, is_calling
 from tfperfkit_rules.measures.loop_parts import goes_over_parts
 from tfperfkit_rules.measures.machines import MEASURED_ON
-from tfperfkit_rules.measures.source_calls import methods
-from tfperfkit_rules.measures.source_text import Function, enclosing, frame_loops
+from tfperfkit_rules.measures.source_calls import find_methods
+from tfperfkit_rules.measures.source_text import Function, find_frame_loops, find_function
 from tfperfkit_rules.measures.step_shares import LineShare, callers, innermost, line_shares, span, window
 
 WEIGHTS_LEFT_MIN = Threshold(
@@ -77,7 +77,7 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
     """The finding, for lines that copy all weights in or out, and the NumPy between them."""
 
     def copying(stack: Stack) -> Place | None:
-        return innermost(stack) if stack.frames and calls(evidence, stack.frames[-1], WEIGHTS) else None
+        return innermost(stack) if stack.frames and is_calling(evidence, stack.frames[-1], WEIGHTS) else None
 
     rows = line_shares(evidence, _LIBRARY, copying)
     one_by_one = _find_single_reads(evidence) if not rows else []
@@ -85,7 +85,7 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
     copies = {row.place for row in rows}
     if not rows or evidence.samples.count < MIN:
         return
-    back = bool(methods(evidence, "set_weights")) and not one_by_one
+    back = bool(find_methods(evidence, "set_weights")) and not one_by_one
     if back:  # else what NumPy does with them does not stand between two copies
         rows += _find_lines_between(evidence, rows)
     elif one_by_one:  # what it does with each on the line that reads it could run within TensorFlow, and read none
@@ -127,7 +127,7 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
 
 def _never_change(evidence: Evidence) -> bool:
     """Whether nothing in the sources changes a weight: then one copy, made once, is all that is needed."""
-    return bool(evidence.files()) and not methods(evidence, *_CHANGES)
+    return bool(evidence.files()) and not find_methods(evidence, *_CHANGES)
 
 
 def _find_single_reads(evidence: Evidence) -> list[LineShare]:
@@ -135,9 +135,9 @@ def _find_single_reads(evidence: Evidence) -> list[LineShare]:
 
     def reading(stack: Stack) -> Place | None:
         leaf = stack.frames[-1] if stack.frames else None
-        if leaf is None or not calls(evidence, leaf, _VALUE):
+        if leaf is None or not is_calling(evidence, leaf, _VALUE):
             return None
-        around = frame_loops(evidence, leaf)
+        around = find_frame_loops(evidence, leaf)
         over = any(goes_over_parts(evidence, leaf.file, loop) for loop in around)
         return (leaf.file, leaf.line) if over else None
 
@@ -145,7 +145,7 @@ def _find_single_reads(evidence: Evidence) -> list[LineShare]:
 
 
 def _advice(evidence: Evidence, copies: set[tuple[str, int]]) -> str:
-    functions = {(file, enclosing(evidence, file, line)) for file, line in copies}
+    functions = {(file, find_function(evidence, file, line)) for file, line in copies}
     reads, sets = (_list_owners(evidence, name, functions) for name in ("get_weights", "set_weights"))
     owners = reads | sets
     if len(owners) == 1:  # the values come from elsewhere: an optimizer of SciPy's, a population
@@ -172,8 +172,8 @@ def _list_owners(evidence: Evidence, method: str, functions: set[tuple[str, Func
     """The objects that the method is called on in these functions, as they are written."""
     return {
         call.receiver.text
-        for file, call in methods(evidence, method)
-        if call.receiver is not None and (file, enclosing(evidence, file, call.line)) in functions
+        for file, call in find_methods(evidence, method)
+        if call.receiver is not None and (file, find_function(evidence, file, call.line)) in functions
     }
 
 
@@ -186,9 +186,9 @@ def _name_unit(evidence: Evidence) -> str:
 
 def _find_lines_between(evidence: Evidence, rows: list[LineShare]) -> list[LineShare]:
     """The user's own Python in the functions that hold these lines: NumPy on the copies."""
-    functions = {(row.place[0], enclosing(evidence, *row.place)) for row in rows}
+    functions = {(row.place[0], find_function(evidence, *row.place)) for row in rows}
     return [
         row
         for row in line_shares(evidence, ("python",))
-        if (function := enclosing(evidence, *row.place)) is not None and (row.place[0], function) in functions
+        if (function := find_function(evidence, *row.place)) is not None and (row.place[0], function) in functions
     ]

@@ -23,7 +23,7 @@ from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.functions import places
 from tfperfkit_rules.graph.pricing import Part, count, often
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.measures.source_calls import given
+from tfperfkit_rules.measures.source_calls import find_given
 
 POSITIONS_MIN = Threshold(4, "positions", "of a sequence: of fewer there is little to gain", Chosen("a few"))
 POSITIONS_OPERATIONS_MAX = Threshold(
@@ -160,7 +160,7 @@ def _find_source(view: View, node: Node) -> tuple[str, int] | None:
 
 def _find_name(evidence: Evidence, layer: str) -> list[SourceSpan]:
     """Where the layer gets its name, if it is one line: a functional model calls it nowhere else."""
-    found = given(evidence, "name", lambda value: value.is_constant(layer))
+    found = find_given(evidence, "name", lambda value: value.is_constant(layer))
     return found if layer and len(found) == 1 else []
 
 

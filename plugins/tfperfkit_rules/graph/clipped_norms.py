@@ -18,7 +18,7 @@ from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.on_purpose import weighed
 from tfperfkit_rules.graph.pricing import Part, count
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.measures.source_calls import given, is_not_false
+from tfperfkit_rules.measures.source_calls import find_given, is_not_false
 
 _BY_KERAS = ("global_clipnorm", "clipnorm")
 _SCALES = optable.names(trait="scales")
@@ -56,7 +56,7 @@ class ClippedNorms(GraphRule[ClippedGradients]):
 
     def report(self, evidence: Evidence, part: Part[ClippedGradients]) -> Finding:
         """Advise to see whether it ever clips."""
-        by_keras = [each for word in _BY_KERAS for each in given(evidence, word, is_not_false)]
+        by_keras = [each for word in _BY_KERAS for each in find_given(evidence, word, is_not_false)]
         gradients = part.cause.gradients
         norm = "their common norm" if part.cause.together > 1 else "the norm of each"
         made = self.finding(

@@ -13,7 +13,7 @@ from tfperfkit.syntax.expression import Call
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import counted, largest_first, of_run, places
 from tfperfkit_rules.graph.unrolled_loops import UNROLLED_OPERATIONS
-from tfperfkit_rules.measures.source_calls import files
+from tfperfkit_rules.measures.source_calls import list_files
 
 _WRAPPER = "keras.layers.TimeDistributed"
 #: Layers that do the same to each step by themselves, whatever axes stand before the last one.
@@ -29,7 +29,7 @@ def copied_layers(evidence: Evidence) -> Iterator[Finding]:
     ran = [each for each in functions if each.first_execution_ms is not None]
     wrapped = [
         (SourceSpan(file, call.line), _name_wrapped(call))
-        for file, syntax in files(evidence)
+        for file, syntax in list_files(evidence)
         for call in syntax.find_api_calls(_WRAPPER)
     ]
     if not ran or not wrapped:

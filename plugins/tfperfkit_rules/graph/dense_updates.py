@@ -15,7 +15,7 @@ from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
-from tfperfkit_rules.measures.source_calls import methods
+from tfperfkit_rules.measures.source_calls import find_methods
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
 
@@ -64,7 +64,7 @@ def dense_updates(evidence: Evidence) -> Iterator[Finding]:
         return
     upper = min(DENSE_SAVED_MAX.value * share, evidence.share("graph"))
     gained = from_shares(min(DENSE_SAVED_MIN.value * share, upper), upper)
-    made = methods(evidence, "compile", "apply_gradients", "apply")
+    made = find_methods(evidence, "compile", "apply_gradients", "apply")
     sites = reached(evidence, "batch", "apply", "call")
     place = [span(evidence, made[0][0], made[0][1].line)] if made else []
     place += [span(evidence, site.file, site.line) for site in sites[:1]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call, Expression
-from tfperfkit_rules.measures.source_text import enclosing, function_span
+from tfperfkit_rules.measures.source_text import find_function, locate_function
 
 #: Given an array of float64, these make a tensor or a variable of float64.
 _MADE = ("tensorflow.Variable", "tensorflow.constant", "tensorflow.convert_to_tensor")
@@ -17,7 +17,7 @@ def entrances(evidence: Evidence, file: str, line: int) -> list[SourceSpan]:
 
     Numbers of plain Python alone make a float32, so their lines are left out.
     """
-    syntax, function = evidence.syntax(file), enclosing(evidence, file, line)
+    syntax, function = evidence.syntax(file), find_function(evidence, file, line)
     if syntax is None or function is None:
         return []
     found: dict[int, None] = {}
@@ -25,7 +25,7 @@ def entrances(evidence: Evidence, file: str, line: int) -> list[SourceSpan]:
         for made in node.assigned if node.is_plain else ():
             if made.line not in function.lines and isinstance(made, Call) and _makes_float64(made):
                 found[made.line] = None
-    return [function_span(evidence, file, at) for at in sorted(found)]
+    return [locate_function(evidence, file, at) for at in sorted(found)]
 
 
 def _makes_float64(call: Call) -> bool:

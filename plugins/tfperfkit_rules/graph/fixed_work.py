@@ -18,7 +18,7 @@ from tfperfkit_rules.graph.traced_step import WINDOW
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.late_skips import TWO_AN_EPOCH
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
-from tfperfkit_rules.measures.source_calls import given
+from tfperfkit_rules.measures.source_calls import find_given
 
 FIXED_MIN = Threshold(
     0.1,
@@ -192,7 +192,7 @@ def _kept(evidence: Evidence, function: FixedOperations, pipeline: Pipeline, bat
 
 def _where(evidence: Evidence, rows: list[ComputedOperation]) -> tuple[SourceSpan, ...]:
     """The lines that freeze layers, then the line on which most of it is computed."""
-    frozen = given(evidence, "trainable", lambda value: value.is_constant(False))
+    frozen = find_given(evidence, "trainable", lambda value: value.is_constant(False))
     places: Counter[SourceSpan] = Counter()
     for row in rows:
         if row.file:

@@ -20,7 +20,7 @@ from tfperfkit_rules.graph.entrances import entrances
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
 from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.machines import MEASURED_ON
-from tfperfkit_rules.measures.ran_functions import as_called, computed_share
+from tfperfkit_rules.measures.ran_functions import measure_computed_share, name_call
 
 MIN_FLOAT64 = Threshold(
     calibration.SEVERITY_LOW.value,
@@ -102,7 +102,7 @@ def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
     if own:
         kinds = ", ".join(dict.fromkeys(f"{each.type} ({each.types})" for each in own[:3]))
         begins += f"It begins at {kinds}. "
-    name = (as_called(evidence, function) if function.owner == "keras" else "") or called(function)
+    name = (name_call(evidence, function) if function.owner == "keras" else "") or called(function)
     yield Finding(
         code=codes.FLOAT64,
         family="precision",
@@ -130,7 +130,11 @@ def _priced(evidence: Evidence, function: Brief, finding: Finding) -> Finding:
         if "not counted" in function.flops_note and not graph_time.rows(evidence):
             # Of open sizes next to nothing is counted: what is in float64 may be as little of its time.
             return msgspec.structs.replace(finding, severity="info")
-        share = computed_share(evidence, function) * function.float64_flops_share * _of_its_numbers(evidence, function)
+        share = (
+            measure_computed_share(evidence, function)
+            * function.float64_flops_share
+            * _of_its_numbers(evidence, function)
+        )
         return _told(evidence, function, finding, share)
     in_step = [(brief, n) for brief, n in graph_time.called(evidence) if brief.flops]
     flops = sum((brief.flops or 0.0) * n for brief, n in in_step)

@@ -16,7 +16,7 @@ from tfperfkit_rules.graph.loop_trace import Seen, seen
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.ran_functions import Ran
-from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.source_text import find_loops
 
 SMALL_LOOP_TURNS = Threshold(
     32,
@@ -140,7 +140,7 @@ def _others_open(every: list[GraphLoop], small: list[GraphLoop]) -> bool:
 def _called_more_often(evidence: Evidence, each: Ran) -> bool:
     """Whether a loop stands between the iteration, or the work, and the call: then how often it is called is not
     known."""
-    inner = loops(evidence, *each.place)
+    inner = find_loops(evidence, *each.place)
     if evidence.work is not None and evidence.work.iterations is None:
         return bool(inner)
     outer = evidence.work.where if evidence.work is not None else evidence.steps.loop

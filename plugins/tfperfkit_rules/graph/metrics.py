@@ -16,8 +16,8 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.traced_step import WINDOW, definition, traced_functions
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.called import FIT, called_at
-from tfperfkit_rules.measures.source_calls import files
+from tfperfkit_rules.measures.called import FIT, find_call_at
+from tfperfkit_rules.measures.source_calls import list_files
 from tfperfkit_rules.measures.step_shares import span
 
 MIN_METRICS = Threshold(
@@ -87,7 +87,7 @@ def _places(evidence: Evidence, rows: Sequence[BesideTime]) -> tuple[SourceSpan,
     thresholds before the others."""
     found = [row.where for row in rows if row.where is not None]
     in_fit = any(row.part == "metrics" for row in rows) and any(
-        called_at(evidence, (place.file, place.line), FIT) is not None for place in found
+        find_call_at(evidence, (place.file, place.line), FIT) is not None for place in found
     )
     return tuple(dict.fromkeys((*(_made(evidence) if in_fit else ()), *found)))
 
@@ -95,7 +95,7 @@ def _places(evidence: Evidence, rows: Sequence[BesideTime]) -> tuple[SourceSpan,
 def _made(evidence: Evidence) -> list[SourceSpan]:
     made = [
         (call.name.rpartition(".")[2] not in _WITH_THRESHOLDS, file, call.line)
-        for file, syntax in files(evidence)
+        for file, syntax in list_files(evidence)
         for call in syntax.calls
         if call.name.startswith("keras.metrics.")
     ]

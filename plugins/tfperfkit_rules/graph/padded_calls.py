@@ -20,7 +20,7 @@ from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.functions import places
 from tfperfkit_rules.graph.padding import PADDING_MIN, PADDING_SAVED_MAX, PADDING_SAVED_MIN
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.measures.ran_functions import Ran, ran
+from tfperfkit_rules.measures.ran_functions import Ran, list_ran_functions
 from tfperfkit_rules.measures.room import range_or_least
 from tfperfkit_rules.measures.step_shares import span
 
@@ -68,7 +68,7 @@ class PaddedCalls(GraphRule[PaddedSequences]):
         Also in a work: what it computes grows with the sequences. What keeps a square of their length (attention) gains
         more than is predicted.
         """
-        for each in ran(evidence):
+        for each in list_ran_functions(evidence):
             if each.function.owner == "user":
                 for cause in self.causes_in(evidence, each.function):
                     yield from self._report_calls(evidence, each, cause)

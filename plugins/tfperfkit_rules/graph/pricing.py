@@ -22,7 +22,7 @@ from tfperfkit_rules.graph.functions import definition, largest_first, places
 from tfperfkit_rules.graph.untraced import untraced_runs
 from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
-from tfperfkit_rules.measures.ran_functions import ran
+from tfperfkit_rules.measures.ran_functions import list_ran_functions
 from tfperfkit_rules.measures.room import range_or_least
 
 #: What the runtime puts before the name of an operation whose function it has put in the place of a call.
@@ -238,7 +238,7 @@ def _shares(evidence: Evidence, function: Brief, waste: Cause) -> _Shares:
     # Of a step whose operations no trace timed (few steps, or the run was cut) it is by sizes too, without gradients.
     if evidence.work is None and (step is not None or waste.each_variable or waste.of_result):
         return _Shares(0.0)
-    mine = next((each for each in ran(evidence) if each.function.graph == function.graph), None)
+    mine = next((each for each in list_ran_functions(evidence) if each.function.graph == function.graph), None)
     if mine is None:
         return _Shares(0.0)
     if graph_time.rows(evidence):

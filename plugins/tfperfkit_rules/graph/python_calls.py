@@ -16,7 +16,7 @@ from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
 from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.machines import MEASURED_ON
-from tfperfkit_rules.measures.source_text import loop_at
+from tfperfkit_rules.measures.source_text import find_loop
 
 PYTHON_CALL_LEFT = Threshold(
     0.6,
@@ -48,7 +48,7 @@ def python_calls(evidence: Evidence) -> Iterator[Finding]:
 
 def calls_python(evidence: Evidence, function: Brief, loop: GraphLoop) -> bool:
     """Whether the turns of a loop in the graph call back into Python, at a line within it, as the source tells."""
-    written = loop_at(evidence, loop.where.file, loop.where.line) if loop.where is not None else None
+    written = find_loop(evidence, loop.where.file, loop.where.line) if loop.where is not None else None
     if written is None or loop.where is None:
         return False
     places = [each.where for each in function.marks.python_calls if each.where is not None]

@@ -17,7 +17,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.repeated_forward import REPEATED_SAVED_MIN
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.called import calls
+from tfperfkit_rules.measures.called import is_calling
 from tfperfkit_rules.measures.session_calls import MIN_SESSION_RUNS, SESSION, growing
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.step_shares import span
@@ -89,7 +89,7 @@ def _finding(evidence: Evidence, runs: list[_Run], longest: _Run, clock: _Clock)
         for stack, count in evidence.samples.stacks.items()
         if stack.frames
         and (stack.frames[-1].file, stack.frames[-1].line) in places
-        and calls(evidence, stack.frames[-1], SESSION)
+        and is_calling(evidence, stack.frames[-1], SESSION)
     )
     share = seen / evidence.samples.count
     whole = clock.total(places, min(run.fetch.begins[0] for run in runs), max(run.fetch.begins[-1] for run in runs))

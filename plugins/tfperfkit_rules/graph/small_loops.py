@@ -20,7 +20,7 @@ from tfperfkit_rules.graph.loop_share import Part, is_small, part_of, turns_of
 from tfperfkit_rules.graph.python_calls import calls_python
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.machines import MEASURED_ON, TWO_BUSY_CORES
-from tfperfkit_rules.measures.ran_functions import Ran, ran
+from tfperfkit_rules.measures.ran_functions import Ran, list_ran_functions
 
 MIN_SMALL_LOOP = Threshold(
     calibration.SEVERITY_MEDIUM.value,
@@ -67,7 +67,7 @@ class _Found(NamedTuple):
 
 def small_loops(evidence: Evidence) -> Iterator[Finding]:
     """GRF005, for each loop that the user wrote, of the functions that ran."""
-    for each in ran(evidence):
+    for each in list_ran_functions(evidence):
         part = part_of(evidence, each, _small(evidence, each))
         if part is None or each.share * part.high < MIN_SMALL_LOOP.value:
             continue

@@ -23,7 +23,7 @@ from tfperfkit_rules.graph.pricing import Part, count
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.graph.weight_averages import averaged_weights
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.source_calls import methods
+from tfperfkit_rules.measures.source_calls import find_methods
 
 SMALL_VARIABLE = Threshold(
     4000,
@@ -196,4 +196,4 @@ def _measured(evidence: Evidence) -> Iterator[Measurement]:
 
 def _asked(evidence: Evidence) -> list[SourceSpan]:
     """The lines that hand the gradients over, or the optimizer to Keras."""
-    return [SourceSpan(file, call.line) for file, call in methods(evidence, "compile", "apply_gradients", "apply")]
+    return [SourceSpan(file, call.line) for file, call in find_methods(evidence, "compile", "apply_gradients", "apply")]

@@ -22,7 +22,7 @@ from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.pricing import Part, count, parts_of
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.read_results import Reads, of_function, of_method
+from tfperfkit_rules.measures.read_results import Reads, find_read_results, find_read_results_of_method
 
 RESULTS_MAX = Threshold(
     16, "results", "of a function that are looked at: one with more hands on a state", Chosen("more than a user names")
@@ -127,9 +127,11 @@ def _reads(evidence: Evidence, part: Part[ResultAlone]) -> Reads | None:
     function, total = part.function, part.cause.results
     if function.owner == "user":
         own = part.cause.graph == function.graph  # not that of a function which it calls, and which reads for itself
-        return of_function(evidence, function.function, total) if own else None
+        return find_read_results(evidence, function.function, total) if own else None
     predicts = function.owner == "keras" and not function.gradient_operations
-    return of_method(evidence, _PREDICTS, total) if predicts and function.function in _MADE_FOR else None
+    return (
+        find_read_results_of_method(evidence, _PREDICTS, total) if predicts and function.function in _MADE_FOR else None
+    )
 
 
 def _needs(view: View, names: Iterable[str], known: Set[str]) -> set[str]:

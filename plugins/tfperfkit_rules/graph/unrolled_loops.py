@@ -12,7 +12,7 @@ from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_run, once, places
-from tfperfkit_rules.measures.jacobian_rows import jacobian_rows
+from tfperfkit_rules.measures.jacobian_rows import find_jacobian_rows
 
 UNROLLED_OPERATIONS = Threshold(
     1000,
@@ -109,7 +109,7 @@ def _advice(loop: Control) -> str:
 
 
 def _as_jacobian(evidence: Evidence, loop: Control) -> str:
-    rows = jacobian_rows(evidence, loop.file, range(loop.line, loop.line + 1))
+    rows = find_jacobian_rows(evidence, loop.file, range(loop.line, loop.line + 1))
     if rows is None:
         return ""
     return (

@@ -17,7 +17,7 @@ from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.on_purpose import weighed
 from tfperfkit_rules.graph.pricing import Part, count, often
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.measures.source_calls import given, is_true
+from tfperfkit_rules.measures.source_calls import find_given, is_true
 
 AVERAGED_EACH = Threshold(
     10,
@@ -51,7 +51,7 @@ class WeightAverages(GraphRule[AveragedWeights]):
 
     def report(self, evidence: Evidence, part: Part[AveragedWeights]) -> Finding:
         """Advise a function of their own that is called every few steps."""
-        by_keras = given(evidence, "use_ema", is_true)
+        by_keras = find_given(evidence, "use_ema", is_true)
         each = round(AVERAGED_EACH.value)
         first = (
             "Leave use_ema out, and keep the averages yourself in a compiled function that"

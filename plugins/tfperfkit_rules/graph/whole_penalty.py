@@ -20,7 +20,7 @@ from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.pricing import Part, count, often
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.source_calls import files
+from tfperfkit_rules.measures.source_calls import list_files
 from tfperfkit_rules.measures.step_shares import span
 
 PENALISED_USED_MAX = Threshold(
@@ -218,7 +218,7 @@ def _find_layers(evidence: Evidence) -> list[SourceSpan]:
     """Find the layers that are given such a penalty."""
     return [
         span(evidence, file, call.line)
-        for file, syntax in files(evidence)
+        for file, syntax in list_files(evidence)
         for call in syntax.find_api_calls("keras.layers.Embedding")
         if "embeddings_regularizer" in call.keywords
     ]

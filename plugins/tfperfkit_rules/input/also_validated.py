@@ -13,7 +13,7 @@ from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import Elsewhere, Finding
 from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence, Rule
-from tfperfkit_rules.measures.called import FIT, calls
+from tfperfkit_rules.measures.called import FIT, is_calling
 from tfperfkit_rules.measures.moments import moments
 
 
@@ -67,7 +67,7 @@ def _validation_s(evidence: Evidence) -> tuple[float, float]:
     for _, stack, took in moments(evidence):
         if stack.context != "evaluate" or stack.activity in ("tracing", "waiting") or not stack.frames:
             continue
-        if calls(evidence, stack.frames[-1], FIT):
+        if is_calling(evidence, stack.frames[-1], FIT):
             computing += took * (stack.activity in ("graph", "input"))
             whole, seen = whole + took, seen + 1
     return (computing / NS_PER_S, whole / NS_PER_S) if seen >= MIN else (0.0, 0.0)

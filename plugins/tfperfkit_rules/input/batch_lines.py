@@ -15,9 +15,9 @@ from tfperfkit.model import SourceSpan
 from tfperfkit.records.samples import MIN, Frame, Place, Stack, read_log
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.called import doing
+from tfperfkit_rules.measures.called import name_apis
 from tfperfkit_rules.measures.kinds import KINDS, kind_of
-from tfperfkit_rules.measures.source_text import enclosing
+from tfperfkit_rules.measures.source_text import find_function
 
 #: Rows of samples of threads on which TensorFlow calls Python.
 CALLED = "called"
@@ -41,7 +41,7 @@ class BatchLine(NamedTuple):
 
 def batch_line(evidence: Evidence, function: SourceSpan | None, *, sampled: bool) -> BatchLine | None:
     """None where neither samples nor the source tell. ``sampled``: its batches are made in this process."""
-    own = enclosing(evidence, function.file, function.line) if function is not None else None
+    own = find_function(evidence, function.file, function.line) if function is not None else None
     if function is None or own is None or own.line != function.line:
         return None
     leaves: Counter[Frame] = Counter()
@@ -69,7 +69,7 @@ def _most(evidence: Evidence, leaves: Counter[Frame]) -> BatchLine:
         part=most / leaves.total(),
         samples=leaves.total(),
         reads=reading.total() >= shared.MOSTLY.value * leaves.total(),
-        chunks=any(_IN_CHUNKS.search(word) for frame in reading for word in doing(evidence, frame)),
+        chunks=any(_IN_CHUNKS.search(word) for frame in reading for word in name_apis(evidence, frame)),
     )
 
 

@@ -22,7 +22,7 @@ from tfperfkit_rules.input.epochs import epochs
 from tfperfkit_rules.input.evaluated import evaluated_wait
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
-from tfperfkit_rules.measures.source_text import loop_at
+from tfperfkit_rules.measures.source_text import find_loop
 
 KEEPS_UP = Threshold(
     0.5,
@@ -291,7 +291,7 @@ def feeding(evidence: Evidence, data: InputData) -> list[Pipeline]:
     if evidence.work is None:
         return [item for item in data.pipelines if item.in_training]
     where = evidence.work.where
-    loop = loop_at(evidence, where.file, where.line) if evidence.work.kind == "loop" else None
+    loop = find_loop(evidence, where.file, where.line) if evidence.work.kind == "loop" else None
     last = loop.last if loop is not None else where.line
     found = [item for item in data.pipelines if item.file == where.file and where.line <= item.line <= last]
     if not found:

@@ -26,7 +26,7 @@ from tfperfkit_rules.input.interpreter_lock import Lock, lock
 from tfperfkit_rules.input.python_batches import keras_input, python_stage, python_words
 from tfperfkit_rules.input.reloading import ONLY_LOADS, function_at, loading_lines, opened_files
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.source_text import enclosing, yielding_loops
+from tfperfkit_rules.measures.source_text import find_function, find_yielding_loops
 
 MIN_AGAIN = Threshold(
     3.0, "number", "minimum number of opens of a file, in all or per pass over many files", Chosen("two may be chance")
@@ -123,9 +123,9 @@ def _loading(evidence: Evidence, samples: Samples, row: Loader, depth: int) -> f
     time that the file is opened before it: that is reading, not loading again."""
     at = row.chain[depth]
     key = function_at(samples, at)
-    apart = [loop for loop in yielding_loops(evidence, at.file, at.line) if not loop.line <= at.line <= loop.last]
+    apart = [loop for loop in find_yielding_loops(evidence, at.file, at.line) if not loop.line <= at.line <= loop.last]
     found = loading_lines(evidence, samples, key, row) if depth == 0 else [at.line]
-    function = enclosing(evidence, at.file, at.line)
+    function = find_function(evidence, at.file, at.line)
     return frozenset(
         (at.file, line)
         for line in found

@@ -20,7 +20,7 @@ from tfperfkit_rules.input.core_taken import Core, core_taken
 from tfperfkit_rules.input.feed import Feed, feed, feeding, overlaps, own_time, place, places, waiting
 from tfperfkit_rules.input.interpreter_lock import Lock, lock, work
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.source_calls import files
+from tfperfkit_rules.measures.source_calls import list_files
 
 PYTHON_LEFT = Threshold(
     0.5,
@@ -210,7 +210,7 @@ def _places(evidence: Evidence, pipeline: Pipeline, stage: Stage, source: KerasI
     if source is None and stage.by == "keras":  # what Keras was given was not seen: the method, if there is only one
         methods = [
             SourceSpan(file, item.line)
-            for file, syntax in files(evidence)
+            for file, syntax in list_files(evidence)
             for item in syntax.functions
             if item.owner and item.name == "__getitem__"
         ]

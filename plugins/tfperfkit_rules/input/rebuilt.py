@@ -17,7 +17,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.bounds import PER_STEP
 from tfperfkit_rules.input.feed import feeding, place, places
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.source_text import enclosing
+from tfperfkit_rules.measures.source_text import find_function
 
 MIN_MADE = Threshold(
     4,
@@ -162,7 +162,7 @@ def _in_each_call(evidence: Evidence, pipeline: Pipeline) -> Finding | None:
     built = share - reading / len(samples)
     low, high = gain.interval(built, len(samples))[0], gain.interval(share, len(samples))[1]
     times = max(pipeline.datasets_made, pipeline.iterators)
-    where = enclosing(evidence, *at.most_common(1)[0][0])
+    where = find_function(evidence, *at.most_common(1)[0][0])
     called = f"each call of {where.name}" if where is not None else unit.every
     mapped = [stage.mapped.function.rpartition(".")[2] for stage in pipeline.stages if stage.mapped is not None]
     names = " and ".join(dict.fromkeys(name for name in mapped if name.isidentifier())) or "its function"

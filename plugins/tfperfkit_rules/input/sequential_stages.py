@@ -20,7 +20,7 @@ from tfperfkit_rules.input.feed import Feed, called, feed, own_time, place, plac
 from tfperfkit_rules.input.untimed import gone_through, multiplies, without_gain
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.machines import MEASURED_ON, TWO_BUSY_CORES
-from tfperfkit_rules.measures.source_text import enclosing
+from tfperfkit_rules.measures.source_text import find_function
 
 MAP_CALL_US = Threshold(
     60.0,
@@ -310,7 +310,7 @@ def parser_of(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> Parser | 
     if source is None or source.element != "string[]" or stage.mapped is None:
         return None
     syntax = evidence.syntax(stage.mapped.file)
-    function = enclosing(evidence, stage.mapped.file, stage.mapped.line)
+    function = find_function(evidence, stage.mapped.file, stage.mapped.line)
     first, last = (function.line, function.last) if function is not None else (stage.mapped.line, stage.mapped.line)
     if syntax is None:
         return None

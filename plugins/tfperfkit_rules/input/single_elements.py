@@ -16,7 +16,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.bounds import PER_STEP, SMALL_BYTES
 from tfperfkit_rules.input.feed import feeding, places
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.source_text import loop_at
+from tfperfkit_rules.measures.source_text import find_loop
 
 ROWS = Threshold(
     256,
@@ -105,7 +105,7 @@ def _computes(stage: Stage) -> bool:
 
 
 def _advice(evidence: Evidence, pipeline: Pipeline, where: SourceSpan) -> str:
-    loop = loop_at(evidence, where.file, where.line)
+    loop = find_loop(evidence, where.file, where.line)
     over = loop.over.removesuffix(".as_numpy_iterator()") if loop is not None else ""
     name = over if _NAME.fullmatch(over) else "dataset"
     parts = _SHAPE.sub("", next((stage.element for stage in pipeline.stages if stage.element), "")).count(",") + 1

@@ -15,7 +15,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.kinds import KINDS, Kind, kind_of
-from tfperfkit_rules.measures.source_calls import files
+from tfperfkit_rules.measures.source_calls import list_files
 from tfperfkit_rules.measures.source_text import find_running
 
 _OTHER_THREAD = next(kind for kind in KINDS if kind.word == "threads")
@@ -38,7 +38,7 @@ def waited_kind(evidence: Evidence, frame: Frame) -> Kind:
 
 def is_server(evidence: Evidence) -> bool:
     """Whether the user's source makes a server."""
-    return any(f"{call.name}.".startswith(_SERVERS) for _, syntax in files(evidence) for call in syntax.calls)
+    return any(f"{call.name}.".startswith(_SERVERS) for _, syntax in list_files(evidence) for call in syntax.calls)
 
 
 class Awaited(NamedTuple):

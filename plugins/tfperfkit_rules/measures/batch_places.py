@@ -6,7 +6,7 @@ from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
-from tfperfkit_rules.measures.written_sizes import batch_sizes, makes_single
+from tfperfkit_rules.measures.written_sizes import find_batch_sizes, makes_batch_of_one
 
 
 def batch_of(evidence: Evidence) -> int:
@@ -15,16 +15,16 @@ def batch_of(evidence: Evidence) -> int:
     known = evidence.steps.batch_size or max((site.batch_size for site in places), default=0)
     if known or not places:
         return known
-    return int(makes_single(evidence, places[0].file, places[0].line))
+    return int(makes_batch_of_one(evidence, places[0].file, places[0].line))
 
 
 def size_places(evidence: Evidence, batch: int) -> tuple[SourceSpan, ...]:
     """Where the size stands, then the call of ``fit`` or the loop."""
     places = reached(evidence, "batch", "call", "loop_call", "train_on_batch", "apply", "next")
-    if places and batch == 1 and makes_single(evidence, places[0].file, places[0].line):
+    if places and batch == 1 and makes_batch_of_one(evidence, places[0].file, places[0].line):
         loop = [SourceSpan(each.file, each.line) for each in places[0].loops[-1:]]
         return (span(evidence, places[0].file, places[0].line), *loop)
-    sizes = batch_sizes(evidence, batch)
+    sizes = find_batch_sizes(evidence, batch)
     exact = [row for row in sizes if row.literal]
     used = [span(evidence, site.file, site.line) for site in places if site.file][:1]
     calls = [span(evidence, row.file, row.line) for row in exact or sizes if row.line]
@@ -37,5 +37,7 @@ def size_places(evidence: Evidence, batch: int) -> tuple[SourceSpan, ...]:
 def size_code(evidence: Evidence, places: tuple[SourceSpan, ...], batch: int, wanted: int) -> str:
     """The code that asks for batches of ``wanted`` examples, as the source has it."""
     first = (places[0].file, places[0].line) if places else None
-    written = next((row for row in batch_sizes(evidence, batch) if row.literal and (row.file, row.line) == first), None)
+    written = next(
+        (row for row in find_batch_sizes(evidence, batch) if row.literal and (row.file, row.line) == first), None
+    )
     return written.code.format(wanted) if written is not None else f"batches of {wanted}"

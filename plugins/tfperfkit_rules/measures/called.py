@@ -71,7 +71,7 @@ _OPEN = ("builtins.open", "io.open")
 _MADE = ("keras.layers.", "keras.Model", "keras.Sequential", "keras.models.", "keras.applications.")
 
 
-def calls(evidence: Evidence, frame: Frame, api: Api) -> bool:
+def is_calling(evidence: Evidence, frame: Frame, api: Api) -> bool:
     """Whether a frame of the user's called one of these functions."""
     if frame.calls and not _passes_calls_on(frame.calls[0]):
         return _is_frame_of(frame.calls[0], api)  # what that called in its turn is not the line's doing
@@ -79,7 +79,7 @@ def calls(evidence: Evidence, frame: Frame, api: Api) -> bool:
     return frame.calls != () and any(_is_call_of(call, api) for call in _find_calls(evidence, frame))
 
 
-def call_of(evidence: Evidence, frame: Frame, api: Api) -> Call | None:
+def find_call(evidence: Evidence, frame: Frame, api: Api) -> Call | None:
     """Find the call in the source by which a frame called one of these functions."""
     if frame.span is not None and (running := _find_calls(evidence, frame)):
         return running[0]
@@ -94,22 +94,22 @@ def _find_calls(evidence: Evidence, frame: Frame) -> list[Call]:
     return [node for node in find_running(evidence, frame) if isinstance(node, Call)]
 
 
-def called_at(evidence: Evidence, place: Place, api: Api) -> Call | None:
+def find_call_at(evidence: Evidence, place: Place, api: Api) -> Call | None:
     """Find the call at a line of one of these functions, as far as samples or names tell."""
-    for frame, _ in frames_at(evidence, place).most_common():
-        if calls(evidence, frame, api):
-            found = call_of(evidence, frame, api)
+    for frame, _ in count_frames_at(evidence, place).most_common():
+        if is_calling(evidence, frame, api):
+            found = find_call(evidence, frame, api)
             if found is not None:
                 return found
     return next((call for call in find_line_calls(evidence, *place) if _is_call_of(call, api)), None)
 
 
-def receiver(call: Call | None, otherwise: str = "model") -> str:
+def name_receiver(call: Call | None, otherwise: str = "model") -> str:
     """Return the object whose method is called, as the user writes it."""
     return _write_short(call.receiver if call is not None else None, otherwise)
 
 
-def callee(call: Call | None, otherwise: str) -> str:
+def name_callee(call: Call | None, otherwise: str) -> str:
     """Return what is called, as the user writes it."""
     return _write_short(call.function if call is not None else None, otherwise)
 
@@ -118,7 +118,7 @@ def _write_short(node: Expression | None, otherwise: str) -> str:
     return node.text if node is not None and node.kind in ("name", "attribute", "subscript") else otherwise
 
 
-def frames_at(evidence: Evidence, place: Place, activity: str = "") -> Counter[Frame]:
+def count_frames_at(evidence: Evidence, place: Place, activity: str = "") -> Counter[Frame]:
     """The samples whose innermost line of the user's this is, by frame; of one activity if it is given."""
     found: Counter[Frame] = Counter()
     for stack, count in evidence.samples.stacks.items():
@@ -128,7 +128,7 @@ def frames_at(evidence: Evidence, place: Place, activity: str = "") -> Counter[F
     return found
 
 
-def doing(evidence: Evidence, frame: Frame) -> tuple[str, ...]:
+def name_apis(evidence: Evidence, frame: Frame) -> tuple[str, ...]:
     """What a frame was in, by name: the functions of libraries below it (``pandas.core.frame.apply``), and the API
     that the running call of its line stands for (``time.sleep``)."""
     known = _DOING.setdefault(evidence, {})
@@ -138,7 +138,7 @@ def doing(evidence: Evidence, frame: Frame) -> tuple[str, ...]:
     return known[frame]
 
 
-def package_of(names: Iterable[str]) -> str:
+def name_package(names: Iterable[str]) -> str:
     """The package that the first of these names which tells it is of; "" for Python and its library."""
     for name in names:
         top = name.partition(".")[0]
@@ -171,7 +171,7 @@ def _is_frame_of(name: str, api: Api) -> bool:
     return module.startswith(api.modules) and (not api.functions or function in api.functions)
 
 
-def written(evidence: Evidence, file: str, first: int, last: int, api: Api) -> list[Call]:
+def find_written_calls(evidence: Evidence, file: str, first: int, last: int, api: Api) -> list[Call]:
     """Find the calls in these lines that are calls of one of these functions by the file's own imports."""
     syntax = evidence.syntax(file)
     inside = (call for call in syntax.calls if first <= call.line <= last) if syntax is not None else ()

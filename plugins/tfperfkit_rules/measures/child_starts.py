@@ -19,7 +19,7 @@ from tfperfkit.syntax.module import Syntax
 from tfperfkit.syntax.names import UNKNOWN
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.moments import moments
-from tfperfkit_rules.measures.source_calls import files
+from tfperfkit_rules.measures.source_calls import list_files
 
 _POOLS = ("Pool", "ProcessPoolExecutor")
 _STARTS = (*_POOLS, "Process")
@@ -64,7 +64,7 @@ def find_spawning_starts(evidence: Evidence) -> list[ChildStart]:
     default = _find_default_method(evidence)
     return [
         ChildStart(file, call)
-        for file, syntax in files(evidence)
+        for file, syntax in list_files(evidence)
         for call in syntax.calls
         if _starts_processes(call.name) and _find_method(call, default) == "spawn"
     ]
@@ -231,7 +231,7 @@ def _find_default_method(evidence: Evidence) -> str:
     """The start method of children whose call names none; "" if it isn't certain."""
     chosen = [
         call.get_argument("method", 0)
-        for _, syntax in files(evidence)
+        for _, syntax in list_files(evidence)
         for call in syntax.find_api_calls("multiprocessing.set_start_method")
     ]
     if chosen:

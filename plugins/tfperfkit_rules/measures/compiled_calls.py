@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.measures.called import COMPILED, calls
+from tfperfkit_rules.measures.called import COMPILED, is_calling
 
 
 def in_calls(evidence: Evidence) -> float:
@@ -12,6 +12,6 @@ def in_calls(evidence: Evidence) -> float:
     1 where no sample tells."""
     seen = {stack: count for stack, count in evidence.samples.stacks.items() if stack.activity == "dispatch"}
     calling = sum(
-        count for stack, count in seen.items() if stack.frames and calls(evidence, stack.frames[-1], COMPILED)
+        count for stack, count in seen.items() if stack.frames and is_calling(evidence, stack.frames[-1], COMPILED)
     )
     return calling / sum(seen.values()) if seen else 1.0

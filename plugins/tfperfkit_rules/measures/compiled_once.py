@@ -5,10 +5,10 @@ from __future__ import annotations
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call, Expression
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.source_text import enclosing, find_line_calls, loops
+from tfperfkit_rules.measures.source_text import find_function, find_line_calls, find_loops
 
 
-def compile_once(evidence: Evidence, file: str, line: int, name: str, method: str = "") -> str:
+def advise_compiling_once(evidence: Evidence, file: str, line: int, name: str, method: str = "") -> str:
     """Return a sentence without its end: ``, and`` may follow.
 
     A ``tf.function`` that is made in a loop, or in a function that a loop calls, is traced again each time. So the
@@ -52,14 +52,14 @@ def _find_bound_value(call: Call | None, method: str) -> Expression | None:
 
 def _is_made_each_time(evidence: Evidence, file: str, line: int, bound: Expression) -> bool:
     """Whether the function that calls the object also makes it, for one call: by a call, with no loop between."""
-    function = enclosing(evidence, file, line)
-    if function is None or function != enclosing(evidence, file, bound.line) or bound.kind != "call":
+    function = find_function(evidence, file, line)
+    if function is None or function != find_function(evidence, file, bound.line) or bound.kind != "call":
         return False
-    return not loops(evidence, file, line)
+    return not find_loops(evidence, file, line)
 
 
 def _find_making_line(evidence: Evidence, file: str, line: int, bound: Expression | None) -> int | None:
     """Find the last line of the assignment; None if a loop around the call holds it."""
-    if bound is None or any(bound.line in row.lines for row in loops(evidence, file, line)):
+    if bound is None or any(bound.line in row.lines for row in find_loops(evidence, file, line)):
         return None
     return bound.lines[-1]

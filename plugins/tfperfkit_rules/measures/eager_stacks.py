@@ -17,10 +17,10 @@ from tfperfkit.syntax.expression import Call, Expression
 from tfperfkit.syntax.module import get_file
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.batch_callbacks import batch_callback
-from tfperfkit_rules.measures.called import ADAPT, COMPILED, LAYER, TRAINER, WEIGHTS, Api, calls
+from tfperfkit_rules.measures.called import ADAPT, COMPILED, LAYER, TRAINER, WEIGHTS, Api, is_calling
 from tfperfkit_rules.measures.making import LOADING, MAKING, own_frames
 from tfperfkit_rules.measures.session_calls import SESSION
-from tfperfkit_rules.measures.source_text import find_running, frame_loops, loops
+from tfperfkit_rules.measures.source_text import find_frame_loops, find_loops, find_running
 
 Kind = Literal["maps", "elements", "operations"]
 _TF = ("tensorflow.",)
@@ -96,7 +96,7 @@ class EagerPart(NamedTuple):
         )
 
 
-def eager_parts(evidence: Evidence) -> dict[Kind, EagerPart]:
+def split_eager_samples(evidence: Evidence) -> dict[Kind, EagerPart]:
     """The samples by kind; a kind without any is left out."""
     found: dict[Kind, EagerPart] = {}
     left: list[tuple[Stack, int]] = []
@@ -109,9 +109,9 @@ def eager_parts(evidence: Evidence) -> dict[Kind, EagerPart]:
     for stack, count in evidence.samples.stacks.items():
         if not stack.frames or stack.context in ("evaluate", "build"):
             continue
-        if any(calls(evidence, frame, api) for frame in _list_own_frames(evidence, stack) for api in _OTHERS):
+        if any(is_calling(evidence, frame, api) for frame in _list_own_frames(evidence, stack) for api in _OTHERS):
             continue
-        through = next((frame for frame in stack.frames if calls(evidence, frame, MAPS)), None)
+        through = next((frame for frame in stack.frames if is_calling(evidence, frame, MAPS)), None)
         if through is not None and stack.activity in ("eager_ops", "dispatch", "host_sync", "tracing", "graph"):
             put("maps", stack, count, through)
         elif stack.activity in ("eager_ops", "dispatch", "host_sync"):
@@ -119,7 +119,7 @@ def eager_parts(evidence: Evidence) -> dict[Kind, EagerPart]:
     rows, whole = _find_element_loops(evidence, left)
     for stack, count in left:
         leaf = stack.frames[-1]
-        of_model = any(calls(evidence, frame, LAYER) for frame in stack.frames)
+        of_model = any(is_calling(evidence, frame, LAYER) for frame in stack.frames)
         if leaf in whole or (not of_model and _find_loop(evidence, leaf) in rows):
             put("elements", stack, count, leaf)
         elif stack.activity != "host_sync":
@@ -133,7 +133,7 @@ def _list_own_frames(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
     return own_frames(evidence, stack) if around is None else stack.frames[stack.frames.index(around) :]
 
 
-def takes_element(evidence: Evidence, frame: Frame) -> Expression | None:
+def find_taken_element(evidence: Evidence, frame: Frame) -> Expression | None:
     """Find the expression by which a frame takes one element or row out of a tensor, not a slice."""
     if not frame.calls or not frame.calls[0].startswith("tensorflow."):
         return None
@@ -141,12 +141,12 @@ def takes_element(evidence: Evidence, frame: Frame) -> Expression | None:
     return next((node for node in taken if not any(part.kind == "slice" for part in node.parts)), None)
 
 
-def goes_through(evidence: Evidence, frame: Frame) -> Call | None:
+def find_pass_through_rows(evidence: Evidence, frame: Frame) -> Call | None:
     """Find the call at a frame that goes through the rows of a tensor, as ``list(rows)`` does; None if the loop around
     it does so itself."""
-    if not calls(evidence, frame, _ITERATION):
+    if not is_calling(evidence, frame, _ITERATION):
         return None
-    over = {loop.over for loop in loops(evidence, frame.file, frame.line)}
+    over = {loop.over for loop in find_loops(evidence, frame.file, frame.line)}
     running = (node for node in find_running(evidence, frame) if isinstance(node, Call))
     return next((call for call in running if call.text not in over), None)
 
@@ -163,14 +163,14 @@ def _find_element_loops(evidence: Evidence, stacks: list[tuple[Stack, int]]) -> 
     for stack, count in stacks:
         leaf = stack.frames[-1]
         loop = _find_loop(evidence, leaf)
-        if goes_through(evidence, leaf) is not None:
+        if find_pass_through_rows(evidence, leaf) is not None:
             alone.add(leaf)
             continue
         if loop is None:
             continue
         whole[loop] += count
-        reads, goes = calls(evidence, leaf, _READING), calls(evidence, leaf, _ITERATION)
-        takes = takes_element(evidence, leaf) is not None
+        reads, goes = is_calling(evidence, leaf, _READING), is_calling(evidence, leaf, _ITERATION)
+        takes = find_taken_element(evidence, leaf) is not None
         if reads or goes or takes:
             taken[loop] += count
         if takes:
@@ -188,7 +188,7 @@ def _find_element_loops(evidence: Evidence, stacks: list[tuple[Stack, int]]) -> 
 
 def _makes_python_numbers(evidence: Evidence, loop: tuple[str, int]) -> bool:
     """Whether the loop's source makes Python numbers of what it takes."""
-    around = [item for item in loops(evidence, *loop) if item.line == loop[1]]
+    around = [item for item in find_loops(evidence, *loop) if item.line == loop[1]]
     names = (call.name for call in get_file(around[-1]).calls if call.line in around[-1].lines) if around else ()
     return any(
         name in ("builtins.float", "builtins.int", "builtins.bool") or name.endswith((".numpy", ".item"))
@@ -197,5 +197,5 @@ def _makes_python_numbers(evidence: Evidence, loop: tuple[str, int]) -> bool:
 
 
 def _find_loop(evidence: Evidence, frame: Frame) -> tuple[str, int] | None:
-    around = frame_loops(evidence, frame)
+    around = find_frame_loops(evidence, frame)
     return (frame.file, around[-1].line) if around else None

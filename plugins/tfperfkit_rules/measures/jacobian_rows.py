@@ -20,7 +20,7 @@ class JacobianRows(NamedTuple):
     sources: str
 
 
-def jacobian_rows(evidence: Evidence, file: str, lines: range) -> JacobianRows | None:
+def find_jacobian_rows(evidence: Evidence, file: str, lines: range) -> JacobianRows | None:
     """Find the first such loop in these lines of a file; None without one."""
     syntax = evidence.syntax(file)
     if syntax is None:

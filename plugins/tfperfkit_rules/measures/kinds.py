@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from tfperfkit.records.samples import Frame
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.called import doing, package_of
+from tfperfkit_rules.measures.called import name_apis, name_package
 
 #: Who tells a kind: "work" is the hot Python of LIN001, "side" what watches the work (STP001), "wait" a wait on purpose
 #: (STP004), "collect" a garbage collection by hand (STP005).
@@ -284,7 +284,7 @@ PYTHON = _kind(
 
 def kind_of(evidence: Evidence, frame: Frame) -> Kind:
     """What a frame of the user's was doing; ``PYTHON`` when nothing tells."""
-    return _named(doing(evidence, frame))
+    return _named(name_apis(evidence, frame))
 
 
 @lru_cache(maxsize=4096)
@@ -297,7 +297,7 @@ def package(evidence: Evidence, frames: Counter[Frame]) -> str:
     """The package that most of these frames were in; "" for Python and its library."""
     found: Counter[str] = Counter()
     for frame, count in frames.items():
-        found[package_of(doing(evidence, frame))] += count
+        found[name_package(name_apis(evidence, frame))] += count
     return found.most_common(1)[0][0] if found else ""
 
 
@@ -305,7 +305,7 @@ def api(evidence: Evidence, frames: Counter[Frame], kind: Kind) -> str:
     """The function that most of these frames of a kind were in, as ``json.loads``; "" where several were."""
     names: Counter[str] = Counter()
     for frame, count in frames.items():
-        own = [name for name in doing(evidence, frame) if kind.wanted.search(name)]
+        own = [name for name in name_apis(evidence, frame) if kind.wanted.search(name)]
         if own:
             names[own[-1]] += count  # the user's own words come after the library's
     name, count = names.most_common(1)[0] if names else ("", 0)

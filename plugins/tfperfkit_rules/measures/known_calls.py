@@ -6,13 +6,13 @@ from weakref import WeakKeyDictionary
 
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.iteration import KnownCalls
-from tfperfkit_rules.measures.called import EVALUATE, LAYER, PREDICT, call_of, calls
+from tfperfkit_rules.measures.called import EVALUATE, LAYER, PREDICT, find_call, is_calling
 
 _KNOWN: WeakKeyDictionary[Evidence, dict[str, KnownCalls]] = WeakKeyDictionary()
 _NAMES = {LAYER: "layer.__call__", PREDICT: "layer.predict", EVALUATE: "layer.evaluate"}
 
 
-def known_calls(evidence: Evidence, file: str) -> KnownCalls:
+def find_known_calls(evidence: Evidence, file: str) -> KnownCalls:
     """Return the calls of a file that were seen to be of a model, by their names in the table of effects."""
     known = _KNOWN.setdefault(evidence, {})
     if file not in known:
@@ -21,6 +21,8 @@ def known_calls(evidence: Evidence, file: str) -> KnownCalls:
             call.node: name
             for frame in frames
             for api, name in _NAMES.items()
-            if frame.calls and calls(evidence, frame, api) and (call := call_of(evidence, frame, api)) is not None
+            if frame.calls
+            and is_calling(evidence, frame, api)
+            and (call := find_call(evidence, frame, api)) is not None
         }
     return known[file]

@@ -12,9 +12,9 @@ from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.bounds import Bounds
-from tfperfkit_rules.measures.source_text import Loop, enclosing, frame_loops, loops
+from tfperfkit_rules.measures.independent_iterations import are_iterations_independent
+from tfperfkit_rules.measures.source_text import Loop, find_frame_loops, find_function, find_loops
 from tfperfkit_rules.measures.trace_window import reached
-from tfperfkit_rules.measures.turns_apart import turns_apart
 
 MIN_TURNS = Threshold(
     8,
@@ -73,7 +73,7 @@ def loop_of_batch(evidence: Evidence, stacks: Counter[Stack]) -> BatchLoop | Non
     held: Counter[tuple[int, str, Loop]] = Counter()
     for stack, count in stacks.items():
         for depth, frame in enumerate(stack.frames):
-            for inner, loop in enumerate(frame_loops(evidence, frame)):
+            for inner, loop in enumerate(find_frame_loops(evidence, frame)):
                 held[100 * depth + inner, frame.file, loop] += count
     limit = shared.LOOP_SHARE.value * stacks.total()
     found: BatchLoop | None = None
@@ -82,7 +82,7 @@ def loop_of_batch(evidence: Evidence, stacks: Counter[Stack]) -> BatchLoop | Non
     for (depth, file, loop), count in sorted(rows, key=lambda item: -item[0][0]):
         if loop.line == loop.last and not loop.over:
             continue
-        apart = turns_apart(evidence, file, loop)
+        apart = are_iterations_independent(evidence, file, loop)
         turns, most = _turns(evidence, file, loop, once=depth == outermost) if apart else (None, None)
         if found is not None:
             every = _both(found.outer or found, BatchLoop(file, loop, count, turns, most))
@@ -117,8 +117,10 @@ def _turns(evidence: Evidence, file: str, loop: Loop, *, once: bool) -> tuple[fl
     body = [count for line, count in hits.items() if loop.line < line <= loop.last]
     if not body:
         return None, None
-    outer = [other for other in loops(evidence, file, loop.line) if other.line < loop.line and other.last >= loop.last]
-    function = enclosing(evidence, file, loop.line)
+    outer = [
+        other for other in find_loops(evidence, file, loop.line) if other.line < loop.line and other.last >= loop.last
+    ]
+    function = find_function(evidence, file, loop.line)
     first, last = (outer[-1].line, outer[-1].last) if outer else (function.line, function.last) if function else (0, 0)
     around = [count for line, count in hits.items() if first < line <= last and not loop.line <= line <= loop.last]
     turns = min(body) / min(around, default=1)

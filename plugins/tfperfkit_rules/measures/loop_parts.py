@@ -15,7 +15,7 @@ from tfperfkit.syntax.expression import Call, Expression
 from tfperfkit.syntax.function import Function
 from tfperfkit.syntax.loop import Loop
 from tfperfkit.syntax.module import Syntax, get_file
-from tfperfkit_rules.measures.called import UPDATE, Api, calls
+from tfperfkit_rules.measures.called import UPDATE, Api, is_calling
 
 _PARTS = Api(
     (
@@ -70,7 +70,7 @@ def goes_over_parts(evidence: Evidence, file: str, loop: Loop) -> bool:
     # A method of the loop variable, and whose it is by the frames below it.
     of_it = {item for item in inside if any(_is_picked(owner, variables) for owner in _list_owners(item))}
     return any(
-        calls(evidence, frame, _PARTS) and not of_it.isdisjoint(_find_running(get_file(loop), frame))
+        is_calling(evidence, frame, _PARTS) and not of_it.isdisjoint(_find_running(get_file(loop), frame))
         for stack in evidence.samples.stacks
         for frame in stack.frames
         if frame.file == file and frame.line in loop.lines

@@ -14,9 +14,9 @@ from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.records.samples import MIN, Frame, Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.called import LAYER, TRAINER, Api, calls
+from tfperfkit_rules.measures.called import LAYER, TRAINER, Api, is_calling
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
-from tfperfkit_rules.measures.source_text import enclosing, frame_loops
+from tfperfkit_rules.measures.source_text import find_frame_loops, find_function
 from tfperfkit_rules.measures.trace_window import reached
 
 MIN_MADE = Threshold(
@@ -97,7 +97,7 @@ def making(evidence: Evidence) -> Making | None:
         found = _maker(evidence, stack)
         if found is not None:
             made[stack] += count
-            loaded += count * calls(evidence, found, LOADING)
+            loaded += count * is_calling(evidence, found, LOADING)
         if found is not None or _symbolic(evidence, stack):
             whole += count
             for place in dict.fromkeys((frame.file, frame.line) for frame in _in_loop(evidence, stack)):
@@ -119,7 +119,7 @@ def making(evidence: Evidence) -> Making | None:
             continue
         called = stack.frames[-1].calls or ()
         compiled = any(name.startswith(_COMPILED) for name in called)
-        weights = calls(evidence, stack.frames[-1], _WEIGHTS)
+        weights = is_calling(evidence, stack.frames[-1], _WEIGHTS)
         if (
             weights
             or stack.context == "build"
@@ -147,12 +147,12 @@ def _called_once(evidence: Evidence, place: Place, calls_of: Counter[Stack]) -> 
 
 def _of_model(evidence: Evidence, stack: Stack) -> bool:
     """Whether a call of a model, or its ``predict``, called the compiled function; and traced it or bound arguments."""
-    return any(calls(evidence, frame, api) for frame in own_frames(evidence, stack) for api in (TRAINER, LAYER))
+    return any(is_calling(evidence, frame, api) for frame in own_frames(evidence, stack) for api in (TRAINER, LAYER))
 
 
 def _symbolic(evidence: Evidence, stack: Stack) -> bool:
     """Whether a layer is called to build a model of the functional kind: its variables are made."""
-    return bool(stack.frames) and stack.context == "build" and calls(evidence, stack.frames[-1], LAYER)
+    return bool(stack.frames) and stack.context == "build" and is_calling(evidence, stack.frames[-1], LAYER)
 
 
 def _maker(evidence: Evidence, stack: Stack) -> Frame | None:
@@ -161,7 +161,7 @@ def _maker(evidence: Evidence, stack: Stack) -> Frame | None:
 
 
 def _makes(evidence: Evidence, frame: Frame) -> bool:
-    return any(calls(evidence, frame, api) for api in (LOADING, MAKING, _ADDING))
+    return any(is_calling(evidence, frame, api) for api in (LOADING, MAKING, _ADDING))
 
 
 def _in_loop(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
@@ -178,8 +178,10 @@ def frames_inside(evidence: Evidence, stack: Stack, *, itself: bool = False) -> 
             if work.kind == "call":
                 inside = frame.line == work.where.line
             else:
-                around = frame_loops(evidence, frame)
-                same = enclosing(evidence, frame.file, frame.line) == enclosing(evidence, frame.file, work.where.line)
+                around = find_frame_loops(evidence, frame)
+                same = find_function(evidence, frame.file, frame.line) == find_function(
+                    evidence, frame.file, work.where.line
+                )
                 inside = same and any(loop.line == work.where.line for loop in around)
             if inside and itself:
                 yield frame

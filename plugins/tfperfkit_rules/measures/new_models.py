@@ -7,21 +7,21 @@ from collections.abc import Iterable
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call
-from tfperfkit_rules.measures.source_calls import methods
-from tfperfkit_rules.measures.source_text import Function, Loop, evaluating_loops
+from tfperfkit_rules.measures.source_calls import find_methods
+from tfperfkit_rules.measures.source_text import Function, Loop, find_evaluating_loops
 
 
-def new_models(evidence: Evidence) -> list[SourceSpan]:
+def find_new_models(evidence: Evidence) -> list[SourceSpan]:
     """Find the lines that make a model in the same loop in which ``fit`` is called on it."""
     found = []
-    for file, call in methods(evidence, "fit"):
-        made = made_in(call, evaluating_loops(evidence, file, call))
+    for file, call in find_methods(evidence, "fit"):
+        made = find_making_line(call, find_evaluating_loops(evidence, file, call))
         if made is not None:
             found.append(SourceSpan(file, made))
     return list(dict.fromkeys(found))
 
 
-def made_in(call: Call, around: Iterable[Loop | Function]) -> int | None:
+def find_making_line(call: Call, around: Iterable[Loop | Function]) -> int | None:
     """Find the line, in one of these loops or functions, that makes the object whose method is called; None if the
     object is made elsewhere, or in an unknown place."""
     owner = call.receiver

@@ -10,8 +10,8 @@ from weakref import WeakKeyDictionary
 from tfperfkit.records.samples import Place, Stack
 from tfperfkit.records.steps import Loop as Seen
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.measures.called import COMPILED, LAYER, PREDICT, calls
-from tfperfkit_rules.measures.source_text import enclosing, frame_loops, loop_at
+from tfperfkit_rules.measures.called import COMPILED, LAYER, PREDICT, is_calling
+from tfperfkit_rules.measures.source_text import find_frame_loops, find_function, find_loop
 from tfperfkit_rules.measures.step_place import TAPE, reached
 
 _UPDATES = ("call", "loop_call", "apply", "batch", "train_on_batch", "named")
@@ -26,7 +26,7 @@ def in_pass(evidence: Evidence, stack: Stack, *, within_steps: bool) -> Place | 
     within, beside = _passes(evidence)
     wanted = within if within_steps else beside
     for frame in stack.frames if wanted else ():
-        for loop in frame_loops(evidence, frame):
+        for loop in find_frame_loops(evidence, frame):
             if (frame.file, loop.line) in wanted:
                 return frame.file, loop.line
     return None
@@ -34,7 +34,7 @@ def in_pass(evidence: Evidence, stack: Stack, *, within_steps: bool) -> Place | 
 
 def computes(evidence: Evidence, stack: Stack) -> bool:
     """Whether a sample is of a model or of a compiled function."""
-    return any(calls(evidence, frame, api) for frame in stack.frames for api in (COMPILED, LAYER))
+    return any(is_calling(evidence, frame, api) for frame in stack.frames for api in (COMPILED, LAYER))
 
 
 def at_epoch_end(evidence: Evidence, stack: Stack) -> Place | None:
@@ -42,30 +42,30 @@ def at_epoch_end(evidence: Evidence, stack: Stack) -> Place | None:
     calls in a loop, others tell."""
     names = [frame.name.rpartition(".")[2] for frame in stack.frames]
     begin = next((index for index, name in enumerate(names) if name in _EPOCH_ENDS), None)
-    if begin is None or not calls(evidence, stack.frames[-1], PREDICT):
+    if begin is None or not is_calling(evidence, stack.frames[-1], PREDICT):
         return None
     below = stack.frames[begin:]
-    if any(frame_loops(evidence, frame) for frame in below):
+    if any(find_frame_loops(evidence, frame) for frame in below):
         return None
     return below[-1].file, below[-1].line
 
 
 def _differentiates(evidence: Evidence, loop: Place) -> bool:
     """Whether gradients are taken in it, or in a function that it calls by name: they are added up for an update."""
-    whole = loop_at(evidence, *loop)
+    whole = find_loop(evidence, *loop)
     syntax = evidence.syntax(loop[0])
     if whole is None or syntax is None:
         return False
     called = {call.function.last_name for call in syntax.calls if call.line in whole.lines}
     for tape in evidence.calls(TAPE):
-        function = enclosing(evidence, tape.file, tape.line)
+        function = find_function(evidence, tape.file, tape.line)
         if (tape.file == loop[0] and tape.line in whole.lines) or (function and function.name in called):
             return True
     return False
 
 
 def _computing(evidence: Evidence, loop: Place) -> bool:
-    whole = loop_at(evidence, *loop)
+    whole = find_loop(evidence, *loop)
     stacks = {stack for _, stack in evidence.log.inside(list(evidence.log.whole))}
     return whole is not None and any(
         computes(evidence, stack) and any(frame.file == loop[0] and frame.line in whole.lines for frame in stack.frames)

@@ -10,7 +10,7 @@ from tfperfkit.syntax.names import UNKNOWN
 from tfperfkit.syntax.pauses import PROCESSES, Pause, find_pauses
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.kinds import KINDS
-from tfperfkit_rules.measures.source_calls import files
+from tfperfkit_rules.measures.source_calls import list_files
 
 _OUTSIDE = tuple(kind for kind in KINDS if kind.word in ("network", "programs"))
 
@@ -25,7 +25,7 @@ def sort_polls(evidence: Evidence, pause: Pause) -> list[Place]:
     """List the lines that look at the same object, those first at which the whole run sleeps most."""
     places = {
         (file, line)
-        for file, syntax in files(evidence)
+        for file, syntax in list_files(evidence)
         for line, other in find_pauses(syntax).items()
         if pause.owner and other.owner == pause.owner
     }
@@ -37,6 +37,6 @@ def sort_polls(evidence: Evidence, pause: Pause) -> list[Place]:
 
 def may_wait_outside(evidence: Evidence) -> bool:
     """Whether the script may wait for other processes or machines somewhere, by the APIs that its source calls."""
-    names = {call.name for _, syntax in files(evidence) for call in syntax.calls}
+    names = {call.name for _, syntax in list_files(evidence) for call in syntax.calls}
     known = [name for name in names if name and not name.startswith(UNKNOWN)]
     return any(name.startswith(PROCESSES) or any(kind.wanted.search(name) for kind in _OUTSIDE) for name in known)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.records.samples import Place, Stack
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.measures.called import EVALUATE, PREDICT, Api, calls
+from tfperfkit_rules.measures.called import EVALUATE, PREDICT, Api, is_calling
 from tfperfkit_rules.measures.making import MIN_MADE, making
 from tfperfkit_rules.measures.source_text import find_line_calls
 from tfperfkit_rules.measures.trace_window import reached
@@ -62,8 +62,8 @@ def predicting(evidence: Evidence, found: Iterable[tuple[Stack, int]]) -> Predic
         if fresh is not None and (stack in fresh.dragged or stack in fresh.first_runs):
             continue
         leaf = stack.frames[-1]
-        evaluates = work and calls(evidence, leaf, EVALUATE)
-        if not evaluates and not calls(evidence, leaf, PREDICT):
+        evaluates = work and is_calling(evidence, leaf, EVALUATE)
+        if not evaluates and not is_calling(evidence, leaf, PREDICT):
             continue
         at[leaf.file, leaf.line] += weight
         evaluated += weight * evaluates

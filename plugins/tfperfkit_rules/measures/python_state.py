@@ -14,7 +14,7 @@ from tfperfkit.syntax.expression import Expression
 from tfperfkit.syntax.function import Function
 from tfperfkit.syntax.module import Syntax
 from tfperfkit_rules.measures.kinds import KINDS
-from tfperfkit_rules.measures.source_calls import files
+from tfperfkit_rules.measures.source_calls import list_files
 
 _ENVIRONMENT = next(kind for kind in KINDS if kind.word == "environment")
 _LIBRARIES = ("tensorflow", "keras")
@@ -30,9 +30,9 @@ class PythonState(NamedTuple):
     environment: bool = False
 
 
-def python_state(evidence: Evidence, file: str, function: Function) -> PythonState | None:
+def find_python_state(evidence: Evidence, file: str, function: Function) -> PythonState | None:
     """Find the first such line of a function; None if the source shows none."""
-    return _find_change(file, function, [item for _, other in files(evidence) for item in _list_callable(other)])
+    return _find_change(file, function, [item for _, other in list_files(evidence) for item in _list_callable(other)])
 
 
 def _list_callable(syntax: Syntax) -> Iterator[Function]:

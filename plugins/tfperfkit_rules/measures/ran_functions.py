@@ -23,7 +23,7 @@ class Ran(NamedTuple):
     place: Place
 
 
-def ran(evidence: Evidence) -> list[Ran]:
+def list_ran_functions(evidence: Evidence) -> list[Ran]:
     """The functions that the samples tell, the busiest first. Samples whose function is unknown are left out."""
     data = evidence.offer(OpsData)
     # One that was run by itself: what another's graph calls is part of that.
@@ -43,14 +43,14 @@ def ran(evidence: Evidence) -> list[Ran]:
     return [Ran(functions[number], graph * count / whole, place) for (number, place), count in found.most_common()]
 
 
-def as_called(evidence: Evidence, function: Brief) -> str:
+def name_call(evidence: Evidence, function: Brief) -> str:
     """How the user wrote the call of a function that Keras made: ``net.predict``; "" where that is not one call."""
     written = {name for span in function.callers for name in _list_callees(evidence, span.file, span.line)}
     methods = {name for name in written if name.rpartition(".")[2] in _TRAINER}
     return methods.pop() if len(methods) == 1 else ""
 
 
-def computed_share(evidence: Evidence, function: Brief) -> float:
+def measure_computed_share(evidence: Evidence, function: Brief) -> float:
     """The share of the samples (0 to 1) in which a function computed that was traced at the line, ``predict``'s too."""
     callers = {(span.file, span.line) for span in function.callers}
     whole = inside = 0

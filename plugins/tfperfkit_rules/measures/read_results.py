@@ -9,7 +9,7 @@ from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call, Expression
 from tfperfkit.syntax.module import Syntax, get_file
-from tfperfkit_rules.measures.source_calls import files
+from tfperfkit_rules.measures.source_calls import list_files
 from tfperfkit_rules.measures.step_shares import span
 
 _COMPILES = "tensorflow.function"
@@ -22,7 +22,7 @@ class Reads(NamedTuple):
     calls: tuple[SourceSpan, ...]
 
 
-def of_function(evidence: Evidence, name: str, count: int) -> Reads | None:
+def find_read_results(evidence: Evidence, name: str, count: int) -> Reads | None:
     """Find which of the ``count`` results of the function of this name its callers read.
 
     None if that is unknown: a caller passes on the results as a whole, or the function itself.
@@ -33,7 +33,7 @@ def of_function(evidence: Evidence, name: str, count: int) -> Reads | None:
     return _find_reads(evidence, name, lambda node: node.last_name == name, keys[0] or [])
 
 
-def of_method(evidence: Evidence, names: Iterable[str], count: int) -> Reads | None:
+def find_read_results_of_method(evidence: Evidence, names: Iterable[str], count: int) -> Reads | None:
     """Find the same for a method of any object, whose results are a list."""
     wanted = set(names)
     return _find_reads(
@@ -44,7 +44,7 @@ def of_method(evidence: Evidence, names: Iterable[str], count: int) -> Reads | N
 def _find_reads(evidence: Evidence, name: str, is_it: Callable[[Expression], bool], keys: list[object]) -> Reads | None:
     read: set[int] = set()
     places: list[SourceSpan] = []
-    for file, syntax in files(evidence):
+    for file, syntax in list_files(evidence):
         aliases = {each for each in _find_aliases(syntax, name) if each != name} if name else set()
         for node in syntax.find_expressions("name", "attribute"):
             if not node.is_read or not (is_it(node) or node.text in aliases):
@@ -77,7 +77,7 @@ def _is_compiled(node: Expression | None) -> bool:
 def _find_result_keys(evidence: Evidence, name: str) -> Iterator[list[object] | None]:
     """Find the keys by which the results of each ``return`` are read, in TensorFlow's order: positions in a tuple, or
     the sorted keys of a dictionary. None for anything else."""
-    for _, syntax in files(evidence):
+    for _, syntax in list_files(evidence):
         for function in syntax.functions:
             if function.name == name:
                 yield from map(_list_keys, function.returned)

@@ -15,7 +15,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call
 from tfperfkit_rules.measures.called import Api
 from tfperfkit_rules.measures.making import MIN_MADE
-from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.source_text import find_loops
 
 MIN_SESSION_RUNS = Threshold(
     8,
@@ -110,7 +110,7 @@ def made_in_loops(evidence: Evidence, file: str) -> list[int]:
     lines = {call.line for call in syntax.calls if _adds_op(call)} if syntax is not None else set[int]()
     for stack in evidence.samples.stacks:
         lines |= {frame.line for frame in stack.frames if frame.file == file and makes(frame)}
-    return sorted(line for line in lines if loops(evidence, file, line))
+    return sorted(line for line in lines if find_loops(evidence, file, line))
 
 
 def _adds_op(call: Call) -> bool:

@@ -15,7 +15,7 @@ from tfperfkit.syntax.names import UNKNOWN
 _KERAS = ("keras.", "tensorflow.")
 
 
-def files(evidence: Evidence) -> Iterator[tuple[str, Syntax]]:
+def list_files(evidence: Evidence) -> Iterator[tuple[str, Syntax]]:
     """List the user's files that can be parsed."""
     for file in evidence.files():
         syntax = evidence.syntax(file)
@@ -23,31 +23,31 @@ def files(evidence: Evidence) -> Iterator[tuple[str, Syntax]]:
             yield file, syntax
 
 
-def given(evidence: Evidence, word: str, wanted: Callable[[Expression], bool]) -> list[SourceSpan]:
+def find_given(evidence: Evidence, word: str, wanted: Callable[[Expression], bool]) -> list[SourceSpan]:
     """Find where a keyword of a call, a key of a dictionary or an attribute of this name gets a wanted value."""
     found = {
         SourceSpan(file, line)
-        for file, syntax in files(evidence)
+        for file, syntax in list_files(evidence)
         for line, value in syntax.find_given(word)
         if wanted(value)
     }
     return sorted(found, key=lambda span: (span.file, span.line))
 
 
-def strings(evidence: Evidence, *parts: str) -> list[SourceSpan]:
+def find_strings(evidence: Evidence, *parts: str) -> list[SourceSpan]:
     """Find the lines with a string that contains one of these."""
     return [
         SourceSpan(file, node.line)
-        for file, syntax in files(evidence)
+        for file, syntax in list_files(evidence)
         for node in syntax.find_expressions("constant")
         if isinstance(node.value, str) and any(part in node.value for part in parts)
     ]
 
 
-def methods(evidence: Evidence, *names: str) -> list[tuple[str, Call]]:
+def find_methods(evidence: Evidence, *names: str) -> list[tuple[str, Call]]:
     """Find the calls of these methods on Keras objects, or on objects that are unknown."""
     found = []
-    for file, syntax in files(evidence):
+    for file, syntax in list_files(evidence):
         for call in syntax.calls:
             owner, _, method = call.name.rpartition(".")
             if method in names and (owner == UNKNOWN or f"{owner}.".startswith(_KERAS)):

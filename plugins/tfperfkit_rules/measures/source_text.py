@@ -15,16 +15,16 @@ from tfperfkit_rules.measures import shared
 __all__ = [
     "Function",
     "Loop",
-    "code",
-    "enclosing",
-    "evaluating_loops",
+    "quote_line",
+    "find_function",
+    "find_evaluating_loops",
     "find_line_calls",
     "find_running",
-    "frame_loops",
-    "function_span",
-    "loop_at",
-    "loops",
-    "yielding_loops",
+    "find_frame_loops",
+    "locate_function",
+    "find_loop",
+    "find_loops",
+    "find_yielding_loops",
 ]
 #: How the names of functions end that take an iterable's elements.
 _TAKES_NEXT = ("__next__", "__iter__", ":next")
@@ -35,7 +35,7 @@ _LAZY = (
 )
 
 
-def enclosing(evidence: Evidence, file: str, line: int) -> Function | None:
+def find_function(evidence: Evidence, file: str, line: int) -> Function | None:
     """Find the innermost function around a line; None at a module's top or if the source was not kept."""
     syntax = evidence.syntax(file)
     return syntax.find_function(line) if syntax is not None else None
@@ -53,29 +53,29 @@ def find_running(evidence: Evidence, frame: Frame) -> list[Expression]:
     return syntax.find_running(frame.line, frame.span) if syntax is not None else []
 
 
-def function_span(evidence: Evidence, file: str, line: int) -> SourceSpan:
+def locate_function(evidence: Evidence, file: str, line: int) -> SourceSpan:
     """The ``def`` around a line; the line itself if there is none."""
-    function = enclosing(evidence, file, line)
+    function = find_function(evidence, file, line)
     return SourceSpan(file, function.line, function.name) if function else SourceSpan(file, line)
 
 
-def loops(evidence: Evidence, file: str, line: int) -> tuple[Loop, ...]:
+def find_loops(evidence: Evidence, file: str, line: int) -> tuple[Loop, ...]:
     """Find the loops around a line within its function, outermost first. A loop's header is within the loop."""
     syntax = evidence.syntax(file)
     return syntax.find_loops(line) if syntax is not None else ()
 
 
-def evaluating_loops(evidence: Evidence, file: str, node: Expression) -> tuple[Loop, ...]:
+def find_evaluating_loops(evidence: Evidence, file: str, node: Expression) -> tuple[Loop, ...]:
     """Return the loops that evaluate an expression in each iteration, outermost first: the iterable in a header is
     evaluated once."""
-    around = loops(evidence, file, node.line)
+    around = find_loops(evidence, file, node.line)
     return tuple(loop for loop in around if loop.once is None or not contains_span(loop.once, node.span))
 
 
-def frame_loops(evidence: Evidence, frame: Frame) -> tuple[Loop, ...]:
+def find_frame_loops(evidence: Evidence, frame: Frame) -> tuple[Loop, ...]:
     """Return the loops that run a frame in each iteration, outermost first: without a loop whose iterable the frame
     evaluates. A frame that takes the next element of the iterable is within the loop."""
-    around = loops(evidence, frame.file, frame.line)
+    around = find_loops(evidence, frame.file, frame.line)
     if frame.span is None:
         return around
     return tuple(loop for loop in around if not _evaluates_iterable(evidence, frame, frame.span, loop))
@@ -100,9 +100,9 @@ def _is_generator_call(call: Call) -> bool:
     return any(item.is_generator for item in get_file(call).functions if item.name == call.function.last_name)
 
 
-def yielding_loops(evidence: Evidence, file: str, line: int) -> tuple[Loop, ...]:
+def find_yielding_loops(evidence: Evidence, file: str, line: int) -> tuple[Loop, ...]:
     """Find the loops of the function around a line that yield an element in each iteration."""
-    syntax, scope = evidence.syntax(file), enclosing(evidence, file, line)
+    syntax, scope = evidence.syntax(file), find_function(evidence, file, line)
     if syntax is None:
         return ()
     yields = [node.line for node in syntax.find_expressions("yield")]
@@ -113,13 +113,13 @@ def yielding_loops(evidence: Evidence, file: str, line: int) -> tuple[Loop, ...]
     )
 
 
-def loop_at(evidence: Evidence, file: str, line: int) -> Loop | None:
+def find_loop(evidence: Evidence, file: str, line: int) -> Loop | None:
     """Find the loop that begins at a line."""
     syntax = evidence.syntax(file)
     return next((loop for loop in (syntax.loops if syntax is not None else ()) if loop.line == line), None)
 
 
-def code(evidence: Evidence, file: str, line: int, limit: int = shared.MAX_LINE.value) -> str:
+def quote_line(evidence: Evidence, file: str, line: int, limit: int = shared.MAX_LINE.value) -> str:
     """A line as code to quote, without its comment; "" if it is too long to read."""
     row = evidence.line(file, line).partition("#")[0].strip()
     return row if len(row) <= limit else ""

@@ -10,7 +10,7 @@ from tfperfkit.model import SourceSpan
 from tfperfkit.records.steps import Site
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.source_text import enclosing, function_span, loop_at
+from tfperfkit_rules.measures.source_text import find_function, find_loop, locate_function
 
 TAPE = "tensorflow.GradientTape"
 _KNOWN: WeakKeyDictionary[Evidence, tuple[list[Site], Counter[int]]] = WeakKeyDictionary()
@@ -75,18 +75,18 @@ def step_place(evidence: Evidence) -> StepPlace | None:
         loop = _find_loop(evidence, site) or loop
         handed = _handed_to_strategy(evidence, site)
         if handed is not None:
-            functions.append(function_span(evidence, handed.file, handed.line))
+            functions.append(locate_function(evidence, handed.file, handed.line))
             runs.append(handed)
             continue
         inner = _list_inner_lines(evidence, site, loop)
         if inner:
             functions.append(_find_maker(evidence, inner))
         elif loop is not None:
-            whole = loop_at(evidence, loop.file, loop.line)
+            whole = find_loop(evidence, loop.file, loop.line)
             line = _find_tape(evidence, loop.file, loop.line, whole.last if whole else site.line)
             tape = tape or SourceSpan(loop.file, line or site.line)
         else:
-            functions.append(function_span(evidence, site.file, site.line))
+            functions.append(locate_function(evidence, site.file, site.line))
     fetches = [site for site in reached(evidence, "next") if site.loops]
     if loop is None and fetches:
         loop = SourceSpan(fetches[0].loops[-1].file, fetches[0].loops[-1].line, fetches[0].function)
@@ -103,7 +103,7 @@ def _made_once(evidence: Evidence, site: Site) -> bool:
 def _find_named_step(evidence: Evidence) -> StepPlace | None:
     """The function that the user named as the step, where another library updates the weights (SciPy's minimize)."""
     for site in reached(evidence, "named"):
-        function = enclosing(evidence, site.file, site.line)
+        function = find_function(evidence, site.file, site.line)
         if function is not None and _find_tape(evidence, site.file, function.line, function.last):
             return StepPlace((SourceSpan(site.file, function.line, function.name),), None, None, 1)
     return None
@@ -122,7 +122,7 @@ def _find_loop(evidence: Evidence, site: Site) -> SourceSpan | None:
 
 def _handed_to_strategy(evidence: Evidence, site: Site) -> SourceSpan | None:
     """Where ``strategy.run`` is given the function that updates in another thread, whose stack ends there."""
-    function = enclosing(evidence, site.file, site.line)
+    function = find_function(evidence, site.file, site.line)
     if function is None or site.loops or len(site.chain) > 1:
         return None
     for file in evidence.files():
@@ -140,7 +140,7 @@ def _find_tape(evidence: Evidence, file: str, first: int, last: int) -> int | No
 
 
 def _name_function(evidence: Evidence, file: str, line: int) -> str:
-    function = enclosing(evidence, file, line)
+    function = find_function(evidence, file, line)
     return function.name if function else ""
 
 
@@ -149,20 +149,20 @@ def _list_inner_lines(evidence: Evidence, site: Site, loop: SourceSpan | None) -
     chain = list(reversed(site.chain or ((site.file, site.line),)))
     if loop is None:
         return []
-    scope = enclosing(evidence, loop.file, loop.line)
-    whole = loop_at(evidence, loop.file, loop.line)
+    scope = find_function(evidence, loop.file, loop.line)
+    whole = find_loop(evidence, loop.file, loop.line)
     for index, (file, line) in enumerate(chain):
         within = whole is None or whole.line <= line <= whole.last
-        if file == loop.file and within and enclosing(evidence, file, line) == scope:
+        if file == loop.file and within and find_function(evidence, file, line) == scope:
             return chain[index + 1 :]
-    return chain[-1:] if enclosing(evidence, *chain[-1]) else []
+    return chain[-1:] if find_function(evidence, *chain[-1]) else []
 
 
 def _find_maker(evidence: Evidence, inner: list[tuple[str, int]]) -> SourceSpan:
     """Of the functions on the way to the update, the outermost that holds the tape, so that all of the step is in it;
     else the outermost: the tape is in a function that it calls (``strategy.run``)."""
     for file, line in inner:
-        function = enclosing(evidence, file, line)
+        function = find_function(evidence, file, line)
         if function is not None and _find_tape(evidence, file, function.line, function.last):
             return SourceSpan(file, function.line, function.name)
-    return function_span(evidence, *inner[0])
+    return locate_function(evidence, *inner[0])

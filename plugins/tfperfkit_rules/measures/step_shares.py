@@ -21,7 +21,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.by_hand import collected_by_hand
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
-from tfperfkit_rules.measures.source_text import enclosing, loops
+from tfperfkit_rules.measures.source_text import find_function, find_loops
 
 SAMPLED_MAX = Threshold(
     2.0,
@@ -136,19 +136,19 @@ def text_of(evidence: Evidence, place: Place) -> str:
 
 def span(evidence: Evidence, file: str, line: int) -> SourceSpan:
     """A line with the name of the function around it."""
-    function = enclosing(evidence, file, line)
+    function = find_function(evidence, file, line)
     return SourceSpan(file, line, function.name if function else "")
 
 
 def callers(evidence: Evidence, place: Place) -> tuple[SourceSpan, ...]:
     """The lines on whose way a line was nearly always reached, the nearest first; at most two, other functions'."""
-    own = enclosing(evidence, *place)
+    own = find_function(evidence, *place)
     above = [
         other
         for other in evidence.samples.places()
         if other != place
         and evidence.samples.within(place, other) >= shared.NEARLY_ALWAYS.value
-        and enclosing(evidence, *other) != own
+        and find_function(evidence, *other) != own
         and evidence.line(*other)
     ]
     above.sort(key=lambda other: evidence.samples.share(other))
@@ -162,7 +162,7 @@ def heaviest_loop(evidence: Evidence, rows: list[LineShare], keep: Callable[[Lin
     found: dict[tuple[str, int], float] = {}
     length: dict[tuple[str, int], int] = {}
     for row in rows:
-        for loop in loops(evidence, *row.place):
+        for loop in find_loops(evidence, *row.place):
             key = (row.place[0], loop.line)
             found[key] = found.get(key, 0.0) + row.share
             length[key] = loop.last - loop.line

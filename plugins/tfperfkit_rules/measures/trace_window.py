@@ -12,7 +12,7 @@ from tfperfkit.records.events import of_kind
 from tfperfkit.records.spans import Span
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.source_text import Function, loops
+from tfperfkit_rules.measures.source_text import Function, find_loops
 
 
 class Traced(NamedTuple):
@@ -73,7 +73,7 @@ def entered(evidence: Evidence, file: str, function: Function) -> float | None:
         for row in counts.rows
         if row.file == file and function.line < row.line <= function.last and row.hits
     }
-    within = [line for line in ran if any(loop.line > function.line for loop in loops(evidence, file, line))]
+    within = [line for line in ran if any(loop.line > function.line for loop in find_loops(evidence, file, line))]
     hits = 1 if len(within) == len(ran) else min(ran.values())
     return hits * evidence.step_ms / ms(span[1] - span[0]) if ran else None
 

@@ -9,8 +9,8 @@ from tfperfkit.clock import ms
 from tfperfkit.model import MIN_BETWEEN, Basis, SourceSpan
 from tfperfkit.records.samples import MIN, Stack
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.measures.called import FIT, calls
-from tfperfkit_rules.measures.source_text import enclosing, loops
+from tfperfkit_rules.measures.called import FIT, is_calling
+from tfperfkit_rules.measures.source_text import find_function, find_loops
 
 
 class Stretch(NamedTuple):
@@ -56,16 +56,16 @@ def basis(evidence: Evidence, turn_ms: float) -> Basis:
 
 def in_fit(evidence: Evidence, stack: Stack) -> bool:
     """Whether a call of ``fit`` was the innermost line of the user's own."""
-    return bool(stack.frames) and calls(evidence, stack.frames[-1], FIT)
+    return bool(stack.frames) and is_calling(evidence, stack.frames[-1], FIT)
 
 
 def where(evidence: Evidence, places: list[tuple[str, int]]) -> tuple[SourceSpan, ...]:
     """The lines, and the loop around the first."""
     spans = []
     for file, line in places:
-        function = enclosing(evidence, file, line)
+        function = find_function(evidence, file, line)
         spans.append(SourceSpan(file, line, function.name if function else ""))
-    around = loops(evidence, *places[0])
+    around = find_loops(evidence, *places[0])
     if around:
         spans.append(SourceSpan(places[0][0], around[-1].line, spans[0].function))
     return tuple(dict.fromkeys(spans))

@@ -11,7 +11,7 @@ from tfperfkit.syntax.names import UNKNOWN
 _METHODS = frozenset({"numpy", "item", "tolist"})
 
 
-def first_read(evidence: Evidence, file: str, first: int, last: int) -> int | None:
+def find_first_read(evidence: Evidence, file: str, first: int, last: int) -> int | None:
     """The first of these lines that reads a tensor: by the probe ``devices``, else one that calls NumPy."""
     data = evidence.offer(DevicesData)
     rows = [

@@ -55,7 +55,7 @@ class Copied(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def whole_copies(syntax: Syntax) -> tuple[Copied, ...]:
+def find_whole_copies(syntax: Syntax) -> tuple[Copied, ...]:
     """Find the joins of an array with something, assigned to the same name in a loop, or to the same attribute: its
     method may be called in a loop."""
     return tuple(_find_copies(syntax))

@@ -9,7 +9,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call, Expression
 from tfperfkit.syntax.module import Syntax
 from tfperfkit.syntax.names import UNKNOWN
-from tfperfkit_rules.measures.source_calls import files
+from tfperfkit_rules.measures.source_calls import list_files
 
 _BATCH, _WORD = ("batch", "padded_batch", "ragged_batch"), "batch_size"
 _LIBRARIES = ("keras.", "tensorflow.", f"{UNKNOWN}.")
@@ -28,10 +28,10 @@ class Size(NamedTuple):
     code: str = ""
 
 
-def batch_sizes(evidence: Evidence, batch: int) -> list[Size]:
+def find_batch_sizes(evidence: Evidence, batch: int) -> list[Size]:
     """Find what is passed as a batch's size, calls first; then names of the number ``batch`` by which data is cut."""
     found, cuts = [], []
-    for file, syntax in files(evidence):
+    for file, syntax in list_files(evidence):
         for call in syntax.calls:
             for value, code in _find_sizes(call):
                 literal = value.is_constant(batch)
@@ -45,10 +45,10 @@ def batch_sizes(evidence: Evidence, batch: int) -> list[Size]:
     return found + cuts
 
 
-def makes_single(evidence: Evidence, file: str, line: int) -> bool:
+def makes_batch_of_one(evidence: Evidence, file: str, line: int) -> bool:
     """Whether a line makes a batch of one: ``x[None]``, ``expand_dims``, ``reshape(1, ...)``."""
     syntax = evidence.syntax(file)
-    return syntax is not None and any(map(is_single, syntax.find_line_expressions(line)))
+    return syntax is not None and any(map(is_batch_of_one, syntax.find_line_expressions(line)))
 
 
 def _find_sizes(call: Call) -> Iterator[tuple[Expression, str]]:
@@ -68,7 +68,7 @@ def _find_cutting_names(syntax: Syntax) -> Iterator[Expression]:
     return (name for part in parts for name in part.parts if name.kind == "name")
 
 
-def is_single(node: Expression) -> bool:
+def is_batch_of_one(node: Expression) -> bool:
     """Whether an expression makes a batch of one, as ``makes_single`` says."""
     if not isinstance(node, Call):
         return any(part.is_constant(None) or part.api in _NEW_AXIS for part in node.indices)

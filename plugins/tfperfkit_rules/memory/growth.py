@@ -11,7 +11,7 @@ from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.new_models import new_models
+from tfperfkit_rules.measures.new_models import find_new_models
 
 MIN_GROWTH_BYTES = Threshold(
     8_000_000,
@@ -82,7 +82,7 @@ def kept(evidence: Evidence) -> Iterator[Finding]:
     if unknown:
         yield _kept(evidence, data, unknown[0], data.growth_bytes_per_step)
     elif _sure(data) and not any(row.kind == "graphs" for row in data.growers):
-        models = new_models(evidence)
+        models = find_new_models(evidence)
         if models:
             yield _of_models(data, data.growth_bytes_per_step, models, evidence.unit)
         else:

@@ -13,9 +13,9 @@ from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.called import calls
+from tfperfkit_rules.measures.called import is_calling
 from tfperfkit_rules.measures.session_calls import SESSION, Growing, growing, made_in_loops, makes, sessions_anew
-from tfperfkit_rules.measures.source_text import loop_at, loops
+from tfperfkit_rules.measures.source_text import find_loop, find_loops
 
 MIN_RUN_SHARE = Threshold(
     calibration.SEVERITY_MEDIUM.value,
@@ -109,7 +109,7 @@ def _around(evidence: Evidence, grown: Growing) -> _Price:
     if not grown.site.loops:
         return _Price(0.0, 0.0, ())
     file, line = grown.site.loops[-1].file, grown.site.loops[-1].line
-    loop = loop_at(evidence, file, line)
+    loop = find_loop(evidence, file, line)
     last = loop.last if loop is not None else line
     in_loop: Counter[Place] = Counter()
     made_at: Counter[Place] = Counter()
@@ -123,7 +123,9 @@ def _around(evidence: Evidence, grown: Growing) -> _Price:
             making += count
             in_loop[places[-1]] += count
             made_at[leaf.file, leaf.line] += count
-        elif _innermost(evidence, places[-1]) == line and any(calls(evidence, each, SESSION) for each in stack.frames):
+        elif _innermost(evidence, places[-1]) == line and any(
+            is_calling(evidence, each, SESSION) for each in stack.frames
+        ):
             running += count
     first, others = in_loop.most_common(1), made_at.most_common()
     at = [*(place for place, _ in first), (grown.site.file, grown.site.line), *(place for place, _ in others)]
@@ -144,17 +146,17 @@ def _by_lines(evidence: Evidence) -> _Price | None:
         return None
     found.sort(key=lambda item: -item[0])
     making, where = found[0]
-    around = loops(evidence, where.file, where.line)[-1]
+    around = find_loops(evidence, where.file, where.line)[-1]
     running = 0
     for stack, count in samples.stacks.items():
         here = [each for each in stack.frames if each.file == where.file and around.line <= each.line <= around.last]
         if any(frame.line == where.line for frame in here):
             continue
-        running += count * any(calls(evidence, frame, SESSION) for frame in here)
+        running += count * any(is_calling(evidence, frame, SESSION) for frame in here)
     return _Price(making, running / samples.count, tuple(span for _, span in found))
 
 
 def _innermost(evidence: Evidence, place: Place) -> int:
     """The line of the innermost loop around a line: only the first run after an addition pays for it."""
-    around = loops(evidence, *place)
+    around = find_loops(evidence, *place)
     return around[-1].line if around else 0

@@ -12,7 +12,7 @@ from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.machines import MEASURED_ON
-from tfperfkit_rules.measures.source_calls import files
+from tfperfkit_rules.measures.source_calls import list_files
 
 HALF_SHARE = Threshold(
     0.10,
@@ -112,7 +112,7 @@ def float16_on_cpu(evidence: Evidence) -> Iterator[Finding]:
 def _half_lines(evidence: Evidence) -> tuple[SourceSpan, ...]:
     lines = [
         SourceSpan(file, node.line)
-        for file, syntax in files(evidence)
+        for file, syntax in list_files(evidence)
         if evidence.mentions(file, *_HALF, *_OF_LIBRARY)
         for node in syntax.find_expressions("constant", "name", "attribute")
         if node.is_constant(*_HALF) or ((node.kind == "name" or node.last_name in _HALF) and node.api in _OF_LIBRARY)

@@ -15,7 +15,7 @@ from tfperfkit.records.samples import Place
 from tfperfkit.records.steps import StepTable
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.source_calls import files, methods
+from tfperfkit_rules.measures.source_calls import find_methods, list_files
 from tfperfkit_rules.retrace import advice, codes, first_runs, typed, without
 from tfperfkit_rules.retrace.advice import MAX_SIGNATURE
 from tfperfkit_rules.retrace.cost import Time, lost_ns
@@ -126,7 +126,7 @@ def _fix(evidence: Evidence, code: str, function: TracedFunction, traces: list[T
 
 def _batches(evidence: Evidence) -> bool:
     """Whether a dataset may make batches: a method that does is called, or the sources are not there to tell."""
-    return not any(files(evidence)) or bool(methods(evidence, *_BATCHING))
+    return not any(list_files(evidence)) or bool(find_methods(evidence, *_BATCHING))
 
 
 def _gain(evidence: Evidence, time: Time, function: TracedFunction, traces: list[Trace], share: float) -> gain.Gain:

@@ -18,10 +18,16 @@ from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call, Expression
 from tfperfkit.syntax.module import Syntax
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.called import receiver
-from tfperfkit_rules.measures.new_models import made_in
-from tfperfkit_rules.measures.source_calls import methods
-from tfperfkit_rules.measures.source_text import Loop, enclosing, evaluating_loops, frame_loops, loops
+from tfperfkit_rules.measures.called import name_receiver
+from tfperfkit_rules.measures.new_models import find_making_line
+from tfperfkit_rules.measures.source_calls import find_methods
+from tfperfkit_rules.measures.source_text import (
+    Loop,
+    find_evaluating_loops,
+    find_frame_loops,
+    find_function,
+    find_loops,
+)
 from tfperfkit_rules.retrace import codes, first_runs, without
 from tfperfkit_rules.retrace.cost import ORDINARY
 from tfperfkit_rules.retrace.evaluated_again import evaluated_again
@@ -70,10 +76,10 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     gained = _bound_gain(evidence, share, makes)
     remedy: Remedy = KeepTrace("keras")
     if compiles:
-        name = receiver(compiles[0][1], "the model")
+        name = name_receiver(compiles[0][1], "the model")
         title = f"compile() is called in {evidence.unit.loop}, so Keras traces its functions again"
         file, call = compiles[0]
-        at = made_in(call, evaluating_loops(evidence, file, call))
+        at = find_making_line(call, find_evaluating_loops(evidence, file, call))
         made = SourceSpan(file, at) if at is not None else _find_maker(evidence, file, call, lines)
         if made is not None:
             title = _NEW_MODEL.format(loop=evidence.unit.loop)
@@ -152,10 +158,10 @@ class _Jacobian(NamedTuple):
 
 def _find_jacobian(evidence: Evidence, lines: list[Place]) -> _Jacobian | None:
     """TensorFlow vectorises the loop of a jacobian by tracing it: in a compiled function once, else in each call."""
-    for file, call in methods(evidence, "jacobian", "batch_jacobian"):
+    for file, call in find_methods(evidence, "jacobian", "batch_jacobian"):
         if not any(file == where and line in call.lines for where, line in lines):
             continue
-        method, function = call.function.text, enclosing(evidence, file, call.line)
+        method, function = call.function.text, find_function(evidence, file, call.line)
         put = "Put what the tape watches and this call into a function with @tf.function"
         if function is not None:
             put = f"Put @tf.function on {function.name} (line {function.line})"
@@ -169,7 +175,7 @@ def _find_jacobian(evidence: Evidence, lines: list[Place]) -> _Jacobian | None:
 
 def _advise_keeping(evidence: Evidence, new: SourceSpan) -> str:
     """In the names of the statement that makes the model, which is to be moved."""
-    function, syntax = enclosing(evidence, new.file, new.line), evidence.syntax(new.file)
+    function, syntax = find_function(evidence, new.file, new.line), evidence.syntax(new.file)
     assignments = syntax.assignments if syntax is not None else []
     made = next((item for item in assignments if item.line == new.line), None)
     if made is None or made.targets[0].kind != "name":
@@ -183,12 +189,12 @@ def _advise_keeping(evidence: Evidence, new: SourceSpan) -> str:
 def _find_new_model(evidence: Evidence, lines: list[tuple[str, int]]) -> SourceSpan | None:
     """Where the model is made that a traced line trains or asks, in the loop around it or in its function, which is
     called at each turn then: its functions are traced for each model."""
-    for file, call in methods(evidence, *_TRACES):
+    for file, call in find_methods(evidence, *_TRACES):
         if not any(file == where and line in call.lines for where, line in lines):
             continue
-        function = enclosing(evidence, file, call.line)
+        function = find_function(evidence, file, call.line)
         body = (function,) if function is not None else ()
-        made = made_in(call, (*evaluating_loops(evidence, file, call), *body))
+        made = find_making_line(call, (*find_evaluating_loops(evidence, file, call), *body))
         if made is not None:
             return SourceSpan(file, made, function.name if function is not None else "")
     return None
@@ -196,9 +202,9 @@ def _find_new_model(evidence: Evidence, lines: list[tuple[str, int]]) -> SourceS
 
 def _find_maker(evidence: Evidence, file: str, call: Call, lines: list[tuple[str, int]]) -> SourceSpan | None:
     """Where the loop gets its model from a function that makes it and compiles it, too."""
-    function = enclosing(evidence, file, call.line)
+    function = find_function(evidence, file, call.line)
     body = (function,) if function is not None else ()
-    return _find_new_model(evidence, lines) if made_in(call, body) is not None else None
+    return _find_new_model(evidence, lines) if find_making_line(call, body) is not None else None
 
 
 def _bound_gain(evidence: Evidence, share: float, makes: bool) -> gain.Gain:
@@ -258,7 +264,9 @@ def _goes_on_tracing(evidence: Evidence, steps: int) -> bool:
 def _traces_in_loop(evidence: Evidence) -> bool:
     """Whether a loop of the user's traces, within one long call; saving a model traces many functions, each once."""
     seen = {stack: count for stack, count in evidence.samples.stacks.items() if stack.activity == "tracing"}
-    again = sum(count for stack, count in seen.items() if any(frame_loops(evidence, frame) for frame in stack.frames))
+    again = sum(
+        count for stack, count in seen.items() if any(find_frame_loops(evidence, frame) for frame in stack.frames)
+    )
     return again >= shared.LOOP_SHARE.value * sum(seen.values())
 
 
@@ -269,7 +277,7 @@ def _traces_each_once(evidence: Evidence, steps: int) -> bool:
     seen = {stack: count for stack, count in _choose_samples(evidence).stacks.items() if stack.activity == "tracing"}
     inside, paths, again = False, set[tuple[Place, ...]](), 0
     for stack, count in seen.items():
-        around = [(frame.file, loop.line) for frame in stack.frames for loop in frame_loops(evidence, frame)]
+        around = [(frame.file, loop.line) for frame in stack.frames for loop in find_frame_loops(evidence, frame)]
         if not around:
             paths.add(tuple((frame.file, frame.line) for frame in stack.frames))
         inside = inside or any(loop in own for loop in around)
@@ -281,9 +289,9 @@ def _traces_each_once(evidence: Evidence, steps: int) -> bool:
 def _find_own_models(evidence: Evidence) -> set[Place]:
     """The outermost loops that compile what they go over: another model in each turn."""
     found = set[Place]()
-    for file, call in methods(evidence, "compile"):
-        around = evaluating_loops(evidence, file, call)
-        if around and receiver(call, "") in around[0].targets:
+    for file, call in find_methods(evidence, "compile"):
+        around = find_evaluating_loops(evidence, file, call)
+        if around and name_receiver(call, "") in around[0].targets:
             found.add((file, around[0].line))
     return found
 
@@ -299,12 +307,12 @@ def _traces_late(evidence: Evidence) -> bool:
 def _find_compiles(evidence: Evidence, lines: list[tuple[str, int]]) -> list[tuple[str, Call]]:
     """The calls of ``compile`` inside the loops around the lines that trace, or in functions that are called there; and
     those in a function that a loop calls to trace, which gets the same model each time."""
-    around = [(file, loop) for file, line in lines for loop in loops(evidence, file, line)]
+    around = [(file, loop) for file, line in lines for loop in find_loops(evidence, file, line)]
     seen = [stack.frames[:-1] for stack in _choose_samples(evidence).stacks if stack.activity == "tracing"]
-    outer = {(at.file, loop) for frames in seen for at in frames for loop in frame_loops(evidence, at)}
+    outer = {(at.file, loop) for frames in seen for at in frames for loop in find_frame_loops(evidence, at)}
     return [
         (file, call)
-        for file, call in methods(evidence, "compile")
+        for file, call in find_methods(evidence, "compile")
         if any(
             file == where and (loop.line <= call.line <= loop.last or _is_called_in(evidence, file, call, loop))
             for where, loop in around
@@ -320,7 +328,7 @@ def _is_called_in(evidence: Evidence, file: str, call: Call, loop: Loop) -> bool
 
 def _find_calls_in(evidence: Evidence, file: str, call: Call, loop: Loop) -> list[Call]:
     """The calls in a loop of the function around a call."""
-    function, syntax = enclosing(evidence, file, call.line), evidence.syntax(file)
+    function, syntax = find_function(evidence, file, call.line), evidence.syntax(file)
     if function is None or syntax is None or function.line <= loop.line <= function.last:
         return []
     return [each for each in syntax.find_calls(function.name) if each.line in loop.lines]
@@ -328,15 +336,15 @@ def _find_calls_in(evidence: Evidence, file: str, call: Call, loop: Loop) -> lis
 
 def _keeps_model_in(evidence: Evidence, file: str, call: Call, loop: Loop) -> bool:
     """Whether the function around a call of a model's method gets its model from outside of the loop that calls it."""
-    syntax, function = evidence.syntax(file), enclosing(evidence, file, call.line)
-    calls, owner = _find_calls_in(evidence, file, call, loop), receiver(call, "")
+    syntax, function = evidence.syntax(file), find_function(evidence, file, call.line)
+    calls, owner = _find_calls_in(evidence, file, call, loop), name_receiver(call, "")
     if syntax is None or function is None or not calls or not owner.replace(".", "").isidentifier():
         return False
     names = function.parameters
     stored = _find_stored(syntax)
     bound = {node.text for node in stored if node.line in loop.lines or node.line in function.lines}
     if "." in owner:  # set once, where the object is made: any other method may be called at each turn
-        made = [enclosing(evidence, file, node.line) for node in stored if node.text == owner]
+        made = [find_function(evidence, file, node.line) for node in stored if node.text == owner]
         return bool(made) and all(each is not None and each.name == "__init__" for each in made)
     if owner not in names:
         return owner not in bound

@@ -17,7 +17,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.by_hand import collected_by_hand
 from tfperfkit_rules.measures.kinds import KINDS
-from tfperfkit_rules.measures.source_text import enclosing
+from tfperfkit_rules.measures.source_text import find_function
 from tfperfkit_rules.step.uncollected import shares, without_collections
 
 _ADVICE = next(kind.advice for kind in KINDS if kind.word == "collect")
@@ -59,7 +59,7 @@ def _find_collections(evidence: Evidence) -> Iterator[SourceSpan]:
     """The lines that ask for a collection in a function that prepares batches, or in one that it calls by name."""
     prepare = set(_list_preparing(evidence))
     for row in evidence.calls("gc.collect"):
-        function = enclosing(evidence, row.file, row.line)
+        function = find_function(evidence, row.file, row.line)
         if function is None:
             continue
         name = SourceSpan(row.file, row.line, function.name)
@@ -78,13 +78,13 @@ def _list_preparing(evidence: Evidence) -> Iterator[tuple[str, int]]:
     places += [stage.mapped for row in data.pipelines if row.in_training for stage in row.stages]
     for place in places:
         if place is not None:
-            function = enclosing(evidence, place.file, place.line)
+            function = find_function(evidence, place.file, place.line)
             yield place.file, function.line if function is not None else place.line
 
 
 def _list_called(evidence: Evidence, file: str, line: int) -> set[str]:
     """The names of what a function calls."""
-    syntax, function = evidence.syntax(file), enclosing(evidence, file, line)
+    syntax, function = evidence.syntax(file), find_function(evidence, file, line)
     if syntax is None or function is None:
         return set()
     return {call.function.last_name for call in syntax.calls if call.line in function.lines}

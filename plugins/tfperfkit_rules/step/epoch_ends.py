@@ -16,10 +16,10 @@ from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.called import FIT, calls
+from tfperfkit_rules.measures.called import FIT, is_calling
 from tfperfkit_rules.measures.late_skips import late_skips
 from tfperfkit_rules.measures.moments import moments
-from tfperfkit_rules.measures.source_calls import given
+from tfperfkit_rules.measures.source_calls import find_given
 from tfperfkit_rules.measures.step_shares import span
 
 EPOCH_ENDS_MIN_SHARE = Threshold(
@@ -104,7 +104,7 @@ def _found(evidence: Evidence) -> dict[_What, _Ends]:
 
 def _what(evidence: Evidence, stack: Stack) -> _What | None:
     """Of a call of ``fit`` only: what the script calls itself is reported by others."""
-    if not stack.frames or not calls(evidence, stack.frames[-1], FIT):
+    if not stack.frames or not is_calling(evidence, stack.frames[-1], FIT):
         return None
     if stack.activity == "saving" and stack.context == "callback":
         return "saving"
@@ -184,7 +184,7 @@ _BEST_IS_OFTEN = (
 
 def _write_advice(evidence: Evidence, what: _What) -> str:
     """Return what to do, without what the script does already."""
-    if what == "saving" and given(evidence, "save_best_only", lambda value: value.is_constant(True)):
+    if what == "saving" and find_given(evidence, "save_best_only", lambda value: value.is_constant(True)):
         return _BEST_IS_OFTEN
     return _ADVICE[what]
 

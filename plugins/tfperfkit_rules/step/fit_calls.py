@@ -11,10 +11,10 @@ from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.batch_cost import StepCost
-from tfperfkit_rules.measures.called import FIT, called_at, receiver
+from tfperfkit_rules.measures.called import FIT, find_call_at, name_receiver
 from tfperfkit_rules.measures.fit_calls import costly_calls
 from tfperfkit_rules.measures.graph_time import GRAPH_LEFT
-from tfperfkit_rules.measures.source_calls import methods
+from tfperfkit_rules.measures.source_calls import find_methods
 from tfperfkit_rules.measures.step_shares import span
 
 TOGETHER = Threshold(
@@ -46,9 +46,9 @@ def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
     cost, around = found.cost, found.around_ms
     gained = _gain(cost)
     fit = span(evidence, found.site.file, found.site.line)
-    compiled = methods(evidence, "compile")
+    compiled = find_methods(evidence, "compile")
     first = (span(evidence, compiled[0][0], compiled[0][1].line),) if len(compiled) == 1 else ()
-    model = receiver(compiled[0][1] if first else called_at(evidence, (fit.file, fit.line), FIT))
+    model = name_receiver(compiled[0][1] if first else find_call_at(evidence, (fit.file, fit.line), FIT))
     yield Finding(
         code="STP002",
         family="step",

@@ -10,12 +10,12 @@ from tfperfkit.offers import Pipelines
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.called import FIT, called_at, receiver
+from tfperfkit_rules.measures.called import FIT, find_call_at, name_receiver
 from tfperfkit_rules.measures.compiled_calls import in_calls
 from tfperfkit_rules.measures.growth import growth
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.room import HEADROOM_STEPS, MIN_HEADROOM, factor, range_or_least, widened
-from tfperfkit_rules.measures.source_calls import methods
+from tfperfkit_rules.measures.source_calls import find_methods
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
 
@@ -80,11 +80,11 @@ def several_steps(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _fit_advice(evidence: Evidence, fit: SourceSpan) -> str:
-    compiled = methods(evidence, "compile")
-    call = compiled[0][1] if len(compiled) == 1 else called_at(evidence, (fit.file, fit.line), FIT)
+    compiled = find_methods(evidence, "compile")
+    call = compiled[0][1] if len(compiled) == 1 else find_call_at(evidence, (fit.file, fit.line), FIT)
     return (
-        f"{receiver(call)}.compile(..., steps_per_execution={TOGETHER.value}) runs {TOGETHER.value} steps in one call, "
-        f"with the same results. Callbacks then hear of one batch in {TOGETHER.value}."
+        f"{name_receiver(call)}.compile(..., steps_per_execution={TOGETHER.value}) runs {TOGETHER.value} steps in one "
+        f"call, with the same results. Callbacks then hear of one batch in {TOGETHER.value}."
     )
 
 

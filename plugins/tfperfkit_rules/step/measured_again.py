@@ -11,7 +11,7 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.measures.called import EVALUATE, FIT, called_at, receiver
+from tfperfkit_rules.measures.called import EVALUATE, FIT, find_call_at, name_receiver
 from tfperfkit_rules.measures.moments import moments
 from tfperfkit_rules.step.epoch_ends import EPOCH_ENDS_MIN_SHARE, EPOCHS_MIN
 
@@ -45,7 +45,7 @@ def measured_again(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _finding(evidence: Evidence, row: KerasInput, fit: KerasInput, share: float, ns: int, samples: int) -> Finding:
-    model = receiver(called_at(evidence, (row.file, row.line), EVALUATE))
+    model = name_receiver(find_call_at(evidence, (row.file, row.line), EVALUATE))
     which = "validation" if fit.validation else "training"
     return Finding(
         code="STP011",
@@ -94,8 +94,8 @@ def _has_same_data(evidence: Evidence, row: KerasInput, fit: KerasInput) -> bool
         return row.pipeline is not None and row.pipeline == fit.pipeline
     if row.kind != "arrays" or not row.arrays_bytes or row.arrays_bytes != fit.arrays_bytes:
         return False
-    evaluating = called_at(evidence, (row.file, row.line), EVALUATE)
-    fitting = called_at(evidence, (fit.file, fit.line), FIT)
+    evaluating = find_call_at(evidence, (row.file, row.line), EVALUATE)
+    fitting = find_call_at(evidence, (fit.file, fit.line), FIT)
     ours = evaluating.get_argument("x", 0) if evaluating is not None else None
     theirs = fitting.get_argument(*(("validation_data",) if fit.validation else ("x", 0))) if fitting else None
     if fit.validation and theirs is not None and theirs.items:

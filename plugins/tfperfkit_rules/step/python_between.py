@@ -13,10 +13,10 @@ from tfperfkit.records.spans import Span
 from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.called import FIT, calls
+from tfperfkit_rules.measures.called import FIT, is_calling
 from tfperfkit_rules.measures.kinds import NUMPY, PYTHON, Kind, api, kind_of
 from tfperfkit_rules.measures.own_passes import at_epoch_end, in_pass
-from tfperfkit_rules.measures.source_text import Function, enclosing, loops
+from tfperfkit_rules.measures.source_text import Function, find_function, find_loops
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.step_shares import LineShare, heaviest_loop, span
 from tfperfkit_rules.measures.turns import Stretch, basis, stretch
@@ -49,7 +49,7 @@ def between_steps(evidence: Evidence) -> Iterable[Finding]:
         if not (known[stack] if stack in known else known.setdefault(stack, _prepares(evidence, stack))):
             continue
         leaf = stack.frames[-1]
-        function = enclosing(evidence, leaf.file, leaf.line)
+        function = find_function(evidence, leaf.file, leaf.line)
         key = (leaf.file, function.name if function else "", function.line if function else 0)
         own = functions.setdefault(key, _Own(Counter(), Counter(), Counter(), []))
         own.lines[leaf.file, leaf.line] += ns
@@ -79,7 +79,7 @@ def _prepares(evidence: Evidence, stack: Stack) -> bool:
     if stack.activity != "python" or not stack.frames or stack.context == "evaluate":
         return False
     leaf = stack.frames[-1]
-    if calls(evidence, leaf, FIT) or kind_of(evidence, leaf).role != "work":
+    if is_calling(evidence, leaf, FIT) or kind_of(evidence, leaf).role != "work":
         return False
     if any((site.file, site.line) == (leaf.file, leaf.line) for site in sites(evidence)):
         return False
@@ -97,7 +97,7 @@ def _finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
     low, high = interval(share, len(turns.found))
     rows = [LineShare(place, 0, ns / turns.whole) for place, ns in own.lines.most_common()]
     kind, hottest = _kind(evidence, own), rows[0]
-    around = loops(evidence, *hottest.place)
+    around = find_loops(evidence, *hottest.place)
     loop = None if hottest.share >= ALONE.value * share else heaviest_loop(evidence, rows, lambda row: True)
     counted = evidence.steps.loop
     if loop is not None and counted is not None and (counted.file, counted.line) == (loop.file, loop.line):

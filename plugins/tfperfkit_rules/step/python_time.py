@@ -18,10 +18,10 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.awaited import waited_kind
 from tfperfkit_rules.measures.batch_callbacks import called_by_batch
-from tfperfkit_rules.measures.called import doing, frames_at
-from tfperfkit_rules.measures.constant_calls import constant_call
+from tfperfkit_rules.measures.called import count_frames_at, name_apis
+from tfperfkit_rules.measures.constant_calls import find_constant_call
 from tfperfkit_rules.measures.kinds import NUMPY, PYTHON, Kind, api, kind_of, package
-from tfperfkit_rules.measures.source_text import Loop, enclosing, loops
+from tfperfkit_rules.measures.source_text import Loop, find_function, find_loops
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.step_shares import (
     LineShare,
@@ -101,7 +101,7 @@ def hot_python(evidence: Evidence) -> Iterable[Finding]:
     rows = [_timed(evidence, row) for row in rows if not _is_plain_call(evidence, row)]
     functions: dict[tuple[str, str, int], list[LineShare]] = defaultdict(list)
     for row in rows:
-        function = enclosing(evidence, *row.place)
+        function = find_function(evidence, *row.place)
         key = (row.place[0], function.name if function else "", function.line if function else 0)
         functions[key].append(row)
     for own in _joined(evidence, functions)[:2]:
@@ -133,8 +133,8 @@ def _done_once(evidence: Evidence, own: list[LineShare]) -> bool:
     """Whether these lines are reached once, on the way of a long call: a table that is made before the work begins."""
     if evidence.work is None or evidence.work.kind == "loop":
         return False
-    return not any(loops(evidence, *row.place) for row in own) and not any(
-        loops(evidence, place.file, place.line) for row in own for place in callers(evidence, row.place)
+    return not any(find_loops(evidence, *row.place) for row in own) and not any(
+        find_loops(evidence, place.file, place.line) for row in own for place in callers(evidence, row.place)
     )
 
 
@@ -164,7 +164,7 @@ def _joined(evidence: Evidence, functions: dict[tuple[str, str, int], list[LineS
             continue
         together = list(own)
         for place in callers(evidence, own[0].place):
-            function = enclosing(evidence, place.file, place.line)
+            function = find_function(evidence, place.file, place.line)
             above = (place.file, function.name if function else "", function.line if function else 0)
             if function is not None and above in functions and above not in taken and above != key:
                 together += functions[above]
@@ -182,7 +182,8 @@ def _called_in_its_loop(evidence: Evidence, rows: list[LineShare], row: LineShar
     if loop is None or _is_training_loop(evidence, loop):
         return False
     return any(
-        place.file == loop.file and any(around.line == loop.line for around in loops(evidence, place.file, place.line))
+        place.file == loop.file
+        and any(around.line == loop.line for around in find_loops(evidence, place.file, place.line))
         for place in callers(evidence, row.place)[:1]
     )
 
@@ -193,8 +194,10 @@ def _is_part(evidence: Evidence, rows: list[LineShare], own: list[LineShare]) ->
     kind = _kind(evidence, own)
     if kind in (NUMPY, PYTHON) or _kind(evidence, rows) is not kind:
         return False
-    functions = [enclosing(evidence, *row.place) for row in rows]
-    return any(enclosing(evidence, place.file, place.line) in functions for place in callers(evidence, own[0].place))
+    functions = [find_function(evidence, *row.place) for row in rows]
+    return any(
+        find_function(evidence, place.file, place.line) in functions for place in callers(evidence, own[0].place)
+    )
 
 
 def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
@@ -206,10 +209,10 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     lines = tuple(span(evidence, *row.place) for row in own[:3])
     total = max(evidence.samples.count, 1)
     low, high = interval(min(share, 1.0), total)
-    same = constant_call(evidence, _stacks(evidence, own))
+    same = find_constant_call(evidence, _stacks(evidence, own))
     saved = (1 - LEFT[1], 1 - LEFT[0]) if same is None else (same.part * (1 - LEFT[0]), 1.0)  # done once, it is gone
     gained = AtLeast(*speedups(low * saved[0], min(high, shared.MAX_STEP_SHARE.value) * saved[1]))
-    frames = sum((frames_at(evidence, row.place, "python") for row in own), Counter[Frame]())
+    frames = sum((count_frames_at(evidence, row.place, "python") for row in own), Counter[Frame]())
     kind = _kind(evidence, own)
     around = _turned_around(evidence, hottest)
     advice = kind.advice
@@ -220,7 +223,7 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     if method := called_by_batch(_stacks(evidence, own)):
         advice = f"{_SELDOM.format(name=method)}{advice[0].lower()}{advice[1:]}"
     called = [span(evidence, *same.place)] if same is not None else []
-    alone = frames_at(evidence, hottest.place, "python") if whose == _ON_ONE_LINE else frames
+    alone = count_frames_at(evidence, hottest.place, "python") if whose == _ON_ONE_LINE else frames
     timed = timed_share(evidence, hottest.place) is not None
     measured_in = timed_by(evidence) if timed else window(evidence)
     what, within = _words(evidence, kind, alone or frames), f" of {name}" if name else ""
@@ -269,7 +272,7 @@ def _hottest(evidence: Evidence, own: list[LineShare]) -> tuple[LineShare, str]:
     """The line that takes most, of the function whose own lines do, and that function's name."""
     functions: dict[str, list[LineShare]] = defaultdict(list)
     for row in own:
-        function = enclosing(evidence, *row.place)
+        function = find_function(evidence, *row.place)
         functions[function.name if function else ""].append(row)
     name, rows = max(functions.items(), key=lambda item: sum(row.share for row in item[1]))
     return max(rows, key=lambda row: row.share), name
@@ -277,8 +280,8 @@ def _hottest(evidence: Evidence, own: list[LineShare]) -> tuple[LineShare, str]:
 
 def _first_place(evidence: Evidence, own: list[LineShare], hottest: LineShare, share: float) -> tuple[SourceSpan, str]:
     """The line that takes most of the time; the loop that holds it where no line does; and that in words."""
-    function = enclosing(evidence, *hottest.place)
-    inside = [row for row in own if enclosing(evidence, *row.place) == function]
+    function = find_function(evidence, *hottest.place)
+    inside = [row for row in own if find_function(evidence, *row.place) == function]
     mine = sum(row.share for row in inside)
     if mine < shared.MOSTLY.value * share:
         inside, mine = own, share
@@ -294,7 +297,7 @@ def _turned_around(evidence: Evidence, row: LineShare) -> Loop | None:
     """The outermost loop of its function that repeats a line, besides the loop of the steps."""
     around = [
         loop
-        for loop in loops(evidence, *row.place)
+        for loop in find_loops(evidence, *row.place)
         if not _is_training_loop(evidence, SourceSpan(row.place[0], loop.line))
     ]
     return around[0] if around else None
@@ -316,7 +319,9 @@ def _kind(evidence: Evidence, own: list[LineShare]) -> Kind:
     """What ran, by most of the samples: those in Python, for what the lines hand to TensorFlow is no part of it."""
     kinds: Counter[Kind] = Counter()
     for row in own:
-        for frame, count in (frames_at(evidence, row.place, "python") or frames_at(evidence, row.place)).items():
+        for frame, count in (
+            count_frames_at(evidence, row.place, "python") or count_frames_at(evidence, row.place)
+        ).items():
             kinds[kind_of(evidence, frame)] += count
     return kinds.most_common(1)[0][0] if kinds else PYTHON
 
@@ -333,13 +338,13 @@ def _words(evidence: Evidence, kind: Kind, frames: Counter[Frame]) -> str:
 def _is_plain_call(evidence: Evidence, row: LineShare) -> bool:
     """A line that only fetches a batch or calls the compiled step: what Python does there is letting go of tensors, and
     waiting for the interpreter. Or one whose kind is told apart: it writes, it waits, it collects garbage."""
-    frames = frames_at(evidence, row.place, "python")
+    frames = count_frames_at(evidence, row.place, "python")
 
     def upper(wanted: Callable[[Frame], bool]) -> bool:
         return 2 * sum(count for frame, count in frames.items() if wanted(frame)) >= frames.total()
 
     if any((site.file, site.line) == row.place and site.kind in _CALLS for site in sites(evidence)):
-        return not upper(lambda frame: any(map(_WORK.search, doing(evidence, frame))))
+        return not upper(lambda frame: any(map(_WORK.search, name_apis(evidence, frame))))
     return upper(lambda frame: waited_kind(evidence, frame).role != "work") and frames.total() > 0
 
 
@@ -388,4 +393,4 @@ def _calls(evidence: Evidence, place: Place) -> bool:
         for stack in evidence.samples.stacks
         for frame in stack.frames[:-1]
     )
-    return deeper or any(frame.calls != () for frame in frames_at(evidence, place))
+    return deeper or any(frame.calls != () for frame in count_frames_at(evidence, place))

@@ -14,9 +14,9 @@ from tfperfkit.records.samples import MIN, Frame, Place, Stack
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call
-from tfperfkit_rules.measures.called import FIT, Api, call_of, callee, calls, receiver
+from tfperfkit_rules.measures.called import FIT, Api, find_call, is_calling, name_callee, name_receiver
 from tfperfkit_rules.measures.moments import moments
-from tfperfkit_rules.measures.source_text import frame_loops
+from tfperfkit_rules.measures.source_text import find_frame_loops
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.step.epoch_ends import EPOCH_ENDS_MIN_SHARE, EPOCHS_LEFT_MIN
 
@@ -78,7 +78,7 @@ def _find_saves(evidence: Evidence) -> list[_Saves]:
     saving = {
         (leaf.file, leaf.line): leaf
         for stack in {id(stack): stack for _, stack, _ in taken}.values()
-        if (leaf := stack.frames[-1] if stack.frames else None) is not None and calls(evidence, leaf, SAVE)
+        if (leaf := stack.frames[-1] if stack.frames else None) is not None and is_calling(evidence, leaf, SAVE)
         if _comes_again(evidence, stack)
     }
     last = evidence.steps.steps[-1].end_ns
@@ -93,7 +93,7 @@ def _find_saves(evidence: Evidence) -> list[_Saves]:
         if place is not None:
             ns[place] += took
             samples[place] += 1
-            if place not in in_fit and any(calls(evidence, frame, FIT) for frame in stack.frames):
+            if place not in in_fit and any(is_calling(evidence, frame, FIT) for frame in stack.frames):
                 in_fit.add(place)
             if when <= last + took:
                 times[place] += before != (place, step)
@@ -115,7 +115,7 @@ def _find_saves(evidence: Evidence) -> list[_Saves]:
 
 def _comes_again(evidence: Evidence, stack: Stack) -> bool:
     """Whether a stack stands within a loop, or within a ``fit`` that calls a callback."""
-    return any(calls(evidence, frame, FIT) or frame_loops(evidence, frame) for frame in stack.frames) or (
+    return any(is_calling(evidence, frame, FIT) or find_frame_loops(evidence, frame) for frame in stack.frames) or (
         stack.context == "callback"
     )
 
@@ -123,8 +123,8 @@ def _comes_again(evidence: Evidence, stack: Stack) -> bool:
 def _make_finding(evidence: Evidence, found: _Saves, share: float) -> Finding:
     low, high = interval(share, found.samples)
     ((frame, _), *_) = found.frames.most_common(1)
-    call = call_of(evidence, frame, SAVE)
-    name = callee(call, "saving")
+    call = find_call(evidence, frame, SAVE)
+    name = name_callee(call, "saving")
     seconds = found.at.total() / NS_PER_S
     return Finding(
         code="STP001",
@@ -162,7 +162,7 @@ def _name_model(call: Call | None) -> str:
     if owner.startswith("tensorflow.train"):
         return "model"
     given = call.arguments[0] if owner in _MODULES and call.arguments else None
-    return given.text if given is not None and given.is_plain else receiver(call)
+    return given.text if given is not None and given.is_plain else name_receiver(call)
 
 
 def _advise(name: str, model: str, training: str) -> str:

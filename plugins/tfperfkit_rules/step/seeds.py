@@ -15,7 +15,7 @@ from tfperfkit_rules.measures.batch_callbacks import AROUND_BATCHES
 from tfperfkit_rules.measures.growth import growth
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.room import CALL_START_MS, range_or_least
-from tfperfkit_rules.measures.source_text import enclosing, loops
+from tfperfkit_rules.measures.source_text import find_function, find_loops
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
 
@@ -104,7 +104,7 @@ def _runs_each_step(evidence: Evidence, row: SourceSpan) -> bool:
 def _is_in_loop(evidence: Evidence, row: SourceSpan) -> bool:
     """Whether a line is in the loop of the steps, and no turn may leave it out."""
     counted = evidence.steps.loop
-    around = loops(evidence, row.file, row.line)
+    around = find_loops(evidence, row.file, row.line)
     here = counted is not None and row.file == counted.file and [loop.line for loop in around][-1:] == [counted.line]
     return here and not conditional(evidence, row.file, row.line)
 
@@ -112,10 +112,12 @@ def _is_in_loop(evidence: Evidence, row: SourceSpan) -> bool:
 def _is_called_in_loop(evidence: Evidence, row: SourceSpan, depth: int) -> bool:
     """Whether it stands in a function, in no ``if`` or loop, that the loop of the steps calls by its name, or that
     Keras calls at each batch."""
-    function, syntax = enclosing(evidence, row.file, row.line), evidence.syntax(row.file)
+    function, syntax = find_function(evidence, row.file, row.line), evidence.syntax(row.file)
     if function is None or syntax is None or depth >= shared.FUNCTIONS_DEEP.value:
         return False
-    if any(function.line <= line for line in syntax.find_branches(row.line)) or loops(evidence, row.file, row.line):
+    if any(function.line <= line for line in syntax.find_branches(row.line)) or find_loops(
+        evidence, row.file, row.line
+    ):
         return False
     if function.name in AROUND_BATCHES:
         return True
@@ -134,5 +136,5 @@ def hits_per_step(evidence: Evidence, file: str, line: int) -> float | None:
 def conditional(evidence: Evidence, file: str, line: int) -> bool:
     """Whether an iteration of the innermost loop around a line may skip the line; True if that is unknown."""
     syntax = evidence.syntax(file)
-    around = [loop.line for loop in loops(evidence, file, line) if loop.is_statement]
+    around = [loop.line for loop in find_loops(evidence, file, line) if loop.is_statement]
     return syntax is None or not around or max(syntax.find_branches(line), default=0) > around[-1]

@@ -17,7 +17,7 @@ from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.called import FIT, called_at, calls
+from tfperfkit_rules.measures.called import FIT, find_call_at, is_calling
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.step.epoch_ends import EPOCH_ENDS_MIN_SHARE, EPOCHS_LEFT_MIN, EPOCHS_MIN
@@ -66,7 +66,7 @@ def short_epochs(evidence: Evidence) -> Iterable[Finding]:
             stack.frames
             and not stack.context
             and stack.activity not in _NOT_KERAS
-            and calls(evidence, stack.frames[-1], FIT)
+            and is_calling(evidence, stack.frames[-1], FIT)
         ):
             own[stack.frames[-1].file, stack.frames[-1].line] += 1
     if own.total() < MIN:
@@ -141,7 +141,7 @@ def _finding(evidence: Evidence, found: _Epochs, share: float, between_ns: float
 
 def _write_fit(evidence: Evidence, file: str, line: int, times: int) -> str:
     """The call of ``fit`` with longer epochs, in the script's own words where its source is known."""
-    call = called_at(evidence, (file, line), FIT)
+    call = find_call_at(evidence, (file, line), FIT)
     names = ("x", "y", "batch_size", "epochs")
     found = {name: call.get_argument(name, at) for at, name in enumerate(names)} if call is not None else {}
     given = {name: value.text for name, value in found.items() if value is not None}

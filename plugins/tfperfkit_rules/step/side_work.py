@@ -20,13 +20,13 @@ from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.batch_callbacks import batch_callback
 from tfperfkit_rules.measures.beside import Beside, beside
 from tfperfkit_rules.measures.bounds import Bounds, together
-from tfperfkit_rules.measures.called import EVALUATE, FIT, METRIC, PREDICT, TRAINER, called_at, calls, doing
-from tfperfkit_rules.measures.eager_stacks import eager_parts
+from tfperfkit_rules.measures.called import EVALUATE, FIT, METRIC, PREDICT, TRAINER, find_call_at, is_calling, name_apis
+from tfperfkit_rules.measures.eager_stacks import split_eager_samples
 from tfperfkit_rules.measures.kinds import KINDS, api, kind_of
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.own_passes import in_pass
-from tfperfkit_rules.measures.source_calls import given
-from tfperfkit_rules.measures.source_text import Loop, frame_loops, loops
+from tfperfkit_rules.measures.source_calls import find_given
+from tfperfkit_rules.measures.source_text import Loop, find_frame_loops, find_loops
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import line_shares, span, text_of
 from tfperfkit_rules.measures.turns import basis
@@ -182,7 +182,7 @@ def hot_path(evidence: Evidence) -> Iterable[Finding]:
 def _at_epoch_ends(evidence: Evidence, kind: str) -> bool:
     """Whether Keras' callbacks of a kind are made with nothing said of how often: once an epoch (STP006 tells that)."""
     classes, word = _CALLBACKS[kind]
-    return bool(evidence.calls(*(f"keras.callbacks.{name}" for name in classes))) and not given(
+    return bool(evidence.calls(*(f"keras.callbacks.{name}" for name in classes))) and not find_given(
         evidence, word, lambda value: not value.is_constant(_BY_DEFAULT)
     )
 
@@ -200,19 +200,19 @@ def _seldom(evidence: Evidence, found: Beside) -> bool:
 
 def _kind(evidence: Evidence, compiled: bool, after_epochs: frozenset[str], stack: Stack) -> str:
     leaf = stack.frames[-1] if stack.frames else None
-    if leaf is not None and stack.activity in after_epochs and calls(evidence, leaf, FIT):
+    if leaf is not None and stack.activity in after_epochs and is_calling(evidence, leaf, FIT):
         return ""
     if leaf is not None and evidence.work is None and not _again(evidence, stack):
         return ""
     if stack.activity == "saving":
-        return "loading" if leaf is not None and any(map(_LOADS.search, doing(evidence, leaf))) else "saving"
+        return "loading" if leaf is not None and any(map(_LOADS.search, name_apis(evidence, leaf))) else "saving"
     if stack.activity == "summary":
         return "summary"
     if leaf is None:
         return ""
-    if calls(evidence, leaf, EVALUATE):
+    if is_calling(evidence, leaf, EVALUATE):
         return "evaluate" if evidence.work is None else ""  # outside of training it is the work itself
-    if evidence.work is None and calls(evidence, leaf, PREDICT) and batch_callback(stack) is not None:
+    if evidence.work is None and is_calling(evidence, leaf, PREDICT) and batch_callback(stack) is not None:
         return "evaluate"  # a score of one's own
     if evidence.work is None and in_pass(evidence, stack, within_steps=True) is not None:
         return "evaluate"  # a validation of one's own
@@ -221,7 +221,7 @@ def _kind(evidence: Evidence, compiled: bool, after_epochs: frozenset[str], stac
         if kind.role == "side":
             return kind.word
     handed = compiled and stack.activity in ("eager_ops", "dispatch")
-    if handed and calls(evidence, leaf, METRIC) and not calls(evidence, leaf, TRAINER):
+    if handed and is_calling(evidence, leaf, METRIC) and not is_calling(evidence, leaf, TRAINER):
         return "metrics"
     return ""
 
@@ -238,7 +238,7 @@ def _again(evidence: Evidence, stack: Stack) -> bool:
     """Whether what a stack did can come again: within a loop, or a ``fit`` that does it; else it stands between two
     trainings, and is done once for each. Unknown where a file's source is."""
     return any(
-        calls(evidence, frame, FIT) or frame_loops(evidence, frame) or not evidence.source(frame.file)
+        is_calling(evidence, frame, FIT) or find_frame_loops(evidence, frame) or not evidence.source(frame.file)
         for frame in stack.frames
     )
 
@@ -343,7 +343,7 @@ def _at(found: Beside, stack: Stack) -> bool:
 
 def _is_all_beside(evidence: Evidence, found: Beside) -> bool:
     """Whether metrics are nearly all of what runs operation by operation beside the compiled step."""
-    part = eager_parts(evidence).get("operations")
+    part = split_eager_samples(evidence).get("operations")
     if part is None:
         return False
     own = sum(count for stack, count in part.stacks.items() if _at(found, stack))
@@ -368,7 +368,7 @@ def _where(
     lines = [place for place, _ in at.most_common(3) if place[1]]
     spans = [span(evidence, *place) for place in lines]
     example = f"if step % {seldom} == 0"
-    if kind in _CALLBACKS and lines and called_at(evidence, lines[0], FIT) is not None:
+    if kind in _CALLBACKS and lines and find_call_at(evidence, lines[0], FIT) is not None:
         classes, word = _CALLBACKS[kind]
         example = f'{word}="{_BY_DEFAULT}"'
         made = [
@@ -377,7 +377,7 @@ def _where(
         ]
         return tuple(dict.fromkeys((*made[:2], *spans))), example
     if lines:
-        around = loops(evidence, *lines[0])
+        around = find_loops(evidence, *lines[0])
         if around:
             spans.append(span(evidence, lines[0][0], around[-1].line))
             example = f"if {_counter(around[-1])} % {seldom} == 0: {text_of(evidence, lines[0])}"

@@ -20,7 +20,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit.syntax.container_passes import find_container_passes
 from tfperfkit.syntax.module import Syntax
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.source_text import find_loops
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.step_shares import span, text_of
 from tfperfkit_rules.measures.trend import TREND_ORDER, Trend, over_time, trend
@@ -118,10 +118,10 @@ def _sampled(evidence: Evidence, early: Sequence[Step], late: Sequence[Step], fo
 def _went_through_before(evidence: Evidence, early: Sequence[Step], place: Place) -> bool:
     """Whether early steps ran in a loop around this line; else the steps of another loop are longer, and none grows."""
     file, line = place
-    around = {row.line for row in loops(evidence, file, line)}
+    around = {row.line for row in find_loops(evidence, file, line)}
     stacks = evidence.log.inside([(step.begin_ns, step.end_ns) for step in early])
     lines = {frame.line for _, stack in stacks for frame in stack.frames if frame.file == file}
-    return not around or any(row.line in around for each_line in lines for row in loops(evidence, file, each_line))
+    return not around or any(row.line in around for each_line in lines for row in find_loops(evidence, file, each_line))
 
 
 def _read_whole(evidence: Evidence) -> _Cause | None:
@@ -141,7 +141,7 @@ def _in_steps(evidence: Evidence, file: str, line: int) -> bool:
     """Whether a line runs in the steps: in the loop that makes them, or on a stack that was sampled in them."""
     loop = evidence.steps.loop
     around = loop is not None and loop.file == file
-    if around and any(row.line == loop.line for row in loops(evidence, file, line) if loop is not None):
+    if around and any(row.line == loop.line for row in find_loops(evidence, file, line) if loop is not None):
         return True
     return evidence.samples.share((file, line)) > 0
 

@@ -15,7 +15,7 @@ from tfperfkit.records.spans import Span
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.polling import find_polling_lines
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.source_text import find_loops
 from tfperfkit_rules.measures.step_shares import span
 
 SPIN_MIN_STEPS = Threshold(
@@ -70,7 +70,7 @@ def spins(evidence: Evidence) -> Iterable[Finding]:
         return
     spinner = max(found, key=lambda item: item.busy)
     place = spinner.at.most_common(1)[0][0]
-    around = loops(evidence, *place)
+    around = find_loops(evidence, *place)
     handed = _compare_switching(evidence)
     seen = handed is not None and handed.factor >= SPIN_MIN_FACTOR.value
     gained: Gain = AtLeast(handed.factor) if handed is not None and seen else Unknown()

@@ -16,10 +16,10 @@ from tfperfkit.records.steps import Step
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.source_text import enclosing
+from tfperfkit_rules.measures.source_text import find_function
 from tfperfkit_rules.measures.step_shares import callers, span
 from tfperfkit_rules.measures.trend import TREND_GROUPS, TREND_ORDER, TREND_STEPS, trend
-from tfperfkit_rules.measures.whole_copies import Copied, whole_copies
+from tfperfkit_rules.measures.whole_copies import Copied, find_whole_copies
 from tfperfkit_rules.step.python_time import MIN_SAMPLES
 
 COPIES_LEFT = Threshold(
@@ -62,7 +62,7 @@ def copied_to_grow(evidence: Evidence) -> Iterable[Finding]:
             at[stack.frames[-1].file, copied].append(stack)
     together: defaultdict[tuple[str, object], list[_Place]] = defaultdict(list)
     for file, copied in at:
-        together[file, enclosing(evidence, file, copied.call.line)].append((file, copied))
+        together[file, find_function(evidence, file, copied.call.line)].append((file, copied))
     found = [(sum(_number(evidence, at[place]) for place in places), places) for places in together.values()]
     for _, places in sorted(found, key=lambda row: -row[0])[:1]:
         places.sort(key=lambda place: -_number(evidence, at[place]))
@@ -86,7 +86,7 @@ def _in(evidence: Evidence, stack: Stack) -> Copied | None:
     if leaf is None or syntax is None:
         return None
     running = syntax.find_running(leaf.line, leaf.span)
-    found = next((copied for copied in whole_copies(syntax) if copied.call in running), None)
+    found = next((copied for copied in find_whole_copies(syntax) if copied.call in running), None)
     return None if found is not None and found.written and evidence.work is None else found  # gradients may go through
 
 

@@ -7,14 +7,7 @@ import ast
 import pytest
 
 from tfperfkit.syntax.module import Syntax, parse
-from tfperfkit.syntax.nodes import (
-    find_own_nodes,
-    get_argument,
-    get_last_name,
-    is_constant,
-    list_bound_names,
-    list_read_names,
-)
+from tfperfkit.syntax.nodes import find_own_nodes
 
 SOURCE = """\
 import tensorflow as tf
@@ -66,17 +59,18 @@ def test_loops() -> None:
     assert syntax.find_loops(7) == ()
 
 
-def test_names_of_a_node() -> None:
-    node = ast.parse("total[i], last = rows(i), model.fit").body[0]
-    assert list_bound_names(node) == {"last"}
-    assert list_read_names(node) == {"total", "i", "rows", "model"}
-    value = node.value.elts  # type: ignore[attr-defined]
-    assert [get_last_name(item) for item in (*value, value[0].func, None)] == ["", "fit", "rows", ""]
+def test_names_of_an_expression() -> None:
+    item = read("total[i], last = rows(i), model.fit").assignments[0]
+    assert [(part.bound_names, part.read_names) for part in (item.targets[0], item.value)] == [
+        ({"last"}, {"total", "i"}),
+        (set(), {"rows", "i", "model"}),
+    ]
+    assert [part.last_name for part in item.value.parts] == ["", "", "fit", "rows", "i", "model"]
 
 
 @pytest.mark.parametrize(("text", "values", "expected"), [("1", (1,), True), ("True", (1,), False), ("x", (1,), False)])
 def test_constants(text: str, values: tuple[object, ...], expected: bool) -> None:
-    assert is_constant(ast.parse(text, mode="eval").body, *values) is expected
+    assert read(f"f({text})").calls[0].arguments[0].is_constant(*values) is expected
 
 
 @pytest.mark.parametrize(
@@ -84,10 +78,39 @@ def test_constants(text: str, values: tuple[object, ...], expected: bool) -> Non
     [("f(1, axis=2)", "2"), ("f(1, 3)", "3"), ("f(1)", None), ("f(*x, 3)", None), ("f(1, **x)", None)],
 )
 def test_an_argument(text: str, expected: str | None) -> None:
-    call = ast.parse(text, mode="eval").body
-    assert isinstance(call, ast.Call)
-    found = get_argument(call, "axis", 1)
-    assert (ast.unparse(found) if found is not None else None) == expected
+    found = read(text).calls[0].get_argument("axis", 1)
+    assert (found.text if found is not None else None) == expected
+
+
+def test_what_an_expression_is_made_of() -> None:
+    syntax = read("a.b[0, -1] = x if a.b[2:] in y else [n + 1 for n in range(3)]")
+    item = syntax.assignments[0]
+    (target,) = item.targets
+    assert (target.kind, target.owner and target.owner.dotted, [index.value for index in target.indices]) == (
+        "subscript",
+        "a.b",
+        [0, -1],
+    )
+    (comparison,), (made,) = syntax.find_expressions("comparison"), syntax.find_expressions("comprehension")
+    assert (comparison.operator, [side.text for side in comparison.operands]) == ("in", ["a.b[2:]", "y"])
+    assert made.element is not None and (made.element.operator, made.element.parent) == ("+", made)
+    assert [(name.text, over.text) for name, over in made.generators] == [("n", "range(3)")]
+    (cut,) = syntax.find_expressions("slice")
+    assert [end and end.text for end in cut.bounds] == ["2", None]
+    assert made.owner is None and made.items == [] and made.operator == "" and not target.is_read
+
+
+def test_what_a_call_gives_for_a_parameter() -> None:
+    syntax = read("class A:\n    def f(self, x, n=1): ...\na.f(2, n=3)\na.f(*y)\n")
+    (function,), calls = syntax.functions, syntax.find_calls("f")
+    found = [[function.find_given(call, name) for name in ("x", "n")] for call in calls]
+    assert [[each and each.text for each in row] for row in found] == [["2", "3"], [None, None]]
+
+
+def test_a_loop_evaluates_its_body_but_not_its_iterable() -> None:
+    syntax = read("for x in f(y):\n    g(x)\nh = [k(x) for x in z]\n")
+    around = {call.function.text: [loop.evaluates(call) for loop in syntax.loops] for call in syntax.calls}
+    assert around == {"f": [False, False], "g": [True, False], "k": [False, True]}
 
 
 def test_nodes_of_its_own() -> None:

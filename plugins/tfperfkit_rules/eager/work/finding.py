@@ -47,15 +47,15 @@ from tfperfkit_rules.eager.work.words import (
     places,
     rows_of,
 )
-from tfperfkit_rules.measures.compiled_once import compile_once
-from tfperfkit_rules.measures.eager_stacks import EagerPart, eager_parts
+from tfperfkit_rules.measures.compiled_once import advise_compiling_once
+from tfperfkit_rules.measures.eager_stacks import EagerPart, split_eager_samples
 from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.making import making
 from tfperfkit_rules.measures.source_text import find_line_calls
 from tfperfkit_rules.measures.step_place import step_place
 from tfperfkit_rules.measures.step_shares import span
-from tfperfkit_rules.measures.written_sizes import is_single
+from tfperfkit_rules.measures.written_sizes import is_batch_of_one
 
 EAGER_LEFT_MIN = Threshold(
     0.03,
@@ -100,7 +100,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
     samples = evidence.samples
     if samples.count < MIN or (evidence.work is None and not _compiled_step(evidence)):
         return None
-    parts = eager_parts(evidence)
+    parts = split_eager_samples(evidence)
     part = parts.get("operations")
     joined = part is not None and evidence.work is not None and _joined(evidence, part, parts.get("elements"))
     part = joined or part
@@ -268,7 +268,7 @@ def _compile(evidence: Evidence, model: Model) -> str:
             f"Call {names_of(model.all)} in one function with @tf.function(reduce_retracing=True), made once before "
             "the loop, not in a function that is called in it"
         )
-    return compile_once(evidence, model.file, model.line, model.name)
+    return advise_compiling_once(evidence, model.file, model.line, model.name)
 
 
 def _called(
@@ -331,7 +331,7 @@ def gives_one_row(evidence: Evidence, file: str, line: int, callee: str) -> bool
 
 def _is_one_row(node: Expression, met: tuple[Expression, ...] = ()) -> bool:
     """Whether an expression is one row. ``met``: the expressions on the way here, since names may be circular."""
-    if is_single(node) or any(_is_slice_of_one(index) for index in node.indices[:1]):
+    if is_batch_of_one(node) or any(_is_slice_of_one(index) for index in node.indices[:1]):
         return True
     if node in met:
         return False

@@ -10,13 +10,13 @@ from tfperfkit.offers import HostReads
 from tfperfkit.records.samples import Frame, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.called import LAYER, call_of, callee, calls
+from tfperfkit_rules.measures.called import LAYER, find_call, is_calling, name_callee
 from tfperfkit_rules.measures.eager_stacks import EagerPart
 from tfperfkit_rules.measures.making import frames_inside
-from tfperfkit_rules.measures.python_state import python_state
-from tfperfkit_rules.measures.source_text import Function, Loop, enclosing, frame_loops, loop_at
+from tfperfkit_rules.measures.python_state import find_python_state
+from tfperfkit_rules.measures.source_text import Function, Loop, find_frame_loops, find_function, find_loop
 from tfperfkit_rules.measures.trace_window import entered, reached
-from tfperfkit_rules.measures.value_reads import first_read
+from tfperfkit_rules.measures.value_reads import find_first_read
 
 Place = tuple[str, Function]
 
@@ -40,16 +40,16 @@ def model_of(evidence: Evidence, part: EagerPart) -> Model | None:
     of the user's own layers, which call others."""
     called: Counter[Frame] = Counter()
     for stack, count in part.stacks.items():
-        frame = next((frame for frame in _in_the_loop(evidence, stack) if calls(evidence, frame, LAYER)), None)
+        frame = next((frame for frame in _in_the_loop(evidence, stack) if is_calling(evidence, frame, LAYER)), None)
         if frame is not None:
             called[frame] += count
     if called.total() < shared.LOOP_SHARE.value * part.seen:
         return None
     by_name: Counter[str] = Counter()
     for frame, count in called.items():
-        by_name[callee(call_of(evidence, frame, LAYER), "the model")] += count
+        by_name[name_callee(find_call(evidence, frame, LAYER), "the model")] += count
     frame = called.most_common(1)[0][0]
-    name = callee(call_of(evidence, frame, LAYER), "the model")
+    name = name_callee(find_call(evidence, frame, LAYER), "the model")
     others = (other for other, count in by_name.most_common() if count >= MEDIUM * part.seen and other != name)
     return Model(name, frame.file, frame.line, tuple(others))
 
@@ -62,13 +62,13 @@ def function_of(evidence: Evidence, part: EagerPart) -> Place | None:
         around = dict.fromkeys(
             (frame.file, function)
             for frame in below_a_loop(evidence, stack)
-            if (function := enclosing(evidence, frame.file, frame.line)) is not None
+            if (function := find_function(evidence, frame.file, frame.line)) is not None
         )
         for item in around:
             held[item] += count
     # The outermost hold most; those that hold as much stand in the order of the stacks.
     every = [item for item, count in held.most_common() if count >= shared.LOOP_SHARE.value * part.seen]
-    wide = [item for item in every if python_state(evidence, *item) is None]
+    wide = [item for item in every if find_python_state(evidence, *item) is None]
     # What the loop stands in is not called by it: compiled, it would be traced turn by turn.
     wide = [item for item in wide if not _around(evidence, item)] or wide
     within = next((item for item in wide if not reads(evidence, item)), wide[0] if wide else None)
@@ -81,9 +81,9 @@ def _calling(evidence: Evidence) -> Place | None:
     work = evidence.work
     if work is None or work.kind != "call" or work.iterations is not None:
         return None
-    function = enclosing(evidence, work.where.file, work.where.line)
+    function = find_function(evidence, work.where.file, work.where.line)
     place = (work.where.file, function) if function is not None else None
-    if place is None or python_state(evidence, *place) is not None or reads(evidence, place):
+    if place is None or find_python_state(evidence, *place) is not None or reads(evidence, place):
         return None
     return place
 
@@ -110,7 +110,7 @@ def beside(evidence: Evidence, part: EagerPart, place: Place | None) -> Counter[
     """The samples of operations in the work's own loop, beside the function that is to be compiled, by their lines:
     they may be moved into it. None where it is called on the way of them, or where there is no such loop."""
     own = evidence.work.where if evidence.work is not None and evidence.work.kind == "loop" else None
-    loop = loop_at(evidence, own.file, own.line) if own is not None else None
+    loop = find_loop(evidence, own.file, own.line) if own is not None else None
     found = Counter[int]()
     if own is None or loop is None or place is None:
         return found
@@ -126,7 +126,7 @@ def times_of(evidence: Evidence, part: EagerPart, place: Place | None) -> float 
     if place is not None:
         return entered(evidence, *place)
     own = evidence.work.where if evidence.work is not None else None
-    loop = loop_at(evidence, own.file, own.line) if own is not None else None
+    loop = find_loop(evidence, own.file, own.line) if own is not None else None
     if own is not None and loop is not None:
         return reached(evidence, own.file, loop.line, loop.last)
     file, line = part.lines.most_common(1)[0][0]
@@ -169,7 +169,7 @@ def reads(evidence: Evidence, place: Place) -> list[int]:
     lines = sorted(line for line in found if function.line <= line <= function.last)
     if lines:
         return lines
-    read = first_read(evidence, file, function.line, function.last)
+    read = find_first_read(evidence, file, function.line, function.last)
     return [read] if read is not None else []
 
 
@@ -182,6 +182,6 @@ def _in_the_loop(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
 def below_a_loop(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
     """The frames below the outermost loop; without a loop, those below the work's line."""
     for index, frame in enumerate(stack.frames):
-        if frame_loops(evidence, frame):
+        if find_frame_loops(evidence, frame):
             return stack.frames[index + 1 :]
     return tuple(frames_inside(evidence, stack)) if evidence.work is not None else stack.frames[1:]

@@ -11,13 +11,13 @@ from tfperfkit_rules.eager.work.gain import Left
 from tfperfkit_rules.eager.work.place import Place, below_a_loop, graph_loops, reads
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.batch_callbacks import called_by_batch
-from tfperfkit_rules.measures.called import UPDATE, calls
+from tfperfkit_rules.measures.called import UPDATE, is_calling
 from tfperfkit_rules.measures.eager_stacks import EagerPart
-from tfperfkit_rules.measures.jacobian_rows import JacobianRows, jacobian_rows
+from tfperfkit_rules.measures.jacobian_rows import JacobianRows, find_jacobian_rows
 from tfperfkit_rules.measures.loop_of_batch import BatchLoop
-from tfperfkit_rules.measures.python_state import PythonState, python_state
+from tfperfkit_rules.measures.python_state import PythonState, find_python_state
 from tfperfkit_rules.measures.source_calls import is_compiled
-from tfperfkit_rules.measures.source_text import Loop, enclosing
+from tfperfkit_rules.measures.source_text import Loop, find_function
 from tfperfkit_rules.measures.step_shares import span
 
 LOOPS = (
@@ -88,7 +88,7 @@ def of_update(evidence: Evidence, part: EagerPart) -> str:
     change. "" for others."""
     applied = Counter[int]()
     for stack, count in part.stacks.items():
-        if any(calls(evidence, frame, UPDATE) for frame in stack.frames[-1:]):
+        if any(is_calling(evidence, frame, UPDATE) for frame in stack.frames[-1:]):
             applied[stack.frames[-1].line] += count
     if evidence.work is not None or applied.total() <= shared.MOSTLY.value * part.seen:
         return ""
@@ -105,7 +105,7 @@ def rows_of(evidence: Evidence, part: EagerPart, place: Place | None) -> Jacobia
     if place is None:
         return None
     file, function = place
-    rows = jacobian_rows(evidence, file, range(function.line, function.last + 1))
+    rows = find_jacobian_rows(evidence, file, range(function.line, function.last + 1))
     return rows if rows is not None and part.lines[file, rows.line] >= MEDIUM * part.seen else None
 
 
@@ -178,8 +178,8 @@ def _kept(evidence: Evidence, part: EagerPart) -> PythonState | None:
     """What a function around these operations changes in Python: of the innermost one in the work that does."""
     for stack, _ in part.stacks.most_common(3):
         for frame in reversed(below_a_loop(evidence, stack)):
-            function = enclosing(evidence, frame.file, frame.line)
-            found = python_state(evidence, frame.file, function) if function is not None else None
+            function = find_function(evidence, frame.file, frame.line)
+            found = find_python_state(evidence, frame.file, function) if function is not None else None
             if found is not None:
                 return found
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from evidence_builder import FILE, make_evidence
-from tfperfkit_rules.measures.source_text import frame_loops
+from tfperfkit_rules.measures.source_text import find_frame_loops
 
 from tfperfkit.records.samples import Frame
 
@@ -28,7 +28,7 @@ def around(line: int, text: str, *called: str) -> list[int]:
     row = SOURCE.splitlines()[line - 1]
     begin = row.index(text)
     span = (line, line, begin, begin + len(text))
-    return [loop.line for loop in frame_loops(evidence, Frame(FILE, 1, "<module>", line, span, called))]
+    return [loop.line for loop in find_frame_loops(evidence, Frame(FILE, 1, "<module>", line, span, called))]
 
 
 evidence = make_evidence(source=SOURCE)

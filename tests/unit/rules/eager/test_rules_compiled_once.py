@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from evidence_builder import FILE, make_evidence
-from tfperfkit_rules.measures.compiled_once import compile_once
+from tfperfkit_rules.measures.compiled_once import advise_compiling_once
 
 IN_CLASS = """\
 import tensorflow as tf
@@ -45,15 +45,15 @@ for state in states:
     ],
 )
 def test_the_line_behind_which_a_compiled_call_belongs_is_named(source: str, line: int, name: str, said: str) -> None:
-    assert compile_once(make_evidence(source=source), FILE, line, name) == f"Compile the call once, {said}"
+    assert advise_compiling_once(make_evidence(source=source), FILE, line, name) == f"Compile the call once, {said}"
 
 
 def test_a_method_gives_way_to_a_call_of_what_is_compiled() -> None:
     source = IN_CLASS.replace("self.speller(tokens[-1])", "self.speller.predict(tokens[-1:], verbose=0)")
-    said = compile_once(make_evidence(source=source), FILE, 7, "self.speller", "predict")
+    said = advise_compiling_once(make_evidence(source=source), FILE, 7, "self.speller", "predict")
     assert said.startswith("Compile the call once, behind line 4, which sets self.speller: self.speller_compiled = ")
     assert said.endswith("Line 7 then calls self.speller_compiled(x).numpy(), x a tensor")
-    assert "where self.speller is made" in compile_once(make_evidence(source=source), FILE, 7, "self.speller")
+    assert "where self.speller is made" in advise_compiling_once(make_evidence(source=source), FILE, 7, "self.speller")
 
 
 @pytest.mark.parametrize(
@@ -65,13 +65,15 @@ def test_a_method_gives_way_to_a_call_of_what_is_compiled() -> None:
     ],
 )
 def test_of_an_argument_or_several_models_no_line_is_named(source: str) -> None:
-    said = compile_once(make_evidence(source=source), FILE, 3, "policy")
+    said = advise_compiling_once(make_evidence(source=source), FILE, 3, "policy")
     assert said.startswith("Compile the call once, where policy is made, not in a loop or in a function that one calls")
 
 
 def test_what_the_function_makes_for_each_call_is_to_be_made_once() -> None:
     source = "import keras\ndef look(x):\n    part = keras.Model(m.inputs, m.outputs)\n    return part.predict(x)\n"
-    said = compile_once(make_evidence(source=source), FILE, 4, "part", "predict")
+    said = advise_compiling_once(make_evidence(source=source), FILE, 4, "part", "predict")
     assert said.startswith("Line 3 sets part anew each time that its function is called: make it once, outside of that")
     looped = source.replace("    return part", "    for y in x:\n        part")
-    assert "behind line 3, which sets part" in compile_once(make_evidence(source=looped), FILE, 5, "part", "predict")
+    assert "behind line 3, which sets part" in advise_compiling_once(
+        make_evidence(source=looped), FILE, 5, "part", "predict"
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from defined_names import with_definitions
 from evidence_builder import FILE, make_evidence
-from tfperfkit_rules.measures.same_turns import same_turns
+from tfperfkit_rules.measures.same_iterations import find_same_iterations
 
 from tfperfkit.records.samples import Frame
 
@@ -22,7 +22,7 @@ def loop_of(source: str) -> int | None:
     assert syntax is not None
     here = syntax.find_line_calls(ends["here"])
     call = next(call for call in here if call.function.text in ("model", "forward", "self.net"))
-    found = same_turns(evidence, [Frame(FILE, 1, "f", line) for line in way], call)
+    found = find_same_iterations(evidence, [Frame(FILE, 1, "f", line) for line in way], call)
     return found.line - len(HEAD.splitlines()) if found is not None else None
 
 

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from defined_names import with_definitions
 from evidence_builder import FILE, make_evidence, make_steps
-from tfperfkit_rules.measures.source_text import loop_at
-from tfperfkit_rules.measures.turns_apart import turns_apart
+from tfperfkit_rules.measures.independent_iterations import are_iterations_independent
+from tfperfkit_rules.measures.source_text import find_loop
 from work_builder import frame, sampled, work_evidence
 
 from tfperfkit.records.steps import Loop
@@ -67,7 +67,7 @@ def test_a_compiled_step_that_a_turn_calls_has_no_frames() -> None:
         work_evidence(with_definitions(source.format(line)), [sampled(9, "eager_ops", frame(9))], loop=8)
         for line in LINES
     ]
-    told = [turns_apart(each, FILE, loop) for each in given if (loop := loop_at(each, FILE, 8))]
+    told = [are_iterations_independent(each, FILE, loop) for each in given if (loop := find_loop(each, FILE, 8))]
     assert told == [True, False, False]
 
 
@@ -77,7 +77,7 @@ def test_a_function_that_a_turn_calls_may_change_what_another_reads() -> None:
         work_evidence(with_definitions(source.format(line)), [sampled(9, "eager_ops", frame(6))], loop=5)
         for line in LINES
     ]
-    told = [turns_apart(each, FILE, loop) for each in evidence if (loop := loop_at(each, FILE, 5))]
+    told = [are_iterations_independent(each, FILE, loop) for each in evidence if (loop := find_loop(each, FILE, 5))]
     assert told == [True, False, False]
 
 
@@ -86,9 +86,9 @@ LINES = ("y = x", "v.assign(x)", "global seen; seen = x")
 
 def apart(source: str) -> bool:
     evidence = work_evidence(with_definitions(source), [sampled(9, "eager_ops", frame(4))], loop=3)
-    loop = loop_at(evidence, FILE, 3)
+    loop = find_loop(evidence, FILE, 3)
     assert loop is not None
-    return turns_apart(evidence, FILE, loop)
+    return are_iterations_independent(evidence, FILE, loop)
 
 
 COMPILED = """\
@@ -118,7 +118,7 @@ def test_a_compiled_function_has_no_frames_and_may_change_what_another_turn_read
     texts = [source.format(body) for body in ("y = x", "v.assign(x)", "optimizer.apply_gradients(x)")]
     stacks = [sampled(9, "eager_ops", frame(line + 1))]
     evidence = [work_evidence(with_definitions(text), stacks, loop=line) for text in texts]
-    told = [turns_apart(each, FILE, loop) for each in evidence if (loop := loop_at(each, FILE, line))]
+    told = [are_iterations_independent(each, FILE, loop) for each in evidence if (loop := find_loop(each, FILE, line))]
     assert told == [True, False, False]
 
 
@@ -128,6 +128,6 @@ def test_the_loop_of_the_training_steps_and_one_around_it_need_each_turn(steps: 
     evidence = make_evidence(
         source=with_definitions(source), steps=msgspec.structs.replace(make_steps(9), loop=Loop(FILE, steps))
     )
-    assert [turns_apart(evidence, FILE, loop) for line in (3, 4) if (loop := loop_at(evidence, FILE, line))] == [
-        told
-    ] * 2
+    assert [
+        are_iterations_independent(evidence, FILE, loop) for line in (3, 4) if (loop := find_loop(evidence, FILE, line))
+    ] == [told] * 2

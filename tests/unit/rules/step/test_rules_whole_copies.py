@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from evidence_builder import FILE, MS, make_account, make_evidence, make_samples
-from tfperfkit_rules.measures.whole_copies import whole_copies
+from tfperfkit_rules.measures.whole_copies import find_whole_copies
 from tfperfkit_rules.step.whole_copies import copied_to_grow
 
 from tfperfkit.diagnosis.ranking import rank
@@ -131,7 +131,7 @@ def test_the_columns_of_a_memory_are_one_finding() -> None:
 def test_parts_are_joined_along_the_axis_of_the_copy(line: str, join: str) -> None:
     syntax = parse((*HEAD.splitlines(keepends=True), f"{line}\n"))
     assert syntax is not None
-    (copied,) = whole_copies(syntax)
+    (copied,) = find_whole_copies(syntax)
     assert (copied.join, copied.new) == (join, "x")
 
 
@@ -153,7 +153,7 @@ def test_parts_are_joined_along_the_axis_of_the_copy(line: str, join: str) -> No
 )
 def test_what_copies_an_array_to_make_it_longer(line: str, found: bool) -> None:
     syntax = parse((*HEAD.splitlines(keepends=True), f"{line}\n"))
-    assert syntax is not None and bool(whole_copies(syntax)) == found
+    assert syntax is not None and bool(find_whole_copies(syntax)) == found
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_what_copies_an_array_to_make_it_longer(line: str, found: bool) -> None:
 def test_other_ways_to_write_it(source: str, name: str, join: str) -> None:
     syntax = parse(tuple((HEAD + source).splitlines()))
     assert syntax is not None
-    (copied,) = whole_copies(syntax)
+    (copied,) = find_whole_copies(syntax)
     assert (copied.name, copied.join, copied.kept) == (name, join, False)
 
 
@@ -190,7 +190,7 @@ def test_other_ways_to_write_it(source: str, name: str, join: str) -> None:
 )
 def test_what_does_not_get_longer_by_it(source: str) -> None:
     syntax = parse(tuple((HEAD + source).splitlines()))
-    assert syntax is not None and not whole_copies(syntax)
+    assert syntax is not None and not find_whole_copies(syntax)
 
 
 CHANGED = (

@@ -10,14 +10,14 @@ from weakref import WeakKeyDictionary
 
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.iteration import iterations_independent
-from tfperfkit_rules.measures.known_calls import known_calls
+from tfperfkit_rules.measures.known_calls import find_known_calls
 from tfperfkit_rules.measures.loop_parts import goes_over_parts
 from tfperfkit_rules.measures.source_text import Loop
 
 _KNOWN: WeakKeyDictionary[Evidence, dict[tuple[str, Loop], bool]] = WeakKeyDictionary()
 
 
-def turns_apart(evidence: Evidence, file: str, loop: Loop) -> bool:
+def are_iterations_independent(evidence: Evidence, file: str, loop: Loop) -> bool:
     """Whether the iterations of a ``for`` loop or a comprehension are surely independent; False for ``while``, for
     loops over layers and variables, and if the source was not kept."""
     known = _KNOWN.setdefault(evidence, {})
@@ -30,7 +30,7 @@ def _is_independent(evidence: Evidence, file: str, loop: Loop) -> bool:
     syntax = evidence.syntax(file)
     if syntax is None or _trains(evidence, file, loop) or goes_over_parts(evidence, file, loop):
         return False
-    return iterations_independent(syntax.tree, loop.node, known_calls(evidence, file), draws=False)
+    return iterations_independent(syntax.tree, loop.node, find_known_calls(evidence, file), draws=False)
 
 
 def _trains(evidence: Evidence, file: str, loop: Loop) -> bool:

@@ -11,11 +11,11 @@ from tfperfkit.syntax.expression import Call
 from tfperfkit.syntax.function import Function
 from tfperfkit.syntax.iteration import same_in_every_iteration
 from tfperfkit.syntax.module import get_file
-from tfperfkit_rules.measures.known_calls import known_calls
-from tfperfkit_rules.measures.source_text import evaluating_loops
+from tfperfkit_rules.measures.known_calls import find_known_calls
+from tfperfkit_rules.measures.source_text import find_evaluating_loops
 
 
-class SameTurns(NamedTuple):
+class SameIterations(NamedTuple):
     """A loop whose iterations all get the same from the innermost call of a stack: where the loop begins, and the lines
     that it runs. A call that is handed a function counts as such a loop, with the lines of the function."""
 
@@ -25,17 +25,17 @@ class SameTurns(NamedTuple):
     in_file: str
 
 
-def same_turns(evidence: Evidence, frames: Sequence[Frame], call: Call) -> SameTurns | None:
+def find_same_iterations(evidence: Evidence, frames: Sequence[Frame], call: Call) -> SameIterations | None:
     """Return the innermost such loop around ``call``, which the last of these frames is in; None if there is none, or
     if the frames are of several files."""
     if not frames or any(frame.file != frames[-1].file for frame in frames):
         return None
     file, syntax, inner = frames[-1].file, get_file(call), call
-    known = known_calls(evidence, file)
+    known = find_known_calls(evidence, file)
     for depth in reversed(range(len(frames))):
-        for loop in reversed(evaluating_loops(evidence, file, inner)):
+        for loop in reversed(find_evaluating_loops(evidence, file, inner)):
             if same_in_every_iteration(syntax.tree, call.node, loop.node, known):
-                return SameTurns(file, loop.line, (loop.line + 1, loop.last), file)
+                return SameIterations(file, loop.line, (loop.line + 1, loop.last), file)
         function = syntax.find_function(frames[depth].line)
         if depth == 0 or function is None:
             break
@@ -43,7 +43,7 @@ def same_turns(evidence: Evidence, frames: Sequence[Frame], call: Call) -> SameT
         handed = _find_handing_call(here, function)
         if handed is not None:
             if same_in_every_iteration(syntax.tree, call.node, function.node, known):
-                return SameTurns(file, handed.line, (function.line + 1, function.last), file)
+                return SameIterations(file, handed.line, (function.line + 1, function.last), file)
             inner = handed
             continue
         leading = [item for item in here if item.function.last_name == function.name]

@@ -41,7 +41,7 @@ class Case:
     the first finding, the best first; empty for a healthy script. ``families``: acceptable families, for causes that
     several rules may rightly name; the planted place alone decides then. ``kind``: "time" (it must be slower than its
     twin), "memory" or "no effect". ``source``: where people met it, or the API's own source that says it. ``ranks``:
-    how many workers it is launched as; alone it starts the second itself. ``renamed``: ``test_renaming.py`` runs it
+    how many workers it is launched as; alone it starts the second itself. ``renamed``: ``test_rewriting.py`` runs it
     with other names, as it should for each rule that reads the source or asks what ran.
     """
 

@@ -4,7 +4,8 @@
 ``from numpy.random import choice as pick``. What a call gives is its name with "()", an element of it with "[]":
 ``rng.choice`` is ``numpy.random.default_rng().choice`` where ``rng = numpy.random.default_rng(7)``. An instance of a
 class of the user's that derives from a library's counts as one of that: ``Net()`` is ``keras.Model()``. How the
-user names things plays no part. An object that the file does not make (an argument) is "?": ``?.fit``.
+user names things plays no part, nor where they keep them: a function in a dictionary, in an attribute or behind
+``functools.partial`` is that function. An object that the file does not make (an argument) is "?": ``?.fit``.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from tfperfkit.syntax.contents import Contents
 from tfperfkit.syntax.nodes import list_returned
-from tfperfkit.syntax.scopes import Binding, Scope, Scopes
+from tfperfkit.syntax.scopes import Binding, Function, Scope, Scopes
 
 UNKNOWN = "?"
 _DEEPEST = 16
@@ -33,6 +35,11 @@ _SAME = (
     ("tf_keras.", "keras."),
     ("tensorflow.python.keras.", "keras."),
 )
+#: What these return stands for their first argument when it is called; the second ones, for a function of the user's.
+_HANDS_ON = ("functools.partial", "functools.cache", "functools.lru_cache", "functools.lru_cache()")
+_COMPILES = ("tensorflow.function", "tensorflow.function()")
+#: Objects that are what the script stores in them.
+_PLAIN_OBJECTS = ("", "builtins.object()", "builtins.type()()", "types.SimpleNamespace()", "argparse.Namespace()")
 _WRAP = ("enumerate", "reversed", "sorted", "list", "tuple", "iter", "set", "zip")
 
 
@@ -42,7 +49,7 @@ class _Value(NamedTuple):
     name: str
     made: ast.ClassDef | None = None
     instance: bool = False
-    function: ast.FunctionDef | ast.AsyncFunctionDef | None = None
+    function: Function | None = None
 
 
 class Names:
@@ -55,6 +62,7 @@ class Names:
             self._scopes = Scopes(tree)
         except RecursionError:
             self._scopes, self._is_lost = Scopes(ast.Module([], [])), True
+        self._contents = Contents(self._scopes, self._find_api, self._find_class)
         self._names: dict[ast.AST, str] = {}
         self._visits = 0  # of the question that is being answered
         self._looks: Counter[int] = Counter()  # its own too, by the bindings' identity
@@ -122,7 +130,10 @@ class Names:
         if isinstance(node, ast.Call):
             return self._of_call(node, scope, seen)
         if isinstance(node, ast.Subscript):
-            return self._element(node.value, None, scope, seen)
+            held = self._contents.find_held(node.value, node.slice, scope)
+            return self._of_all(held, seen) if held else self._element(node.value, None, scope, seen)
+        if isinstance(node, ast.Lambda):
+            return _Value("", function=node)
         if isinstance(node, ast.BinOp):
             sides = (self._value(side, scope, seen) for side in (node.left, node.right))
             return next((side for side in sides if side is not None and not side.name.startswith(UNKNOWN)), None)
@@ -133,6 +144,14 @@ class Names:
         if isinstance(node, ast.IfExp):
             return self._one(self._value(side, scope, seen) for side in (node.body, node.orelse))
         return None
+
+    def _find_api(self, node: ast.expr, scope: Scope) -> str:
+        found = self._value(node, scope, ())
+        return found.name if found is not None else ""
+
+    def _find_class(self, node: ast.expr, scope: Scope) -> ast.ClassDef | None:
+        found = self._value(node, scope, ())
+        return found.made if found is not None else None
 
     def _of_name(self, name: str, scope: Scope, seen: tuple[object, ...]) -> _Value | None:
         found = scope.look_up(name)
@@ -194,6 +213,9 @@ class Names:
             own = self._scopes.classes[owner.made].attributes.get(node.attr)
             if own:
                 return self._of_bindings(own, self._scopes.module, seen)
+        kept = self._find_stored(node, owner, scope, seen)
+        if kept is not None:
+            return kept
         if owner is None or (not owner.name and owner.made is None and owner.function is None):
             return _Value(f"{UNKNOWN}.{node.attr}")
         return _Value(f"{owner.name}.{node.attr}") if owner.name else _Value(f"{UNKNOWN}.{node.attr}")
@@ -202,6 +224,10 @@ class Names:
         called = self._value(node.func, scope, seen)
         if called is None:
             return None
+        if called.name in (*_HANDS_ON, *_COMPILES) and node.args:
+            around = self._value(node.args[0], scope, seen)
+            if around is not None and (around.function is not None or called.name in _HANDS_ON):
+                return around
         if called.function is not None:
             if called.function in seen:
                 return None
@@ -227,10 +253,14 @@ class Names:
         if isinstance(node, ast.Call):
             called = self._value(node.func, scope, seen)
             word = called.name.removeprefix("builtins.") if called is not None else ""
+            if isinstance(node.func, ast.Attribute) and node.func.attr in ("values", "items") and not node.args:
+                held = self._contents.find_held(node.func.value, None, scope)
+                if held:
+                    return self._of_all(held, seen) if node.func.attr == "values" or position == 1 else None
             if word in _WRAP and node.args:
                 return self._wrapped(word, node.args, position, scope, seen)
-        if isinstance(node, (ast.Name, ast.Attribute)):
-            found = self._stored(node, scope, seen)
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+            found = self._stored(node, position, scope, seen)
             if found is not None:
                 return found
         value = self._value(node, scope, seen)
@@ -247,28 +277,38 @@ class Names:
             return self._one(self._element(item, None, scope, seen) for item in given)
         return self._element(given[0], position, scope, seen)
 
-    def _stored(self, node: ast.Name | ast.Attribute, scope: Scope, seen: tuple[object, ...]) -> _Value | None:
+    def _of_all(self, nodes: Sequence[ast.expr], seen: tuple[object, ...]) -> _Value | None:
+        return self._one(self._value(item, self._scopes.of(item), (*seen, item)) for item in nodes if item not in seen)
+
+    def _find_stored(
+        self, node: ast.Attribute, owner: _Value | None, scope: Scope, seen: tuple[object, ...]
+    ) -> _Value | None:
+        """Find what the script itself stores in an attribute of an object."""
+        if not isinstance(node.value, ast.Name) or (owner is not None and owner.name not in _PLAIN_OBJECTS):
+            return None
+        bindings = self._contents.find_fields(node, scope)
+        found = self._of_bindings(bindings, scope, seen) if bindings else None
+        if found is None and owner is not None and owner.name in ("types.SimpleNamespace()", "argparse.Namespace()"):
+            return self._of_all(self._contents.find_held(node.value, ast.Constant(node.attr), scope), seen)
+        return found
+
+    def _stored(
+        self,
+        node: ast.Name | ast.Attribute | ast.Subscript,
+        position: int | None,
+        scope: Scope,
+        seen: tuple[object, ...],
+    ) -> _Value | None:
         """What a list under this name was made of, or what was added to it."""
-        bindings: list[Binding] = []
-        added: list[ast.expr] = []
-        if isinstance(node, ast.Name):
-            found = scope.look_up(node.id)
-            if found is not None:
-                bindings = found[1]
-                added = [*scope.added.get(node.id, ()), *(found[0].added.get(node.id, ()) if found[0] != scope else ())]
-        else:
-            owner = self._value(node.value, scope, seen)
-            if owner is not None and owner.made is not None:
-                body = self._scopes.classes[owner.made]
-                bindings, added = body.attributes.get(node.attr, []), body.added.get(node.attr, [])
-        if self._lost_in(bindings):
+        made = self._contents.find_made(node, scope)
+        if self._lost_in(made.bindings):
             return None
         values: list[_Value | None] = [
-            self._value(item, self._scopes.of(item), (*seen, item)) for item in added if item not in seen
+            self._value(item, self._scopes.of(item), (*seen, item)) for item in made.added if item not in seen
         ]
-        for item in bindings:
-            if item not in seen and item.kind == "value" and isinstance(item.node, ast.expr):
-                values.append(self._element(item.node, None, self._scopes.of(item.node), (*seen, item)))
+        for item in made.assigned:
+            if item not in seen:
+                values.append(self._element(item, position, self._scopes.of(item), (*seen, item)))
         return self._one(values)
 
     @staticmethod

@@ -28,12 +28,18 @@ class Binding:
 
 @dataclass(eq=False)
 class Scope:
-    """``names`` are what is bound here; ``added`` are expressions appended to a list of that name."""
+    """``names`` are what is bound here; ``added`` are expressions appended to a list of that name; ``items`` are (key,
+    value) stored in a dictionary or list of that name, ``fields`` what is bound to attributes of an object of it. Of a
+    class, they go by the names of attributes. ``grown``: what is appended to an item, or to an attribute of an object,
+    of that name."""
 
     node: ast.AST
     parent: Scope | None
     names: dict[str, list[Binding]] = field(default_factory=dict)
     added: dict[str, list[ast.expr]] = field(default_factory=dict)
+    items: dict[str, list[tuple[ast.expr, ast.expr]]] = field(default_factory=dict)
+    fields: dict[tuple[str, str], list[Binding]] = field(default_factory=dict)
+    grown: dict[str, list[tuple[ast.Subscript | ast.Attribute, ast.expr]]] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
     #: Of a class: what its methods and its body bind to attributes of the instance.
     attributes: dict[str, list[Binding]] = field(default_factory=dict)
@@ -64,7 +70,17 @@ class Scopes(ast.NodeVisitor):
         self.classes: dict[ast.ClassDef, Scope] = {}
         self._of: dict[ast.AST, Scope] = {}
         self._scope = self.module
+        #: Stores into what a name stands for, which may be bound further below: (scope, name, what to do there).
+        self._stores: list[tuple[Scope, str, ast.Subscript | ast.Attribute, ast.expr]] = []
         self.visit(tree)
+        for scope, name, target, value in self._stores:
+            found = scope.look_up(name)
+            if found is not None and isinstance(target.ctx, ast.Load):
+                found[0].grown.setdefault(name, []).append((target, value))
+            elif found is not None and isinstance(target, ast.Subscript):
+                found[0].items.setdefault(name, []).append((target.slice, value))
+            elif found is not None and isinstance(target, ast.Attribute):
+                found[0].fields.setdefault((name, target.attr), []).append(Binding("value", value))
 
     def of(self, node: ast.AST) -> Scope:
         return self._of.get(node, self.module)
@@ -187,6 +203,10 @@ class Scopes(ast.NodeVisitor):
                 owner = self._owner(added.value)
                 if owner is not None and isinstance(added.value, ast.Attribute):
                     owner.added.setdefault(added.value.attr, []).append(node.args[0])
+                elif isinstance(added.value, (ast.Subscript, ast.Attribute)) and isinstance(
+                    added.value.value, ast.Name
+                ):
+                    self._stores.append((self._scope, added.value.value.id, added.value, node.args[0]))
         self.generic_visit(node)
 
     def _with(self, items: list[ast.withitem]) -> None:
@@ -203,6 +223,14 @@ class Scopes(ast.NodeVisitor):
             owner = self._owner(target)
             if owner is not None:
                 owner.attributes.setdefault(target.attr, []).append(Binding("value", value))
+            elif isinstance(target.value, ast.Name):
+                self._stores.append((self._scope, target.value.id, target, value))
+        elif isinstance(target, ast.Subscript):
+            owner = self._owner(target.value)
+            if isinstance(target.value, ast.Name):
+                self._stores.append((self._scope, target.value.id, target, value))
+            elif owner is not None and isinstance(target.value, ast.Attribute):
+                owner.items.setdefault(target.value.attr, []).append((target.slice, value))
         elif isinstance(target, (ast.Tuple, ast.List)):
             given = value.elts if isinstance(value, (ast.Tuple, ast.List)) else None
             for index, item in enumerate(target.elts):

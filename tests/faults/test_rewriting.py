@@ -124,7 +124,7 @@ def calls_of_libraries(text: str) -> Counter[str]:
     """The functions of libraries that a script calls, as the tool reads them."""
     syntax = parse(tuple(text.splitlines()))
     assert syntax is not None
-    names = (syntax.name(call.func) for call in syntax.calls)
+    names = (call.name for call in syntax.calls)
     return Counter(name for name in names if name and not name.startswith(("?", "builtins.")))
 
 

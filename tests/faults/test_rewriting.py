@@ -40,6 +40,8 @@ QUICK = ("numpy_ranking_loss", "handmade_decoder")
 LONG = [case.name for case in ALL.values() if case.renamed and case.name not in QUICK]
 #: The scripts whose source is read in each form: every twelfth and one for the form ``lambdas``, or all.
 SEEN = [*ALL.values()] if os.environ.get("TFPERF_LONG") else [*[*ALL.values()][::12], ALL["eager_dcgan"]]
+#: Forms that hand objects to functions of the script: what an argument is, the tool leaves open.
+PASSES_OBJECTS = {"loop_helpers"}
 #: Scripts of different rules, and forms in which they are run. Who has more time adds more.
 LIVE = {
     "session_heads": ("bound_methods", "subscripts", "loop_helpers", "job_class"),
@@ -175,7 +177,8 @@ def test_no_form_hides_what_a_script_calls(form: str) -> None:
         if other is not None:
             written += 1
             missing = calls_of_libraries(text) - calls_of_libraries(other)
-            lost.update({(case.name, name): count for name, count in missing.items()})
+            known = {name for name in missing if form in PASSES_OBJECTS and "()" in name}
+            lost.update({(case.name, name): count for name, count in missing.items() if name not in known})
     assert written
     assert not lost
 

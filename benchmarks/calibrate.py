@@ -201,10 +201,13 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write what was measured, with all points")
     parser.add_argument("--page", type=Path, metavar="FILE", help="measure nothing, write the page of numbers in use")
     arguments = parser.parse_args()
+    source = ROOT / "docs" / "calibration.md"
     if arguments.page:
+        if arguments.page.resolve() == source:
+            parser.error(f"{arguments.page} gets its tables when the site is made: name another file")
         from benchmarks.collected import fill_in
 
-        arguments.page.write_text(fill_in((ROOT / "docs" / "calibration.md").read_text(encoding="utf-8")))
+        arguments.page.write_text(fill_in(source.read_text(encoding="utf-8")))
         return
     if arguments.rounds < 1:
         parser.error("--rounds must be 1 or more")

@@ -117,6 +117,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, metaclass=TakesStated):
     work_kind: Literal["loop", "call", ""] = ""
     #: What it costs as a share of the run, from the start of the process to its end; None where that is not known.
     share_of_run: float | None = None
+    #: The same in seconds of the run; None where that is not known.
+    costs_s: float | None = None
     #: Seconds that its remedy would take off this run, from and to; the upper end is None where the gain is "at least".
     saves_s: tuple[float, float | None] | None = None
     #: What is in ``saves_s`` of other parts of the run: no factor and no share has it.
@@ -331,6 +333,25 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.where.file.replace(chr(92), '/').rpartition('/')[2]}:{self.where.line}"
 
 
+class CallTime(msgspec.Struct, frozen=True, kw_only=True):
+    """A call site of the user's code that took 2 % of the run or more, with all that ran below it.
+
+    ``call``: what the line calls, as the user wrote it; "" for the user's own Python. ``seconds`` are of the run; no
+    moment counts for two of a report's calls. ``parts_s``: the same by part of the run. ``times``: how often the line
+    was seen to run, at least. ``callers``: the user's lines on the way to it, outermost first. ``findings``: the codes
+    of those that own most of its time; none if its time has no known cause.
+    """
+
+    where: SourceSpan
+    call: str
+    seconds: float
+    share_of_run: float
+    parts_s: dict[str, float] = {}
+    times: int = 0
+    callers: tuple[SourceSpan, ...] = ()
+    findings: tuple[str, ...] = ()
+
+
 class Overhead(msgspec.Struct, frozen=True, kw_only=True):
     """The tool's own cost, measured in this very run.
 
@@ -372,6 +393,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     shown: tuple[str, ...] | None = None  # probes whose sections the console shows in full; None: all
     work: tuple[Work, ...] = ()  # outside of training steps, the longest first
     run_account: RunAccount | None = None
+    calls: tuple[CallTime, ...] = ()  # where the run's time went by call site, the costliest first
     headroom: tuple[
         Finding, ...
     ] = ()  # what other choices would gain, the most first; empty where a finding comes first

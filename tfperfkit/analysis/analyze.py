@@ -23,6 +23,7 @@ from tfperfkit.analysis.step_summary import of_work, summarize
 from tfperfkit.analysis.stored_run import Facts, StoredCapture, agent_facts, beginning
 from tfperfkit.analysis.window_deaths import sentence
 from tfperfkit.analysis.work.views import views
+from tfperfkit.diagnosis.call_sites import list_calls
 from tfperfkit.diagnosis.every_work import findings as find
 from tfperfkit.diagnosis.headline import (
     FAILED_EARLY,
@@ -204,6 +205,7 @@ def _study(
         work=tuple(of_work(item) for item in work),
         shown=None if show_all else shown if shown is not None else _shown_probes(manifest),
         run_account=evidence.run_account,
+        calls=list_calls(evidence, ranked),
         children=family,
         history=evidence.history,
         words=_window_words(evidence),

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from tfperfkit.ledger.call_names import name_call
 from tfperfkit.ledger.call_tree import CallSite, Ledger
-from tfperfkit.model import MIN_BETWEEN, SourceSpan
+from tfperfkit.ledger.ownership import EXPLAINS, find_owned
+from tfperfkit.model import MIN_BETWEEN, CallTime, Finding, SourceSpan
 from tfperfkit.records.samples import Place
 from tfperfkit.rule import Evidence
 
 #: Fewer separate times say little about how often a call was made.
 _OFTEN = 3
+#: A listed call takes at least this share of the run; more than these are not listed.
+_MIN_LISTED, _MAX_LISTED = 0.02, 12
 #: Parts of a run that no call of the user's can shorten.
 _PAID_ONCE = ("imports", "ending", "tfperf", "not sampled")
 
@@ -44,6 +47,37 @@ def find_costliest_call(
     times = count_times(evidence, sites[0].place)
     often = f", called at least {times} times" if times >= _OFTEN else ""
     return NamedCall(sites[0], f"{name} ({_name_place(sites[0].where)}){often}")
+
+
+def list_calls(evidence: Evidence, findings: Sequence[Finding]) -> tuple[CallTime, ...]:
+    """Return the call sites that took 2 % of the run or more, the costliest first, with the findings that own them."""
+    ledger = evidence.run_ledger
+    mine = Ledger(entry for entry in ledger.entries if entry.part not in _PAID_ONCE)
+    every = frozenset(range(len(ledger.entries)))
+    owners = []
+    for finding in findings:
+        claim = (finding.share_of_run or 0.0) * ledger.total
+        if finding.severity != "info" and claim:
+            owners.append((finding.code, claim, find_owned(finding, ledger, every, claim)))
+    found = []
+    for site in mine.find_call_sites(_MIN_LISTED * ledger.total)[:_MAX_LISTED] if ledger.total else ():
+        below = ledger.find_below([site.place])
+        codes = [
+            code for code, claim, owned in owners if min(claim, ledger.add_up(owned & below)) >= EXPLAINS * site.value
+        ]
+        found.append(
+            CallTime(
+                where=site.where,
+                call=name_call(site.frame, evidence.source(site.frame.file)),
+                seconds=site.value,
+                share_of_run=site.value / ledger.total,
+                parts_s=dict(site.parts),
+                times=count_times(evidence, site.place),
+                callers=tuple(SourceSpan(frame.file, frame.line, frame.name) for frame in site.callers),
+                findings=tuple(dict.fromkeys(codes)),
+            )
+        )
+    return tuple(found)
 
 
 def count_times(evidence: Evidence, place: Place) -> int:

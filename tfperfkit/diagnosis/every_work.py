@@ -146,7 +146,8 @@ def _price_for_run(
         # A graph with less in it is traced sooner: at most in proportion.
         most = gain.saving(max(item.gain.bounds or (1.0,)))
         saves_s = saves_s[0], saves_s[1] + less * wall_s * most
-    return msgspec.structs.replace(item, share_of_run=share, saves_s=saves_s)
+    costs_s = share * wall_s if share is not None and wall_s > 0 else None
+    return msgspec.structs.replace(item, share_of_run=share, costs_s=costs_s, saves_s=saves_s)
 
 
 def _ran_between_steps(run: Evidence, work: Evidence) -> bool:

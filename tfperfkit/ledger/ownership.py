@@ -60,6 +60,8 @@ def find_owned(finding: Finding, ledger: Ledger, scope: frozenset[int], claim: f
     kinds = set(explained_parts(finding))
     if "input" in kinds:  # a compiled function that fetches its batches waits within itself
         kinds.add("graph")
+    if "gc" in kinds:  # no sample falls into a collection: the run's ledger has it where it interrupted Python
+        kinds |= {"python", "dispatch", "other"}
     here = frozenset(number for number in below if _kind_of(ledger.entries[number]) in kinds)
     if finding.basis == "run" and finding.family == "graph":  # a graph with less in it is traced sooner
         kinds.add("tracing")

@@ -184,7 +184,9 @@ def _gain(finding: Finding, screen: Screen) -> list[Text]:
         items.append(f"costs {numbers.alone(finding.share_of_step, 'share', screen.symbols)} of {of}")
         of_run = finding.share_of_run
         if of_run is not None and finding.basis != "run" and _MIN_OF_RUN <= of_run < _MUCH * finding.share_of_step:
-            items.append(f"{numbers.alone(of_run, 'share', screen.symbols)} of the run")
+            share = f"{numbers.alone(of_run, 'share', screen.symbols)} of the run"
+            seconds = finding.costs_s
+            items.append(f"{numbers.alone(seconds, 's')}, {share}" if seconds is not None else share)
     if saved := saved_words(finding):
         items.append(saved)
     lines = joined(items, screen, indent=_INDENT, style="" if certain else "dim")

@@ -66,3 +66,16 @@ def test_the_first_line_says_what_the_findings_and_the_account_say(studied: tupl
     for share, took, whole in re.findall(r"(\d+) % of the run \(([\d.]+) of ([\d.]+) s\)", report.headline):
         assert float(whole) == pytest.approx(evidence.run_ledger.total, abs=0.06)
         assert float(share) == pytest.approx(100 * float(took) / float(whole), abs=1.5)
+
+
+def test_the_listed_calls_are_the_ledger_s(studied: tuple[Report, Evidence]) -> None:
+    report, evidence = studied
+    ledger = evidence.run_ledger
+    codes = {finding.code for finding in report.findings}
+    assert report.calls == tuple(sorted(report.calls, key=lambda call: -call.seconds))
+    assert sum(call.seconds for call in report.calls) <= ledger.total
+    for call in report.calls:
+        assert 0.02 <= call.share_of_run == pytest.approx(call.seconds / ledger.total)
+        assert call.seconds <= ledger.inclusive(call.where.file, call.where.line) + 1e-6
+        assert sum(call.parts_s.values()) == pytest.approx(call.seconds)
+        assert set(call.findings) <= codes and call.times >= 1

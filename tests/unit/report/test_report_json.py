@@ -45,6 +45,7 @@ def test_the_names_others_rely_on_in_their_order() -> None:
         "notes",
         "work",
         "run_account",
+        "calls",
         "headroom",
         "history",
         "children",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -132,3 +133,59 @@ def test_a_fault_script_brings_what_is_known_of_it(plugins: Path, monkeypatch: p
     fault, quiet = fault_collection.cases()
     assert (fault.name, fault.codes, fault.marked, fault.healthy) == ("made", ("ACM001",), (1,), False)
     assert (quiet.name, quiet.codes, quiet.healthy) == ("quiet", (), True)
+
+
+MANUAL = ROOT / "docs" / "writing-a-rule.md"
+#: The rules that the manual shows: what a new one touches besides the changelog.
+SHOWN = {
+    "GRF034": {
+        "plugins/tfperfkit_rules/graph/appended.py",
+        "docs/findings/GRF034.md",
+        "tests/faults/scripts/rollouts_appended.py",
+        "tests/faults/scripts/rollouts_appended_fixed.py",
+        "tests/unit/rules/graph/test_rules_appended.py",
+    },
+    "INP017": {
+        "plugins/tfperfkit_rules/input/counted.py",
+        "docs/findings/INP017.md",
+        "tests/faults/scripts/batches_counted.py",
+        "tests/faults/scripts/batches_counted_fixed.py",
+        "tests/unit/rules/input/test_rules_counted.py",
+    },
+}
+
+
+@pytest.mark.parametrize("code", SHOWN)
+def test_a_rule_of_the_manual_stands_in_its_own_files_and_nowhere_else(code: str) -> None:
+    """Neither its code nor the name of its module or script is in a list of another file."""
+    own = {ROOT / name for name in SHOWN[code]}
+    names = {code, *(path.stem for path in own if path.parent.name == "scripts")}
+    names |= {f".{path.stem} import" for path in own if path.is_relative_to(ROOT / "plugins")}
+    known = own | {Path(__file__)}
+    folders = (ROOT / name for name in ("tfperfkit", "plugins", "tests", "benchmarks"))
+    files = {path for folder in folders for path in folder.rglob("*.py")}
+    lists = {
+        ROOT / name for name in ("pyproject.toml", "mkdocs.yml", "README.md", "docs/proof.md", "docs/calibration.md")
+    }
+    texts = {path: path.read_text(encoding="utf-8") for path in (*files, *lists, *own)}
+    assert any(code in texts[path] for path in own)
+    assert {path for path, text in texts.items() if any(name in text for name in names)} - known == set()
+
+
+def test_the_manual_shows_the_rules_as_they_are() -> None:
+    text = MANUAL.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python (\S+) \(part\)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    parts = [(name, part) for name, part in blocks if (ROOT / name).is_file()]
+    assert {name for name, _ in parts} & SHOWN["GRF034"] and {name for name, _ in parts} & SHOWN["INP017"]
+    assert [name for name, part in parts if part.strip("\n") not in (ROOT / name).read_text(encoding="utf-8")] == []
+
+
+def test_the_manual_names_only_what_a_view_answers() -> None:
+    from tfperfkit.graph.view import View
+
+    table = (
+        MANUAL.read_text(encoding="utf-8").partition("The view answers")[2].partition("\n\n")[2].partition("\n\n")[0]
+    )
+    named = {name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)[`(]", row.split("|")[1])}
+    known = {*vars(View), *View.__init__.__code__.co_varnames, *View.__init__.__code__.co_names}
+    assert len(named) > 15 and named - known == set()

@@ -13,6 +13,7 @@ from tfperfkit.diagnosis.rank_samples import sampled
 from tfperfkit.diagnosis.small import is_small
 from tfperfkit.ledger.compute import has_long_operations, is_compute
 from tfperfkit.ledger.computed_lines import ComputedLine, computed_lines, computed_parts
+from tfperfkit.ledger.library_work import find_library_work
 from tfperfkit.ledger.part_lines import find_part_lines
 from tfperfkit.model import MIN_BETWEEN, Finding, RunAccount, SourceSpan, StepAccount
 from tfperfkit.offers import ComputedStep, FunctionCalls, FunctionCosts, LayerWork, StepBreakdown
@@ -170,6 +171,8 @@ def _name_part(evidence: Evidence, name: PartName) -> str:
     """Return the words for a part. Eager operations that compute by themselves are called long."""
     if name == "eager_ops" and has_long_operations(evidence.part(name), evidence.part("dispatch")):
         return f"{PARTS[name].sentence}, each of them long"
+    if name == "python" and (library := find_library_work(evidence.ledger)) is not None:
+        return library.words
     whole = evidence.run_account
     if name == "evaluate" and whole is not None:
         ran = [word for part, word in _EVALUATES.items() if whole.parts_s.get(part)]

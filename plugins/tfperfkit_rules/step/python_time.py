@@ -12,7 +12,7 @@ from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.clock import ms
 from tfperfkit.gain import HIGH, AtLeast, interval, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
-from tfperfkit.records.samples import TENSORFLOW, Frame, Place, Stack
+from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
@@ -20,6 +20,7 @@ from tfperfkit_rules.measures.awaited import waited_kind
 from tfperfkit_rules.measures.batch_callbacks import called_by_batch
 from tfperfkit_rules.measures.called import count_frames_at, name_apis
 from tfperfkit_rules.measures.constant_calls import find_constant_call
+from tfperfkit_rules.measures.drivers import find_drivers
 from tfperfkit_rules.measures.kinds import NUMPY, PYTHON, Kind, api, kind_of, package
 from tfperfkit_rules.measures.source_text import Loop, find_function, find_loops
 from tfperfkit_rules.measures.step_place import sites
@@ -85,14 +86,11 @@ _ON_ONE_LINE = "on one line"
 _FALLS_LATE = (
     "\nTimed by line_profiler: the line keeps the interpreter's lock, and samples fall on later ones, which give it up."
 )
-#: NumPy that calls back for each element (``np.vectorize``) is the user's to write otherwise; TensorFlow's and Keras'
-#: Python have a part of their own.
-_NO_DRIVERS = ("numpy", *TENSORFLOW)
 
 
 def hot_python(evidence: Evidence) -> Iterable[Finding]:
     """The function of the user's whose own lines take most; two at most."""
-    drivers = _drivers(evidence)
+    drivers = find_drivers(evidence)
     rows = line_shares(
         evidence,
         ("python", "dispatch"),
@@ -115,18 +113,6 @@ def _timed(evidence: Evidence, row: LineShare) -> LineShare:
     """With the share that was timed, where samples fall beside the line."""
     share = timed_share(evidence, row.place)
     return row if share is None else LineShare(row.place, row.samples, share)
-
-
-def _drivers(evidence: Evidence) -> frozenset[Frame]:
-    """The lines that hand the steps over to a library: an optimizer of SciPy's that calls for loss and gradient. What
-    it does between two calls is its algorithm, which no line of the user's can do elsewhere."""
-    return frozenset(
-        frame
-        for stack in evidence.samples.stacks
-        if stack.activity == "graph"
-        for frame in stack.frames[:-1]
-        if frame.calls and frame.calls[0].partition(".")[0].partition(":")[0] not in _NO_DRIVERS
-    )
 
 
 def _done_once(evidence: Evidence, own: list[LineShare]) -> bool:

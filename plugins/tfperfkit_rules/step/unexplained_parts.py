@@ -13,6 +13,7 @@ from tfperfkit.gain import Unknown, severity, up_to
 from tfperfkit.ledger.call_names import name_call
 from tfperfkit.ledger.call_tree import CallSite, Ledger
 from tfperfkit.ledger.compute import has_long_operations, is_compute
+from tfperfkit.ledger.library_work import find_library_work, list_calls
 from tfperfkit.ledger.part_lines import MAX_LINES, find_part_lines
 from tfperfkit.model import Finding, Measurement, SourceSpan, StepAccount
 from tfperfkit.offers import AvoidableTracing
@@ -159,8 +160,10 @@ def _name_package(calls: Sequence[str]) -> str:
 def _report_part(evidence: Evidence, part: PartName, share: float) -> Finding:
     work, unit = evidence.work, evidence.unit
     took = share * (evidence.step_ms or 0.0)
-    package = _find_package(evidence, part)
+    library = find_library_work(evidence.ledger) if part == "python" else None
+    package = library.package if library is not None else ""
     advice, whose = _advise(evidence, part, package)
+    whose = library.words if library is not None else whose
     loud = part != "other" and _is_loud(evidence, share, advice)
     return Finding(
         code=CODE,
@@ -238,27 +241,9 @@ _ADVICE: dict[PartName, str] = {
 _REMARKS = (_FIRST, _FILES, _ADAPTS)
 
 
-def _find_package(evidence: Evidence, part: PartName) -> str:
-    """Return the package whose Python the larger half of a part is; "" for the user's own Python."""
-    if part != "python":
-        return ""
-    packages: Counter[str] = Counter()
-    for calls, took in _list_calls(evidence, part):
-        packages[calls[0].partition(":")[0].partition(".")[0] if calls else ""] += took  # type: ignore[assignment]
-    package, most = packages.most_common(1)[0] if packages else ("", 0)
-    return package if 2 * most > packages.total() else ""
-
-
-def _list_calls(evidence: Evidence, part: PartName) -> Iterator[tuple[tuple[str, ...], float]]:
-    """Yield the library functions that the user's innermost lines call in a part, with ms of the step."""
-    for entry in evidence.ledger.entries:
-        if entry.part == part and entry.stack.frames:
-            yield entry.stack.frames[-1].calls or (), entry.value
-
-
 def _calls_mostly(evidence: Evidence, part: PartName, wanted: Callable[[str], bool]) -> bool:
     """Return whether the larger half of a part is in library functions of this kind, called by the user's lines."""
-    found = [(any(map(wanted, calls[:1])), took) for calls, took in _list_calls(evidence, part)]
+    found = [(any(map(wanted, calls[:1])), took) for calls, took in list_calls(evidence.ledger, part)]
     return 2 * sum(took for is_wanted, took in found if is_wanted) > sum(took for _, took in found)
 
 
@@ -270,7 +255,7 @@ def _is_keras_adapt(function: str) -> bool:
 def _name_called_functions(evidence: Evidence, part: PartName) -> str:
     """Return a sentence that names the library functions that these lines call."""
     called: Counter[str] = Counter()
-    for calls, took in _list_calls(evidence, part):
+    for calls, took in list_calls(evidence.ledger, part):
         if calls:
             called[calls[0].replace(":", ".")] += took  # type: ignore[assignment]
     names = [name for name, _ in called.most_common(MAX_LINES)]

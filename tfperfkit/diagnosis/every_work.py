@@ -147,6 +147,8 @@ def _price_for_run(
         most = gain.saving(max(item.gain.bounds or (1.0,)))
         saves_s = saves_s[0], saves_s[1] + less * wall_s * most
     costs_s = share * wall_s if share is not None and wall_s > 0 else None
+    if saves_s is not None and saves_s[1] is None and costs_s is not None:
+        saves_s = saves_s[0], max(costs_s, saves_s[0])  # a remedy takes no more off than its cause costs
     return msgspec.structs.replace(item, share_of_run=share, costs_s=costs_s, saves_s=saves_s)
 
 

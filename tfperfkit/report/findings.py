@@ -188,7 +188,8 @@ def _gain(finding: Finding, screen: Screen) -> list[Text]:
             seconds = finding.costs_s
             items.append(f"{numbers.alone(seconds, 's')}, {share}" if seconds is not None else share)
     if saved := saved_words(finding):
-        items.append(saved)
+        # A training goes on at the pace of its steps; of other work the user gets back the seconds.
+        items.insert(0 if certain and (finding.work or finding.basis == "run") else len(items), saved)
     lines = joined(items, screen, indent=_INDENT, style="" if certain else "dim")
     if certain:
         lines[0].stylize("bold green", _INDENT, _INDENT + cells(items[0]))

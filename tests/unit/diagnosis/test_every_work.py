@@ -47,7 +47,7 @@ def test_a_first_step_that_is_compiled_makes_no_turn_longer(monkeypatch: pytest.
     [
         (Range(2.0, 3.0, 4.0), (10.0, 15.0)),
         (Range(2.0, 2.0, 2.0), (10.0, 10.0)),
-        (AtLeast(5.0), (16.0, None)),
+        (AtLeast(5.0), (16.0, 16.0)),
         (UpTo(5.0), None),
         (Range(1.0, 1.0, 1.0), None),
     ],

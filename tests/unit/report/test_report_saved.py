@@ -30,5 +30,19 @@ def test_seconds_are_given_as_exactly_as_they_are_known(saves_s: tuple[float, fl
     assert saved_words(finding(saves_s=saves_s)) == said
 
 
+@pytest.mark.parametrize(
+    ("saves_s", "said"),
+    [
+        ((12.6, 16.4), "saves 13 to 16 s (32 to 41 %) of this run"),
+        ((16.0, 16.2), "saves about 16 s (40 %) of this run"),
+        ((9.5, None), "saves at least 9.5 s (24 %) of this run"),
+        ((50.0, 60.0), "saves 50 to 60 s (100 %) of this run"),
+    ],
+)
+def test_seconds_are_shares_of_the_run_too(saves_s: tuple[float, float | None], said: str) -> None:
+    """A cost of 20 seconds that is half of the run says how long the run is."""
+    assert saved_words(finding(saves_s=saves_s, costs_s=20.0, share_of_run=0.5)) == said
+
+
 def test_no_seconds_are_promised_if_nobody_can_tell_what_goes() -> None:
     assert saved_words(finding(saves_s=(0.0, 3.2), gain=UpTo(9.0))) == ""

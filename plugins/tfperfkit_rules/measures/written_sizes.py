@@ -69,7 +69,7 @@ def _find_cutting_names(syntax: Syntax) -> Iterator[Expression]:
 
 
 def is_batch_of_one(node: Expression) -> bool:
-    """Whether an expression makes a batch of one, as ``makes_single`` says."""
+    """Whether an expression makes a batch of one, as ``makes_batch_of_one`` says."""
     if not isinstance(node, Call):
         return any(part.is_constant(None) or part.api in _NEW_AXIS for part in node.indices)
     name, given = node.name, node.arguments

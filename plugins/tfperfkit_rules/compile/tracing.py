@@ -193,9 +193,9 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
         advice=_one_layer(siblings, evidence.unit)
         if siblings is not None
         else (
-            "A longer run does not pay it again. What makes graphs long is Python's loops, whose turns are traced one "
-            "by one: tf.range in their place, or one call for all of them. Models, optimizers and tf.functions that "
-            "are made once are traced once."
+            "A longer run does not pay it again. What makes graphs long is Python's loops, whose iterations are "
+            "traced one by one: tf.range in their place, or one call for all of them. Models, optimizers and "
+            "tf.functions that are made once are traced once."
         ),
         detail=f"TensorFlow traces and optimises each function before its first run.{largest}",
     )
@@ -204,7 +204,7 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
 def _one_layer(siblings: Siblings, unit: Unit) -> str:
     units = "units" if siblings.layer == "Dense" else "filters"
     return (
-        f"Line {siblings.place.line} makes a layer in each turn of its loop, all of {siblings.given}: make one of "
+        f"Line {siblings.place.line} makes a layer in each iteration of its loop, all of {siblings.given}: make one of "
         f"them, layers.{siblings.layer} with the {units} of all, called once. What each gave is a part of its last "
         f"axis; one loss and one metric go over all of them. The graph, its tracing and the operations of {unit.every} "
         "then do not grow with their number."

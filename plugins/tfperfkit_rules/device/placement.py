@@ -125,7 +125,7 @@ def _copy_finding(rows: list[CopyRow], strategy: bool, per_step: bool, unit: Uni
     ways = ", ".join(dict.fromkeys(f"{row.source} to {row.target}" for row in rows[:4]))
     detail = [f"{ways}."]
     if repeated:
-        detail.append("Some are in a loop in the graph, counted once here: they happen at each turn.")
+        detail.append("Some are in a loop in the graph, counted once here: they happen in each iteration.")
     if strategy:
         detail.append("The strategy adds up gradients and values across its replicas: that is what it is for.")
         advice = f"Nothing to do, unless {unit.the} is short: larger batches per replica make it rarer per example."

@@ -129,7 +129,7 @@ def _again(layer: str, passes: int) -> _Words:
         f"{layer}.adapt goes through the data {passes} times",
         "Take what all layers need in one pass: read the data once into arrays and give each layer its own, "
         f"{layer}.adapt(columns[name]); or .cache() the dataset before the first adapt.",
-        "Each adapt reads and prepares all of the data anew, to use one column of it. The result is the same.",
+        "Each adapt reads and prepares all of the data again, to use one column of it. The result is the same.",
     )
 
 

@@ -20,7 +20,7 @@ _SAME_CALLS = ("EAG004", "LIN001", "STP001", "STP006", "INP001", "INP012", "INP0
 
 
 def same_again(evidence: Evidence) -> Iterable[Finding]:
-    """For the line that takes the most: of a work, or of a turn, by samples; else of the run, by the clock."""
+    """For the line that takes the most: of a work, or of an iteration, by samples; else of the run, by the clock."""
     data = evidence.offer(InputData)
     rows = [row for row in data.asked_again if 2 * row.repeats >= row.calls] if data is not None else []
     if not rows:

@@ -1,5 +1,5 @@
-"""EAG004's words where models are called at each turn of a loop whose turns don't need each other: one call does for
-all of them."""
+"""EAG004's words where models are called in each iteration of a loop whose iterations don't need each other: one call
+does for all of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def names_of(models: Sequence[str]) -> str:
 
 def title(models: Sequence[str], apart: BatchLoop) -> str:
     return (
-        f"{names_of(models)} {'are' if models[1:] else 'is'} called at each turn of the loop in line "
+        f"{names_of(models)} {'are' if models[1:] else 'is'} called in each iteration of the loop in line "
         f"{apart.loop.line}, not once for all of them"
     )
 
@@ -24,7 +24,7 @@ def title(models: Sequence[str], apart: BatchLoop) -> str:
 def advice(models: Sequence[str], compiled: str) -> str:
     """``compiled``: what to do where they can't be one batch."""
     return (
-        "No turn of the loop needs another: put the inputs of all turns together (np.stack, tf.stack) and call "
-        f"{names_of(models)} once before it{', each' if models[1:] else ''}; a turn takes its row of the result. Where "
-        f"that can't be: {compiled[0].lower()}{compiled[1:]}; that gains less."
+        "No iteration of the loop needs another: put the inputs of all iterations together (np.stack, tf.stack) and "
+        f"call {names_of(models)} once before it{', each' if models[1:] else ''}; an iteration takes its row of the "
+        f"result. Where that can't be: {compiled[0].lower()}{compiled[1:]}; that gains less."
     )

@@ -119,7 +119,7 @@ def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], mo
         where=_places(evidence, rows, apart),
         evidence=(
             Measurement("time in the call" if not rows[1:] else "time in the calls", share, "share", window(evidence)),
-            *([Measurement("turns of the loop", apart.turns, "number", "lines")] if apart and apart.turns else []),
+            *([Measurement("iterations of the loop", apart.turns, "number", "lines")] if apart and apart.turns else []),
             Measurement("samples", float(count), "count", "baseline"),
         ),
         advice=(
@@ -133,7 +133,8 @@ def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], mo
 
 
 def _places(evidence: Evidence, rows: list[LineShare], apart: BatchLoop | None) -> tuple[SourceSpan, ...]:
-    """The calls with the loop around the first, and the loop whose turns could be one batch: the title has its line."""
+    """The calls with the loop around the first, and the loop whose iterations could be one batch: the title has its
+    line."""
     spans = where(evidence, [row.place for row in rows])
     if apart is None:
         return spans

@@ -49,10 +49,11 @@ MAX_NAME = Threshold(
 _REMEDY = {
     "map_fn": "Write it for the whole tensor (axis=-1, keepdims=True in place of one row at a time). Where that can't "
     "be, call it inside of a @tf.function, as tf.vectorized_map if no element depends on another.",
-    "vectorized_map": "Call it inside of a @tf.function: outside of one it traces your function anew at each call.",
+    "vectorized_map": "Call it inside of a @tf.function: outside of one it traces your function again at each call.",
 }
 _OTHER_REMEDY = (
-    "Call it inside of a @tf.function, where its turns run in the runtime; outside of one it is a loop of Python's."
+    "Call it inside of a @tf.function, where its iterations run in the runtime; outside of one it is a loop of "
+    "Python's."
 )
 #: Python's own, which go through what they are given.
 _HANDS_ON = ("zip", "enumerate", "reversed", "list", "tuple", "iter")
@@ -68,7 +69,7 @@ def maps_called_eagerly(evidence: Evidence) -> Iterable[Finding]:
     share = part.seen / evidence.samples.count
     otherwise = MAPS_LEFT_MIN.value, MAPS_LEFT_MAX.value
     rest = left(evidence, share, reached(evidence, place[0], place[1], place[1]), otherwise)
-    if name == "map_fn":  # whole tensors take the place of its turns, so that fewer operations are left
+    if name == "map_fn":  # whole tensors take the place of its iterations, so that fewer operations are left
         rest = rest._replace(lower=min(rest.lower, MAPS_LEFT_MIN.value))
     yield _finding(
         evidence,
@@ -83,7 +84,7 @@ def maps_called_eagerly(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _turns(name: str) -> str:
-    return "its turns one by one" if name == "while_loop" else "your function once for each element"
+    return "its iterations one by one" if name == "while_loop" else "your function once for each element"
 
 
 def elements_one_by_one(evidence: Evidence) -> Iterable[Finding]:

@@ -154,7 +154,7 @@ def _finding(evidence: Evidence, key: _Evaluated, share: float, parameters: int 
         ),
         detail=(
             "Without jac SciPy estimates each gradient by finite differences: it moves one parameter after another by "
-            "a little and evaluates the function anew. A tape gives the whole gradient for a few evaluations, "
+            "a little and evaluates the function again. A tape gives the whole gradient for a few evaluations, "
             f"{GRADIENT_MIN.value:.0f} to {GRADIENT_MAX.value:.0f}, however many parameters "
             "there are, and exactly; the path of the optimizer differs a little by that."
         ),

@@ -1,4 +1,4 @@
-"""EAG006: ``fit`` called anew for each small piece of data."""
+"""EAG006: ``fit`` called again for each small piece of data."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
             f"{', for each batch of each epoch' if epochs > fits else ''}, or give {model}.fit all of the data "
             "at once, as arrays or as a tf.data.Dataset made from what the loop goes over."
         ),
-        detail="Each fit makes a dataset, an iterator and callbacks anew before its first batch runs.",
+        detail="Each fit makes a dataset, an iterator and callbacks again before its first batch runs.",
         absorbs=("INP001", "INP012", "RET012", "RET008", "STP002", "BAT001"),
         # Each fit traces its dataset's functions, and is an epoch.
         absorbs_here=("LIN001", "RET014", *(("STP010",) if _asks_for_one_epoch(call) else ())),

@@ -1,4 +1,4 @@
-"""EAG004: Keras' ``predict`` and its like, called for little at each turn of the training loop."""
+"""EAG004: Keras' ``predict`` and its like, called for little in each iteration of the training loop."""
 
 from __future__ import annotations
 

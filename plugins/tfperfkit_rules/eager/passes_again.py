@@ -1,4 +1,4 @@
-"""EAG017 for models and compiled functions that are called directly: the same in each turn of a loop."""
+"""EAG017 for models and compiled functions that are called directly: the same in each iteration of a loop."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tfperfkit_rules.measures.step_shares import span
 
 MIN_TURNS_AGAIN = Threshold(
     3,
-    "turns",
+    "iterations",
     "minimum number of iterations in which the same is computed",
     Chosen("two may be before and after something"),
 )
@@ -94,23 +94,23 @@ def _finding(evidence: Evidence, place: Place, loop: SameIterations, name: str, 
     return Finding(
         code="EAG017",
         family="eager",
-        title=f"{name} computes the same of the same data in each turn of line {loop.line}",
+        title=f"{name} computes the same of the same data in each iteration of line {loop.line}",
         severity=severity(gained.surely),
         share_of_step=share,
         gain=gained,
         where=tuple(dict.fromkeys((span(evidence, *place), around))),
         evidence=(
             Measurement("time in the call", share, "share", "samples"),
-            Measurement("turns that were counted, at least", turns, "count", "run"),
+            Measurement("iterations that were counted, at least", turns, "count", "run"),
             Measurement("samples", float(evidence.samples.count), "count", "baseline"),
         ),
         advice=(
             f"Call {name} once for all of the data, before line {loop.line}, and keep what it gives: what differs "
-            "from turn to turn can be computed of that."
+            "between iterations can be computed of that."
         ),
         detail=(
-            "By the source nothing that the call gets follows from what differs between the turns, and nothing changes "
-            "the weights in them."
+            "By the source nothing that the call gets follows from what differs between the iterations, and nothing "
+            "changes the weights in them."
         ),
         absorbs_here=_SYMPTOMS,
         parts=("graph", "dispatch", "eager_ops", "host_sync", "input", "other"),

@@ -38,8 +38,8 @@ BACKWARD_SAVED = Threshold(
 MIN_FORWARD = Threshold(0.01, "share", "lower bound for the forward share of a step", Chosen("it is a divisor"))
 
 
-#: Where turns can't be joined, a part of the gain is had all the same.
-_TURN_ALONE = "Where turns differ too much for that, put @tf.function on what one turn computes."
+#: Where iterations can't be joined, a part of the gain is had all the same.
+_TURN_ALONE = "Where iterations differ too much for that, put @tf.function on what one iteration computes."
 
 
 class _Found(NamedTuple):
@@ -75,7 +75,7 @@ def python_loop(evidence: Evidence) -> Iterable[Finding]:
             *measured(estimate, evidence.unit),
         ),
         advice=_advice(evidence, found, place),
-        detail="Each turn calls its operations anew, and the backward pass repeats them all.",
+        detail="Each iteration calls its operations again, and the backward pass repeats them all.",
         absorbs=("EAG001",),
     )
 
@@ -85,18 +85,19 @@ def _advice(evidence: Evidence, found: _Found, place: StepPlace) -> str:
     read = _read(evidence, found)
     if read is not None:
         return (
-            f"Line {read} needs values in Python at each turn, so the turns can't be joined as they are. Put what a "
-            "turn computes into one @tf.function and call that; in the loop keep only inputs and results. After it "
-            "compute the loss, its gradients and the update for all turns at once, on stacked tensors, in a second "
-            "@tf.function with reduce_retracing=True."
+            f"Line {read} needs values in Python in each iteration, so the iterations can't be joined as they are. Put "
+            "what an iteration computes into one @tf.function and call that; in the loop keep only inputs and results. "
+            "After it compute the loss, its gradients and the update for all iterations at once, on stacked tensors, "
+            "in a second @tf.function with reduce_retracing=True."
         )
     if _own_gradients(evidence, found):
         return (
-            "Each turn computes gradients of its own. Let one call compute those of all turns: tf.vectorized_map of a "
-            "function of one turn over what the loop goes over, or one tape.jacobian of all turns' losses. Then put "
-            f"the whole step into one @tf.function. {_TURN_ALONE}{others(evidence, place)}"
+            "Each iteration computes gradients of its own. Let one call compute those of all iterations: "
+            "tf.vectorized_map of a function of one iteration over what the loop goes over, or one tape.jacobian of "
+            "all iterations' losses. Then put the whole step into one @tf.function. "
+            f"{_TURN_ALONE}{others(evidence, place)}"
         )
-    names = ", ".join(found.loop.targets) or "turn"
+    names = ", ".join(found.loop.targets) or "iteration"
     step = next((span.function for span in place.functions if span.function), "")
     then = f" Then put @tf.function on {step}." if step else f" Then put {unit.the} into a @tf.function."
     return (
@@ -107,7 +108,7 @@ def _advice(evidence: Evidence, found: _Found, place: StepPlace) -> str:
 
 
 def _own_gradients(evidence: Evidence, found: _Found) -> bool:
-    """Whether a turn differentiates, in a function that it calls: a loop that does so itself is no such loop."""
+    """Whether an iteration differentiates, in a function that it calls: a loop that does so itself is no such loop."""
     stacks = (stack for stack in evidence.samples.stacks if _within(found, stack))
     return any(is_calling(evidence, frame, GRADIENT) for stack in stacks for frame in stack.frames)
 
@@ -123,7 +124,7 @@ def _name(evidence: Evidence, file: str, line: int) -> str:
 
 
 def _candidates(evidence: Evidence, place: StepPlace) -> Iterator[_Found]:
-    """Loops inside the step whose lines run TensorFlow's operations, with their turns per step."""
+    """Loops inside the step whose lines run TensorFlow's operations, with their iterations per step."""
     hits, steps = _hits(evidence)
     if not steps:
         return
@@ -169,8 +170,9 @@ def _is_backward(evidence: Evidence, frame: Frame) -> bool:
 
 
 def _turns(evidence: Evidence, hits: dict[tuple[str, int], int], file: str, loop: Loop, steps: int) -> float:
-    """Turns each time that the loop is entered: its head is reached once more than its body. In a step, where one line
-    holds both: reached once more than there are turns. Lines of loops within it have turns of their own."""
+    """Iterations each time that the loop is entered: its head is reached once more than its body. In a step, where one
+    line holds both: reached once more than there are iterations. Lines of loops within it have iterations of their
+    own."""
     lines = range(loop.line + 1, loop.last + 1)
     own = [line for line in lines if find_loops(evidence, file, line)[-1:] == (loop,)]
     body = max((hits.get((file, line), 0) for line in own or lines), default=0)
@@ -191,7 +193,7 @@ def _in_step(evidence: Evidence, place: StepPlace, file: str, line: int) -> bool
 
 
 def _within(found: _Found, stack: Stack) -> bool:
-    """Whether a sample fell on a turn of the loop: what it took is a part of the loop's share already."""
+    """Whether a sample fell on an iteration of the loop: what it took is a part of the loop's share already."""
     return any(frame.file == found.file and found.loop.line <= frame.line <= found.loop.last for frame in stack.frames)
 
 
@@ -205,7 +207,7 @@ def _hits(evidence: Evidence) -> tuple[dict[tuple[str, int], int], int]:
 
 
 def _gain(evidence: Evidence, found: _Found, estimate: Compiled) -> AtLeast:
-    """At least: only the loop becomes one turn, forward and backward. At most: the step is compiled as well."""
+    """At least: only the loop becomes one iteration, forward and backward. At most: the step is compiled as well."""
     samples = evidence.samples
     seen = sum(
         count

@@ -1,4 +1,4 @@
-"""EAG009: a model is loaded or built again at each turn of a loop."""
+"""EAG009: a model is loaded or built again in each iteration of a loop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tfperfkit_rules.measures.source_text import find_line_calls, find_loops
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.measures.trace_window import traced
 
-_ANEW = "To begin anew with the same layers keep the first weights (start = model.get_weights()) and set them again."
+_ANEW = "To begin again with the same layers keep the first weights (start = model.get_weights()) and set them again."
 _COMPILED = (
     "Then call it compiled: call = tf.function(model) once, behind the line that makes it. Where one "
     "input goes through several models that share layers, one model with several outputs does for all."

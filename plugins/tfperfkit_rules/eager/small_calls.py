@@ -93,7 +93,7 @@ _BATCH = _Words(
     "EAG004",
     "A model's function is called for a batch so small that calling it takes most of its time",
     shared.FUNCTION_CALL_MIN_MS.value,
-    "Collect the inputs of many turns of the loop into one array, and call predict_on_batch, or predict(rows, "
+    "Collect the inputs of many iterations of the loop into one array, and call predict_on_batch, or predict(rows, "
     "batch_size=1024), once for all of them.",
     "Each call prepares its arguments in Python and starts the graph in the runtime, however few rows there are.",
     BatchSize("predict"),
@@ -103,7 +103,7 @@ _ON_DATA = ("one_step_on_data", "one_step_on_data_distributed")
 
 
 def called_for_little(evidence: Evidence) -> Iterable[Finding]:
-    """The findings; not where a loop adds operations to a session's graph, or makes its models anew: those take it."""
+    """The findings; not where a loop adds operations to a session's graph, or makes its models again: those take it."""
     if evidence.samples.count < MIN or not evidence.step_ms:
         return
     if evidence.work is None:

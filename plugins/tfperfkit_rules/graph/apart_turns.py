@@ -1,4 +1,5 @@
-"""GRF008: a loop that tracing unrolled although no turn needs the result of another: one operation does for all."""
+"""GRF008: a loop that tracing unrolled although no iteration needs the result of another: one operation does for
+all."""
 
 from __future__ import annotations
 
@@ -110,9 +111,9 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
             Measurement("tracing and first run of the copies", traced_s, "s", "run"),
         ),
         advice=(
-            "Work on the whole axis at once: take what the turns index out of the loop (x instead of x[:, i]), let "
-            "tf.matmul, tf.einsum and sums over an axis do all turns in one operation. Where that can't be written, "
-            "tf.vectorized_map does it."
+            "Work on the whole axis at once: take what the iterations index out of the loop (x instead of x[:, i]), "
+            "let tf.matmul, tf.einsum and sums over an axis do all iterations in one operation. Where that can't be "
+            "written, tf.vectorized_map does it."
         ),
         detail="Each copy does the same to another part of what goes in. The runtime starts every operation of every "
         "copy, and its gradient, by itself; that of a part (x[:, i]) is as large as all."

@@ -80,7 +80,7 @@ class FactorisedAgain(GraphRule[FactorisedMatrix]):
             f"The same matrix of {size:,} x {size:,} is factorised {'twice' if times == 2 else f'{times} times'}",
             "Factorise it once and use the factor for all: root = tf.linalg.cholesky(matrix), and for a product with "
             f"its inverse tf.linalg.cholesky_solve(root, right){determinant}.{without}",
-            "An inverse, a determinant and a solution each factorise the matrix anew, and so do their gradients. "
+            "An inverse, a determinant and a solution each factorise the matrix again, and so do their gradients. "
             "Cholesky's factor takes half of the arithmetic of the general one (LU), for matrices that are symmetric "
             "and positive definite, as covariances and kernels are; for others tf.linalg.lu and lu_solve do the same.",
             count("rows of the matrix", size),

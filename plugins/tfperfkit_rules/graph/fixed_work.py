@@ -73,7 +73,7 @@ def _assigns(evidence: Evidence) -> bool:
 
 
 def _comes_again(pipeline: Pipeline) -> bool:
-    """Whether an example is trained on more than once: iterators made anew, or a repeat."""
+    """Whether an example is trained on more than once: iterators made again, or a repeat."""
     repeats = any(stage.kind == "Repeat" and stage.parameters.get("count") != 1 for stage in pipeline.stages)
     return pipeline.iterators >= 2 or repeats
 

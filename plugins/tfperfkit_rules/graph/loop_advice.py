@@ -18,10 +18,10 @@ _SCANS = (
     "keras.ops.associative_scan",
 )
 _WHILES = ("tensorflow.while_loop", "keras.ops.while_loop")
-#: In each turn backward XLA copies what all turns have kept.
+#: In each iteration backward XLA copies what all iterations have kept.
 _KEPT = (
-    "jit_compile=True helps where a turn has few numbers: with gradients each turn copies what all of them kept, and "
-    "at hundreds of numbers in hundreds of turns nothing is gained"
+    "jit_compile=True helps where an iteration has few numbers: with gradients each iteration copies what all of them "
+    "kept, and at hundreds of numbers in hundreds of iterations nothing is gained"
 )
 _XLA = "@tf.function(jit_compile=True) compiles the whole loop into machine code, without the runtime in between"
 
@@ -39,7 +39,7 @@ def kind_of(evidence: Evidence, where: SourceSpan) -> str:
 
 
 def carries(kind: str) -> bool:
-    """Whether each turn needs the one before, by what the user wrote."""
+    """Whether each iteration needs the one before, by what the user wrote."""
     return kind.replace("tf.", "tensorflow.") in _SCANS
 
 
@@ -70,12 +70,12 @@ def advice(kind: str, loop: GraphLoop, graded: bool = False) -> str:
         return f"{first}{whole}"
     if name in _SCANS:
         return (
-            "If the turns only accumulate, use tf.math.cumsum, tf.math.cumprod or a reduction; a linear filter is a "
-            "convolution, and tfp.math.scan_associative takes any associative function. Else carry all rows or "
+            "If the iterations only accumulate, use tf.math.cumsum, tf.math.cumprod or a reduction; a linear filter "
+            "is a convolution, and tfp.math.scan_associative takes any associative function. Else carry all rows or "
             f"channels in one loop instead of one after another; {compiled}."
         )
     return (
-        "Where a turn does not need the one before, compute all turns in one operation on a whole tensor"
+        "Where an iteration does not need the one before, compute all iterations in one operation on a whole tensor"
         f"{f' ({inside} work on one)' if inside else ''}. Where it does, carry all rows in one loop; {compiled}. "
         "parallel_iterations does not help on a CPU."
     )

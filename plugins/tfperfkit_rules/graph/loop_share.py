@@ -1,7 +1,8 @@
-"""What part of a compiled function its loops of tiny turns take, from a trace, or from what the rest can take at most.
+"""What part of a compiled function its loops of tiny iterations take, from a trace, or from what the rest can take at
+most.
 
-An operation costs the runtime about the same however little it does. Where the turns are known, theirs are counted;
-where they depend on data, what the rest of the function can't explain of its time is the loop's.
+An operation costs the runtime about the same however little it does. Where the iterations are known, theirs are
+counted; where they depend on data, what the rest of the function can't explain of its time is the loop's.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tfperfkit_rules.measures.source_text import find_loops
 
 SMALL_LOOP_TURNS = Threshold(
     32,
-    "turns",
+    "iterations",
     "minimum number of iterations of a loop in a compiled function",
     Chosen("10 to 50 us each: a shorter loop takes about as long as a call of the function"),
 )
@@ -56,20 +57,21 @@ class Part(NamedTuple):
     high: float
 
     def weight(self, loop: GraphLoop) -> float:
-        """To divide the time among the loops: operations that run, or those of a turn where some turns are unknown."""
+        """To divide the time among the loops: operations that run, or those of an iteration where some iterations are
+        unknown."""
         known = all(turns_of(each) is not None for each in self.loops)
         return loop.operations * ((turns_of(loop) or 1.0) if known else 1.0)
 
 
 def turns_of(loop: GraphLoop) -> float | None:
-    """All turns in a call of the function; None where they depend on data."""
+    """All iterations in a call of the function; None where they depend on data."""
     return None if loop.turns is None or loop.goes is None else loop.turns * loop.goes
 
 
 def is_small(evidence: Evidence, loop: GraphLoop) -> bool:
-    """Whether the arithmetic of a turn, at the slowest rate, takes less than the runtime does over it: at its quickest,
-    or, where a trace shows that the loop's operations take the lesser part of what passes in it, at its slowest. Where
-    sizes are open, whether the trace says so. A kernel that takes long to start is no work."""
+    """Whether the arithmetic of an iteration, at the slowest rate, takes less than the runtime does over it: at its
+    quickest, or, where a trace shows that the loop's operations take the lesser part of what passes in it, at its
+    slowest. Where sizes are open, whether the trace says so. A kernel that takes long to start is no work."""
     turns, trace = turns_of(loop), seen(evidence)
     if loop.trains or not evidence.machine_gflops:
         return False
@@ -132,8 +134,8 @@ def _rest_ms(evidence: Evidence, each: Ran, small: list[GraphLoop], took: float)
 
 
 def _others_open(every: list[GraphLoop], small: list[GraphLoop]) -> bool:
-    """Whether a loop with real work in its turns has a work that is not known. One around a small loop is judged by
-    what is in it besides."""
+    """Whether a loop with real work in its iterations has a work that is not known. One around a small loop is judged
+    by what is in it besides."""
     return any(loop.turns is None or not loop.measured for loop in every if loop not in small)
 
 

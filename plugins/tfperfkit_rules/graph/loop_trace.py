@@ -22,7 +22,7 @@ KERNEL_START_MAX_MS = Threshold(
     Measured("62 us for oneDNN's softmax of 12 x 12 numbers; an iteration of tf.map_fn with it 70", MEASURED_ON, 2),
 )
 
-#: What ``tf.map_fn`` and ``tf.scan`` do before the first turn of their loop, and behind the last.
+#: What ``tf.map_fn`` and ``tf.scan`` do before the first iteration of their loop, and behind the last.
 _AROUND = ("TensorArrayUnstack/", "TensorArrayV2Stack/")
 
 

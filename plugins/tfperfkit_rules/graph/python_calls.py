@@ -25,9 +25,10 @@ PYTHON_CALL_LEFT = Threshold(
     Measured("0.19 to 0.59, median 0.37, of calls on 1,000 to 1,000,000 numbers", MEASURED_ON, 15, "python_call"),
 )
 
-#: What helps where Python is needed in each turn, as of an environment that lives there.
+#: What helps where Python is needed in each iteration, as of an environment that lives there.
 _MANY = (
-    "Where a turn needs what only Python has (an environment), let one call serve many: several environments a turn. "
+    "Where an iteration needs what only Python has (an environment), let one call serve many: several environments an "
+    "iteration. "
 )
 TYPES = optable.names(kind="python")
 
@@ -47,7 +48,7 @@ def python_calls(evidence: Evidence) -> Iterator[Finding]:
 
 
 def calls_python(evidence: Evidence, function: Brief, loop: GraphLoop) -> bool:
-    """Whether the turns of a loop in the graph call back into Python, at a line within it, as the source tells."""
+    """Whether the iterations of a loop in the graph call back into Python, at a line within it, as the source tells."""
     written = find_loop(evidence, loop.where.file, loop.where.line) if loop.where is not None else None
     if written is None or loop.where is None:
         return False
@@ -60,7 +61,7 @@ def _calls(evidence: Evidence, function: Brief) -> Finding:
     count = sum(each.ops for each in found)
     calls = "once" if count == 1 else f"{count} times"
     looped = any(calls_python(evidence, function, loop) for loop in function.marks.loops)
-    when = f"{calls} in each turn of a loop" if looped else f"{calls} in every call"
+    when = f"{calls} in each iteration of a loop" if looped else f"{calls} in every call"
     return Finding(
         code=codes.PYTHON_CALL,
         family="eager",

@@ -126,12 +126,12 @@ class SameInEachCall(GraphRule[SameInEach]):
             return self.finding(
                 evidence,
                 part,
-                "A loop computes in each turn what is the same in all of them",
-                "Of what is computed at this line, do before the loop what no turn changes (a layer called on the same "
-                "tensor, say), and hand its result on; what changes with the turn stays where it is.",
-                "It follows from what the loop is given and hands on as it is, also weights that no turn assigns to, "
-                "and from no random numbers. TensorFlow moves nothing out of a loop by itself. Gradients go through "
-                "what is computed once as well: those of the turns are added up first.",
+                "A loop computes in each iteration what is the same in all of them",
+                "Of what is computed at this line, do before the loop what no iteration changes (a layer called on "
+                "the same tensor, say), and hand its result on; what changes with the iteration stays where it is.",
+                "It follows from what the loop is given and hands on as it is, also weights that no iteration assigns "
+                "to, and from no random numbers. TensorFlow moves nothing out of a loop by itself. Gradients go "
+                "through what is computed once as well: those of the iterations are added up first.",
             )
         names = " and ".join(cause.names)
         stays, it = ("stay", "them") if len(cause.names) > 1 else ("stays", "it")

@@ -84,12 +84,12 @@ class SameInUnrolled(GraphRule[RepeatedProducts]):
             evidence,
             part,
             f"What is computed {times:,} times in {unit.a} is the same each time",
-            "Of what is computed at this line, do once, before the Python loop whose turns all call it, what no turn "
-            "changes (a layer called on the same tensor: keys = self.project(values)), and hand its result to the "
-            "turns; what changes with the turn stays where it is.",
+            "Of what is computed at this line, do once, before the Python loop whose iterations all call it, what no "
+            "iteration changes (a layer called on the same tensor: keys = self.project(values)), and hand its result "
+            "to the iterations; what changes with the iteration stays where it is.",
             "The very same tensors and weights go in, no random numbers are drawn and no variable changes between, so "
-            "the results are equal. Each reads the weights anew, so TensorFlow does not take them together. Gradients "
-            "go through what is computed once as well: those of the turns are added up first.",
+            "the results are equal. Each reads the weights again, so TensorFlow does not take them together. Gradients "
+            "go through what is computed once as well: those of the iterations are added up first.",
             count(f"times in {unit.a}", times),
         )
         return msgspec.structs.replace(made, absorbs_here=(*made.absorbs_here, codes.REPEATED_FORWARD))

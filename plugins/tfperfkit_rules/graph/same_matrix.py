@@ -1,4 +1,4 @@
-"""GRF016: a matrix that stays the same is decomposed, inverted or solved with anew each time."""
+"""GRF016: a matrix that stays the same is decomposed, inverted or solved with again each time."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class SameMatrix(GraphRule[StayingMatrix]):
     def report(self, evidence: Evidence, part: Part[StayingMatrix]) -> Finding:
         """Advise to factorise it once, before the loop or the function."""
         cause = part.cause
-        each, between = ("turn of a loop", "turn") if cause.in_loop else ("call", "call")
+        each, between = ("iteration of a loop", "iteration") if cause.in_loop else ("call", "call")
         before = "before the loop" if cause.in_loop else "before the function, outside of tf.function"
         source = f"{_VARIABLES if cause.of_variables else 'constants'} and from what does not change"
         if cause.of_argument and not cause.in_loop:

@@ -1,4 +1,5 @@
-"""GRF001 of scripts of TensorFlow 1: a turn runs its session several times, with one feed, for what one run gives."""
+"""GRF001 of scripts of TensorFlow 1: an iteration runs its session several times, with one feed, for what one run
+gives."""
 
 from __future__ import annotations
 

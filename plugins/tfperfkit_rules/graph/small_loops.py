@@ -1,4 +1,5 @@
-"""A loop in a compiled function whose turns do next to nothing (GRF005): the runtime takes the time, not the work."""
+"""A loop in a compiled function whose iterations do next to nothing (GRF005): the runtime takes the time, not the
+work."""
 
 from __future__ import annotations
 
@@ -78,8 +79,8 @@ def small_loops(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _small(evidence: Evidence, each: Ran) -> list[GraphLoop]:
-    """The innermost of the loops that do next to nothing in a turn; gradients of such loops are among them. Turns that
-    call back into Python can be neither compiled nor taken together, and Python takes their time."""
+    """The innermost of the loops that do next to nothing in an iteration; gradients of such loops are among them.
+    Iterations that call back into Python can be neither compiled nor taken together, and Python takes their time."""
     if each.function.jit_compile:
         return []
     every = each.function.marks.loops
@@ -101,8 +102,8 @@ _LEFT = SMALL_LOOP_LEFT_MIN.value, SMALL_LOOP_LEFT_MAX.value
 
 
 def _left(found: _Found, took_ms: float) -> tuple[float, float]:
-    """The same where the loop is differentiated: whole tensors and their gradients are memory traffic. Of turns that
-    need each the one before there is no whole tensor; to double their reach takes a pass for each power of two."""
+    """The same where the loop is differentiated: whole tensors and their gradients are memory traffic. Of iterations
+    that need each the one before there is no whole tensor; to double their reach takes a pass for each power of two."""
     loop, turns = found.loop, turns_of(found.loop)
     if not loop.measured or turns is None or took_ms <= 0:
         return _LEFT
@@ -125,13 +126,15 @@ def _finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_loops:
     turns = turns_of(loop)
     figures = [
         Measurement(f"{evidence.unit.the} in {called(function)}", each.share, "share", "breakdown"),
-        Measurement("operations in a turn", round(loop.operations), "count", "run"),
+        Measurement("operations in an iteration", round(loop.operations), "count", "run"),
     ]
     if turns is not None:
-        figures.append(Measurement("turns in a call", round(turns), "count", "run"))
+        figures.append(Measurement("iterations in a call", round(turns), "count", "run"))
     if loop.measured:
-        figures.append(Measurement("numbers computed in a turn", round(max(loop.flops, loop.elements)), "count", "run"))
-    goes = f"{round(turns):,} turns" if turns is not None else "turns"
+        figures.append(
+            Measurement("numbers computed in an iteration", round(max(loop.flops, loop.elements)), "count", "run")
+        )
+    goes = f"{round(turns):,} iterations" if turns is not None else "iterations"
     yield Finding(
         code=codes.SMALL_LOOP,
         family="graph",
@@ -142,8 +145,8 @@ def _finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_loops:
         where=places([found.place, definition(function), SourceSpan(*each.place)]),
         evidence=tuple(figures),
         advice=advice(found.kind, loop, graded),
-        detail="In each turn the runtime starts every operation of the body anew, a microsecond or more for each. That "
-        "takes the time; the arithmetic on such small tensors takes next to none.",
+        detail="In each iteration the runtime starts every operation of the body again, a microsecond or more for each."
+        " That takes the time; the arithmetic on such small tensors takes next to none.",
         absorbs=("BAT001",),  # what a small batch does not fill is the loop's
         absorbs_here=("LIN001",),
         parts=("graph",),

@@ -113,7 +113,7 @@ def _as_jacobian(evidence: Evidence, loop: Control) -> str:
     if rows is None:
         return ""
     return (
-        f"Each turn takes the gradient of one number of {rows.tensor} (line {rows.line}): {rows.tape}.jacobian("
+        f"Each iteration takes the gradient of one number of {rows.tensor} (line {rows.line}): {rows.tape}.jacobian("
         f"{rows.tensor}, {rows.sources}) takes all of them at once, in one part of the graph; persistent=True can go."
     )
 

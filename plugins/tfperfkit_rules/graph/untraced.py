@@ -13,8 +13,8 @@ from tfperfkit_rules.graph.loop_trace import is_within
 
 
 def untraced_runs(evidence: Evidence, step: ComputedStep) -> float:
-    """How many a step, of the loops in the functions that the steps call; any number where a loop's turns are not known
-    and none of its operations is in the trace."""
+    """How many a step, of the loops in the functions that the steps call; any number where a loop's iterations are not
+    known and none of its operations is in the trace."""
     calls = evidence.offer(FunctionCalls)
     ran: dict[str, float] = {}
     for function in largest_first(evidence):

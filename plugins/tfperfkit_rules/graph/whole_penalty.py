@@ -46,8 +46,8 @@ _BY_LAYER = (
 )
 _BY_HAND = "Penalise the rows that the batch looks up: tf.reduce_sum(tf.square(rows)), of what tf.gather gave. "
 _OTHERWISE = (
-    "A row is then penalised when it is used, and the factor is another one, so choose it anew. Where every row has to "
-    "decay, let all of them do so once in so many steps."
+    "A row is then penalised when it is used, and the factor is another one, so choose it again. Where every row has "
+    "to decay, let all of them do so once in so many steps."
 )
 
 

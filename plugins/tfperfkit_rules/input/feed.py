@@ -54,7 +54,7 @@ MIN_MS = shared.FETCH_MS.value
 class Feed(msgspec.Struct, frozen=True, kw_only=True):
     """The step and the training pipeline. Times are ms of the mean clean step.
 
-    ``wait_ms``: the step waits, first batches of epochs included (``epoch_ms`` of it: buffers that fill anew;
+    ``wait_ms``: the step waits, first batches of epochs included (``epoch_ms`` of it: buffers that fill again;
     ``unseen_ms`` of it: what the account of a work has as other parts, where a compiled function fetches its batches;
     ``guessed_ms``: what that of the steps has as input by how much longer the first steps of epochs take).
     ``overlaps``: batches are prepared while the step computes (a prefetch, or calls in parallel). ``stalled_ms``: in
@@ -181,7 +181,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def filling(self) -> bool:
-        """The wait is at the beginnings of epochs, for buffers that fill anew."""
+        """The wait is at the beginnings of epochs, for buffers that fill again."""
         return self.epoch_ms >= FILLING.value * self.wait_ms
 
     @property

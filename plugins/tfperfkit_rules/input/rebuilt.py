@@ -1,4 +1,4 @@
-"""Pipelines that are made anew in the loop (INP012), and data baked into graphs or copied on the way (INP010)."""
+"""Pipelines that are made again in the loop (INP012), and data baked into graphs or copied on the way (INP010)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _ARRAY = (
 
 
 def made_in_loop(evidence: Evidence) -> Iterator[Finding]:
-    """INP012: an iterator for each step, or a data set made anew again and again."""
+    """INP012: an iterator for each step, or a data set made again and again."""
     data = evidence.offer(InputData)
     if data is None or evidence.step_ms is None or evidence.samples.count < MIN:
         return
@@ -108,7 +108,7 @@ def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Findin
         Measurement(f"share of {unit.the}", share, "share", window),
         Measurement(f"time {unit.per}", step_ms * share, "ms", window),
     ]
-    detail = "Making an iterator starts its threads and its buffers anew, and each begins with the first elements."
+    detail = "Making an iterator starts its threads and its buffers again, and each begins with the first elements."
     if shuffle is not None and isinstance(shuffle.parameters.get("buffer_size"), int):
         size = shuffle.parameters["buffer_size"]
         rows.append(Measurement("elements in the shuffle buffer", float(size or 0), "count", "run"))
@@ -241,7 +241,7 @@ def _again(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Finding | 
         detail=(
             "Each time map traces its function again, and the old pipeline's threads and buffers go."
             if any(stage.mapped is not None for stage in pipeline.stages)
-            else "Each time its data are copied or prepared anew, and the old pipeline's threads and buffers go."
+            else "Each time its data are copied or prepared again, and the old pipeline's threads and buffers go."
         ),
         absorbs=("INP001", "RET012"),
         absorbs_here=("LIN001",),

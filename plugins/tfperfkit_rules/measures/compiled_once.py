@@ -23,14 +23,14 @@ def advise_compiling_once(evidence: Evidence, file: str, line: int, name: str, m
     bound = _find_bound_value(call, method)
     if bound is not None and _is_made_each_time(evidence, file, line, bound):
         return (
-            f"Line {bound.line} sets {name} anew each time that its function is called: make it once, outside of "
+            f"Line {bound.line} sets {name} again each time that its function is called: make it once, outside of "
             f"that, and compile its call there: call = tf.function({name}, reduce_retracing=True)"
         )
     made = _find_making_line(evidence, file, line, bound)
     if call is None or made is None:
         return (
             f"Compile the call once, where {name} is made, not in a loop or in a function that one calls, which "
-            f"would trace it anew each time: call = tf.function({name}, reduce_retracing=True)"
+            f"would trace it again each time: call = tf.function({name}, reduce_retracing=True)"
         )
     owner, _, last = name.rpartition(".")
     compiled = f"{owner}.{last}_compiled" if owner else f"{last}_compiled"

@@ -25,7 +25,7 @@ from tfperfkit_rules.measures.source_text import find_frame_loops, find_loops, f
 Kind = Literal["maps", "elements", "operations"]
 _TF = ("tensorflow.",)
 _MAPS = ("map_fn", "scan", "foldl", "foldr", "while_loop", "vectorized_map")
-#: Functions that call one of the user's for each element or turn.
+#: Functions that call one of the user's for each element or iteration.
 MAPS = Api(
     (
         "tensorflow.python.ops.map_fn",

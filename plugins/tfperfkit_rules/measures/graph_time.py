@@ -116,5 +116,5 @@ def growing_ms(evidence: Evidence, function: FunctionCost) -> float | None:
 
 
 def _all_counted(function: FunctionCost) -> bool:
-    """Where sizes or turns of loops are not known, more is computed than was counted."""
+    """Where sizes or iterations of loops are not known, more is computed than was counted."""
     return "counted" not in function.flops_note.replace("dimensions counted as", "")

@@ -4,8 +4,8 @@ Every operation is looked at by itself, by the time of one of its runs. Updates 
 convolution pays for dividing its work among threads, and for reading its weights once; its arithmetic grows, at best at
 the rate that the machine reaches. Any other operation grows by what it takes beyond one on next to nothing. What the
 runtime does between operations, and what lies around the compiled functions, stays, but where a loop in the graph has a
-turn for each example (``tf.map_fn``): there the runtime's part grows as the turns do. Of handing over a batch a part
-grows, and at most the pipeline's work. What nothing explains (waiting for a processor) goes with the rest.
+iteration for each example (``tf.map_fn``): there the runtime's part grows as the iterations do. Of handing over a
+batch a part grows, and at most the pipeline's work. What nothing explains (waiting for a processor) goes with the rest.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def _grows(row: ComputedOperation, tiny: float, batch: int, evidence: Evidence) 
 
 
 def _turn_for_each(evidence: Evidence, batch: int) -> bool:
-    """Whether a loop of a compiled function that ran has as many turns as the batch has examples."""
+    """Whether a loop of a compiled function that ran has as many iterations as the batch has examples."""
     data = evidence.offer(OpsData)
     functions = [each for each in (data.all if data is not None else ()) if each.first_execution_ms is not None]
     return any(loop.turns == batch and loop.goes for each in functions for loop in each.marks.loops)

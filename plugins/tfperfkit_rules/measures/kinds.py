@@ -83,8 +83,8 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "collect",
         "collecting garbage by hand",
-        "Take gc.collect() out of the loop, or call it every few hundred turns: each call looks through all objects of "
-        "the process, TensorFlow's as well, and Python collects by itself",
+        "Take gc.collect() out of the loop, or call it every few hundred iterations: each call looks through all "
+        "objects of the process, TensorFlow's as well, and Python collects by itself",
         r"^gc\.collect$",
         role="collect",
     ),
@@ -108,7 +108,7 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "plotting",
         "drawing figures",
-        "Draw every few hundred turns, or once after the loop from numbers that it keeps; closing a figure "
+        "Draw every few hundred iterations, or once after the loop from numbers that it keeps; closing a figure "
         "(plt.close) keeps memory from growing",
         r"^(matplotlib|seaborn|plotly|bokeh|altair|pylab)\.|^\?\.savefig$|\.(imsave|savefig)$",
         role="side",
@@ -116,8 +116,8 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "progress",
         "drawing progress bars",
-        "Refresh the bar seldom: tqdm(..., mininterval=1), and give it no description with values of tensors at each "
-        "turn",
+        "Refresh the bar seldom: tqdm(..., mininterval=1), and give it no description with values of tensors in "
+        "each iteration",
         r"^(tqdm|progressbar|alive_progress|progress|enlighten)\.|^rich\.progress\.|"
         r"^keras\.src\.utils\.progbar\.|^keras\.utils\.Progbar",
         role="side",

@@ -1,5 +1,5 @@
-"""The loop whose turns could be one batch: the innermost that holds most of some samples and whose turns don't need
-each other."""
+"""The loop whose iterations could be one batch: the innermost that holds most of some samples and whose iterations
+don't need each other."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tfperfkit_rules.measures.trace_window import reached
 
 MIN_TURNS = Threshold(
     8,
-    "turns",
+    "iterations",
     "minimum number of iterations: shorter loops go over layers or networks, which no batch replaces",
     Chosen("where vector instructions begin to gain: eight numbers of 32 bits in 256"),
 )
 
 TURNS_IN_BATCH = Threshold(
     100,
-    "turns",
+    "iterations",
     "minimum number of iterations in one batch, if a loop has as many",
     Derived("the advice: some hundreds at a time if memory is short"),
 )
@@ -33,8 +33,8 @@ TURNS_IN_BATCH = Threshold(
 
 class BatchLoop(NamedTuple):
     """``held``: the samples in it; ``turns`` each time that it runs, at least, None where no line was counted;
-    ``most``: at most. ``outer``: the outermost loop around it whose turns don't need each other either, with the turns
-    of both."""
+    ``most``: at most. ``outer``: the outermost loop around it whose iterations don't need each other either, with the
+    iterations of both."""
 
     file: str
     loop: Loop
@@ -45,7 +45,7 @@ class BatchLoop(NamedTuple):
 
     @property
     def batch(self) -> Bounds:
-        """Turns that become one: memory may ask for fewer than all."""
+        """Iterations that become one: memory may ask for fewer than all."""
         least = self.turns if self.turns is not None else float(MIN_TURNS.value)
         return Bounds(min(least, float(TURNS_IN_BATCH.value)), max(self.most or least, least))
 
@@ -57,7 +57,7 @@ class BatchLoop(NamedTuple):
         return self._samples(evidence, "host_sync")
 
     def fed(self, evidence: Evidence) -> bool:
-        """Whether its turns get their data from an input pipeline, so that each may be a batch already."""
+        """Whether its iterations get their data from an input pipeline, so that each may be a batch already."""
         return bool(self._samples(evidence, "input"))
 
     def _samples(self, evidence: Evidence, activity: str) -> Counter[Place]:
@@ -69,7 +69,7 @@ class BatchLoop(NamedTuple):
 
 
 def loop_of_batch(evidence: Evidence, stacks: Counter[Stack]) -> BatchLoop | None:
-    """None where turns need each other, where they are few, or where no one loop holds most of the samples."""
+    """None where iterations need each other, where they are few, or where no one loop holds most of the samples."""
     held: Counter[tuple[int, str, Loop]] = Counter()
     for stack, count in stacks.items():
         for depth, frame in enumerate(stack.frames):
@@ -95,14 +95,14 @@ def loop_of_batch(evidence: Evidence, stacks: Counter[Stack]) -> BatchLoop | Non
 
 
 def _both(inner: BatchLoop, around: BatchLoop) -> BatchLoop | None:
-    """The loop around with the turns of both; None where those of one are not known."""
+    """The loop around with the iterations of both; None where those of one are not known."""
     if inner.turns is None or inner.most is None or around.turns is None or around.most is None:
         return None
     return around._replace(turns=max(around.turns, 1.0) * inner.turns, most=max(around.most, 1.0) * inner.most)
 
 
 def _many(turns: float | None, most: float | None) -> bool:
-    """Of a loop that did not end while lines were counted half of the turns were counted, on an average."""
+    """Of a loop that did not end while lines were counted half of the iterations were counted, on an average."""
     if turns is None or most is None:
         return True
     return most >= MIN_TURNS.value and 2 * turns >= MIN_TURNS.value
@@ -111,7 +111,7 @@ def _many(turns: float | None, most: float | None) -> bool:
 def _turns(evidence: Evidence, file: str, loop: Loop, *, once: bool) -> tuple[float | None, float | None]:
     """At least and at most. Its body's lines against those around it: of the next loop outwards, else of the function.
     Where none of these ran while lines were counted, all that was counted is one time, not yet at its end; ``once``: no
-    loop is around it, so that all turns of the work are of that time."""
+    loop is around it, so that all iterations of the work are of that time."""
     counts = evidence.offer(LineCounts)
     hits = {row.line: row.hits for row in counts.rows if row.file == file and row.hits} if counts is not None else {}
     body = [count for line, count in hits.items() if loop.line < line <= loop.last]

@@ -1,4 +1,4 @@
-"""Models that are loaded, built or compiled again at each turn of a loop, and what each new one drags along.
+"""Models that are loaded, built or compiled again in each iteration of a loop, and what each new one drags along.
 
 A fresh model brings its variables at the first call, and the tracing of its functions. Told by the frames of Keras and
 of TensorFlow's saved models below the user's lines.
@@ -139,7 +139,7 @@ def _called_once(evidence: Evidence, place: Place, calls_of: Counter[Stack]) -> 
     making_it = reached(evidence, place[0], place[1], place[1])
     lines = {(stack.frames[-1].file, stack.frames[-1].line) for stack in calls_of}
     counted = [reached(evidence, file, line, line) for file, line in lines]
-    # A window begins and ends anywhere in a turn: one more of a line than of another is no second call.
+    # A window begins and ends anywhere in an iteration: one more of a line than of another is no second call.
     return making_it is not None and all(
         count is not None and shared.MOSTLY.value * count < making_it for count in counted
     )

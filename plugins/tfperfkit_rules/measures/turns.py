@@ -1,4 +1,4 @@
-"""One turn of the training loop, what runs between its steps included; and the calls of Keras that it makes."""
+"""One iteration of the training loop, what runs between its steps included; and the calls of Keras that it makes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _stretch(evidence: Evidence) -> Stretch | None:
 
 
 def basis(evidence: Evidence, turn_ms: float) -> Basis:
-    """What a share of a turn is a share of: the turn, where it is much longer than the step in it."""
+    """What a share of an iteration is a share of: the iteration, where it is much longer than the step in it."""
     return "turn" if evidence.step_ms and turn_ms > (1 + MIN_BETWEEN) * evidence.step_ms else "step"
 
 

@@ -41,7 +41,7 @@ GENERATORS = Leak(
     last="2.21",
     keeps="each dataset's Python function, and all that it holds on to",
     advice=(
-        "Make the dataset once, before the loop: each iteration over it calls the function anew. What changes goes in "
+        "Make the dataset once, before the loop: each iteration over it calls the function again. What changes goes in "
         "by from_generator(..., args=...), or through an object that the function reads; let it hold no large arrays."
     ),
     sources=("github.com/tensorflow/tensorflow/issues/57690", "github.com/tensorflow/tensorflow/pull/123530"),

@@ -75,7 +75,7 @@ def remark(difference: Difference, partial: bool) -> str:
         "keyword": "keyword",
         "context": "same arguments, other context",
         "alias": "which variables are the same",
-        "function_object": "made anew",
+        "function_object": "made again",
     }
     return words.get(difference.way, "")
 

@@ -64,7 +64,7 @@ TITLES = {
     VARYING_DTYPE: "Tensors of varying dtype make a tf.function trace again",
     VARYING_STRUCTURE: "Arguments of varying structure make a tf.function trace again",
     OBJECT_IDENTITY: "A new Python object as an argument makes a tf.function trace again",
-    MADE_IN_LOOP: "A tf.function is made anew in code that runs repeatedly",
+    MADE_IN_LOOP: "A tf.function is made again in code that runs repeatedly",
     PER_INSTANCE: "Each new instance traces its tf.function method again",
     CONTEXT: "A tf.function traces again because it is called under another context",
     FAILING: "A trace that fails is tried again and again",

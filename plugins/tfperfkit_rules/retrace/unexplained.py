@@ -95,20 +95,20 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     elif new is not None:
         title = _NEW_MODEL.format(loop=evidence.unit.loop)
         if new.function:
-            title = f"Each call of {new.function} makes a new model, whose functions Keras traces anew"
+            title = f"Each call of {new.function} makes a new model, whose functions Keras traces again"
         advice = _advise_keeping(evidence, new)
         places = list(dict.fromkeys((new, *places)))[: shared.MAX_PLACES.value]
     elif (jacobian := _find_jacobian(evidence, lines)) is not None:
-        title = f"{jacobian.method} is called outside of a tf.function, so it is traced anew each time"
+        title = f"{jacobian.method} is called outside of a tf.function, so it is traced again each time"
         advice, remedy = jacobian.advice, Compile("jacobian")
     else:
         many = f"{len(steps)} of {len(evidence.steps.clean)} clean steps"
         where = many if evidence.work is None else evidence.unit.loop
         remedy = KeepTrace("unknown")
-        title = f"Functions are traced anew in {where}"
+        title = f"Functions are traced again in {where}"
         advice = (
             "Make models, optimizers, tf.functions and tf.data pipelines once, before the loop, and use them again: "
-            "each new one is traced and optimised anew."
+            "each new one is traced and optimised again."
         )
     yield Finding(
         code=codes.UNEXPLAINED,
@@ -137,15 +137,16 @@ def _choose_samples(evidence: Evidence) -> Samples:
     return evidence.log.samples([(step.begin_ns, step.end_ns) for step in evidence.steps.clean])
 
 
-_NEW_MODEL = "Each turn of {loop} makes a new model, whose functions Keras traces anew"
+_NEW_MODEL = "Each iteration of {loop} makes a new model, whose functions Keras traces again"
 #: What traces a Keras model's functions.
 _TRACES = ("fit", "train_on_batch", "evaluate", "predict")
 _KEEP = (
-    "Where turns differ in rates, data or seeds only, make and compile one model before the loop{made} and begin "
-    "each turn with its first values. Once, on the built model: {model}.optimizer.build({model}.trainable_variables); "
-    "state = [*{model}.variables, *{model}.optimizer.variables]; first = [v.numpy() for v in state]. At each turn: "
-    "for v, value in zip(state, first): v.assign(value). Then what the turn has of its own: {model}.set_weights, "
-    "{model}.optimizer.learning_rate.assign. Models of other shapes each need a trace of their own."
+    "Where iterations differ in rates, data or seeds only, make and compile one model before the loop{made} and begin "
+    "each iteration with its first values. Once, on the built model: "
+    "{model}.optimizer.build({model}.trainable_variables); state = [*{model}.variables, *{model}.optimizer.variables]; "
+    "first = [v.numpy() for v in state]. In each iteration: for v, value in zip(state, first): v.assign(value). Then "
+    "what the iteration has of its own: {model}.set_weights, {model}.optimizer.learning_rate.assign. Models of other "
+    "shapes each need a trace of their own."
 )
 
 
@@ -188,7 +189,7 @@ def _advise_keeping(evidence: Evidence, new: SourceSpan) -> str:
 
 def _find_new_model(evidence: Evidence, lines: list[tuple[str, int]]) -> SourceSpan | None:
     """Where the model is made that a traced line trains or asks, in the loop around it or in its function, which is
-    called at each turn then: its functions are traced for each model."""
+    called in each iteration then: its functions are traced for each model."""
     for file, call in find_methods(evidence, *_TRACES):
         if not any(file == where and line in call.lines for where, line in lines):
             continue
@@ -287,7 +288,7 @@ def _traces_each_once(evidence: Evidence, steps: int) -> bool:
 
 
 def _find_own_models(evidence: Evidence) -> set[Place]:
-    """The outermost loops that compile what they go over: another model in each turn."""
+    """The outermost loops that compile what they go over: another model in each iteration."""
     found = set[Place]()
     for file, call in find_methods(evidence, "compile"):
         around = find_evaluating_loops(evidence, file, call)
@@ -343,7 +344,7 @@ def _keeps_model_in(evidence: Evidence, file: str, call: Call, loop: Loop) -> bo
     names = function.parameters
     stored = _find_stored(syntax)
     bound = {node.text for node in stored if node.line in loop.lines or node.line in function.lines}
-    if "." in owner:  # set once, where the object is made: any other method may be called at each turn
+    if "." in owner:  # set once, where the object is made: any other method may be called in each iteration
         made = [find_function(evidence, file, node.line) for node in stored if node.text == owner]
         return bool(made) and all(each is not None and each.name == "__init__" for each in made)
     if owner not in names:

@@ -29,7 +29,7 @@ def title(code: str, function: TracedFunction, traces: Sequence[Trace]) -> str:
     if code == codes.PER_INSTANCE:
         return f"{name} is traced for each new {function.instance_of}: {total} times"
     if code == codes.PIPELINE_REBUILT:
-        return f"a tf.data pipeline with {name} is built anew: traced {total} times"
+        return f"a tf.data pipeline with {name} is built again: traced {total} times"
     if code == codes.FAILING:
         return f"tracing {name} fails and is tried again {times}"
     why = {

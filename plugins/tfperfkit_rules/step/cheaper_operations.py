@@ -90,7 +90,7 @@ _INSTEAD: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("tile", "concat", "stack", "pad", "split", "slice"),
         "This only copies: let operations broadcast ([:, None]) in place of repeating, and join or cut once, not in "
-        "each turn.",
+        "each iteration.",
     ),
 )
 

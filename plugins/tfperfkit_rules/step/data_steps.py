@@ -132,7 +132,7 @@ def _short(row: ShortData) -> Finding:
         advice=f"Leave {what} out: then an epoch is one pass over the data. Or add .repeat() to the dataset.",
         detail=(
             "Keras warns of it and ends the epoch there. With a number of steps the next epoch goes on where the last "
-            "one ended; the iterator, and what its buffers hold, is made anew only once the data are at their end."
+            "one ended; the iterator, and what its buffers hold, is made again only once the data are at their end."
         ),
     )
 

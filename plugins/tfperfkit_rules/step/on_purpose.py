@@ -67,7 +67,7 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
     other = awaited(evidence) if kind.word == "threads" else None
     limited = standing(evidence) if kind.word == "threads" and other is None else None
     if other is not None:
-        # A turn takes as long as the thread needs for it: the wait goes as far as that gets shorter.
+        # An iteration takes as long as the thread needs for it: the wait goes as far as that gets shorter.
         worst = _LEFT[other.kind.word][1] if other.kind.word in _LEFT else LEFT_MAX.value
         gained = from_shares(min(low, other.part * (1 - worst)), min(upper, other.part))
     return Finding(

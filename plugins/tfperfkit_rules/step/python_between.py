@@ -128,7 +128,7 @@ def _finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
         advice=f"{advice}.",
         detail=(
             "No step runs while it does, as between two epochs: the model waits for all of it. What has to be made "
-            "anew can be made in a thread or process of its own, for the next epoch, while this one trains."
+            "again can be made in a thread or process of its own, for the next epoch, while this one trains."
         ),
         absorbs_here=("INP012",),
         parts=("python",),

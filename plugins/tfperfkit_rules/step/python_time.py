@@ -133,7 +133,8 @@ def _place(evidence: Evidence, stack: Stack) -> Place | None:
 
 def _joined(evidence: Evidence, functions: dict[tuple[str, str, int], list[LineShare]]) -> list[list[LineShare]]:
     """Functions by their own time, the largest first; one that only hands work to another goes with it, and so does
-    one that the loop which takes the time calls at each turn, or one that does the same kind of work for another."""
+    one that the loop which takes the time calls in each iteration, or one that does the same kind of work for
+    another."""
     ranked = sorted(functions.items(), key=lambda item: -sum(row.share for row in item[1]))
     found: list[list[LineShare]] = []
     taken: set[tuple[str, str, int]] = set()

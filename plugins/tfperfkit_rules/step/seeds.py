@@ -61,7 +61,7 @@ def seeded_each_step(evidence: Evidence) -> Iterable[Finding]:
         code="STP012",
         family="step",
         remedy=Remove(),
-        title=f"The seed is set at {unit.each}, so all kernels are made anew: {100 * share:.0f} % of {unit.a}",
+        title=f"The seed is set at {unit.each}, so all kernels are made again: {100 * share:.0f} % of {unit.a}",
         severity=severity(gained.surely),
         share_of_step=share,
         gain=gained,
@@ -102,7 +102,7 @@ def _runs_each_step(evidence: Evidence, row: SourceSpan) -> bool:
 
 
 def _is_in_loop(evidence: Evidence, row: SourceSpan) -> bool:
-    """Whether a line is in the loop of the steps, and no turn may leave it out."""
+    """Whether a line is in the loop of the steps, and no iteration may leave it out."""
     counted = evidence.steps.loop
     around = find_loops(evidence, row.file, row.line)
     here = counted is not None and row.file == counted.file and [loop.line for loop in around][-1:] == [counted.line]

@@ -107,7 +107,7 @@ _BY_DEFAULT = "epoch"
 
 
 #: Each ``evaluate`` makes a dataset and an iterator of its own, and traces the dataset's functions; a model that is
-#: loaded anew has functions of its own, which are traced anew.
+#: loaded again has functions of its own, which are traced again.
 _ABSORBS = {
     "summary": ("GRF002",),
     "evaluate": ("INP001", "INP012", "RET012", "RET008"),
@@ -158,9 +158,9 @@ _BINARY = (
 )
 #: What the loop is there for can't be done more seldom.
 _OF_WORK = {
-    "metrics": "A metric takes any number of rows: where a turn has one, collect them and call update_state once for "
-    "all (metric.update_state(y_true, y_pred)). Where a turn has a batch, move these lines into the compiled function "
-    "(@tf.function) that computes it. Call result() only where you print.",
+    "metrics": "A metric takes any number of rows: where an iteration has one, collect them and call update_state once "
+    "for all (metric.update_state(y_true, y_pred)). Where an iteration has a batch, move these lines into the compiled "
+    "function (@tf.function) that computes it. Call result() only where you print.",
     "writing": "Write fewer and larger pieces: one file opened once, many rows in one call, a binary format in place "
     "of text. Or write in a thread or process of its own, while the next is made.",
 }
@@ -250,7 +250,7 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
     if kind == "metrics":  # Python that hands out operations: samples see too little of it
         rows = line_shares(evidence, ("eager_ops", "dispatch"))
         high = max(high, min(shared.MAX_STEP_SHARE.value, sum(row.share for row in rows if row.place in found.at)))
-    if kind == "loading":  # what is loaded is built, and its functions are traced, anew each time
+    if kind == "loading":  # what is loaded is built, and its functions are traced, again each time
         high = max(high, min(shared.MAX_STEP_SHARE.value, share + _made_anew(evidence)))
     if kind in _CALLBACKS and share > CALLBACK_SHARE.value and compiled:
         # What else is not the compiled step belongs to it.
@@ -385,6 +385,6 @@ def _where(
 
 
 def _counter(loop: Loop) -> str:
-    """What counts a loop's turns; where nothing does, a name for what should."""
+    """What counts a loop's iterations; where nothing does, a name for what should."""
     counts = loop.over.startswith(("range(", "enumerate(")) and loop.targets
     return loop.targets[0] if counts else "step"

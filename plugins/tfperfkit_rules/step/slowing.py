@@ -207,8 +207,8 @@ def _advice(evidence: Evidence, cause: _Cause) -> str:
     grower = cause.grower
     if grower is None:
         return (
-            "Something that this line goes through gets longer at each turn. Keep a running value instead (a sum, a "
-            "mean), write into an array of full size made once, or bound it: collections.deque(maxlen=100)."
+            "Something that this line goes through gets longer in each iteration. Keep a running value instead (a "
+            "sum, a mean), write into an array of full size made once, or bound it: collections.deque(maxlen=100)."
         )
     name, (file, line) = grower.name, cause.lines[0]
     syntax = evidence.syntax(file)
@@ -221,14 +221,14 @@ def _advice(evidence: Evidence, cause: _Cause) -> str:
                 "json.loads reads line by line"
             )
         return (
-            f"{written.text} gets longer at each turn, and line {line} writes all of it each time. Write only what is "
-            f"new: {by_line}. Or write all of it once, behind the loop, or every few hundred turns. What reads the "
-            "file has to follow."
+            f"{written.text} gets longer in each iteration, and line {line} writes all of it each time. Write only "
+            f"what is new: {by_line}. Or write all of it once, behind the loop, or every few hundred iterations. What "
+            "reads the file has to follow."
         )
     return (
-        f"{name} gets longer at each turn, and all of it is gone through each time. Keep a running value instead (a "
-        f"sum, a mean), or the newest only: {name} = collections.deque(maxlen=100), which can't be sliced, and is no "
-        "list to json: there list(...) of it."
+        f"{name} gets longer in each iteration, and all of it is gone through each time. Keep a running value instead "
+        f"(a sum, a mean), or the newest only: {name} = collections.deque(maxlen=100), which can't be sliced, and is "
+        "no list to json: there list(...) of it."
     )
 
 

@@ -225,13 +225,13 @@ _OF_PACKAGE = (
     "columns), look in its documentation for a faster method or more processors, or keep the result for the next run."
 )
 _ADVICE: dict[PartName, str] = {
-    "python": "Look at these lines: do what is the same at each turn once, before the loop, and the rest for whole "
-    "arrays instead of one element at a time.",
+    "python": "Look at these lines: do what is the same in each iteration once, before the loop, and the rest for "
+    "whole arrays instead of one element at a time.",
     "eager_ops": "Put the lines into a function with @tf.function, and work on whole batches.",
     "dispatch": "Fewer and larger calls into TensorFlow: put the lines into a function with @tf.function, and work on "
     "whole batches.",
     "host_sync": "Read values of tensors seldom and many at once: .numpy() on a whole tensor after the loop.",
-    "gc": "Make fewer objects at each turn; gc.freeze() after the set-up keeps old ones out of each collection.",
+    "gc": "Make fewer objects in each iteration; gc.freeze() after the set-up keeps old ones out of each collection.",
     "input": "Prepare batches ahead: prefetch(tf.data.AUTOTUNE) at the end of the pipeline, num_parallel_calls in map.",
     "tracing": "Make functions, models and datasets once, before the loop, and give them tensors of one shape.",
     "saving": "Save more seldom.",

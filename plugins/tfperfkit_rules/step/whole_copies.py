@@ -1,4 +1,4 @@
-"""STP014: an array is copied whole, turn by turn, to make it longer or to change one of its elements."""
+"""STP014: an array is copied whole, iteration by iteration, to make it longer or to change one of its elements."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ def _is_the_copying(evidence: Evidence, copied: Copied, stacks: list[Stack]) -> 
 
 
 def _from_the_start(steps: Sequence[Step]) -> list[Sequence[Step]]:
-    """The steps, cut where the loop begins anew with an empty array, which shows where turns are short at once and get
-    longer in each piece that is long enough to tell; all of them together, where that is not seen."""
+    """The steps, cut where the loop begins again with an empty array, which shows where iterations are short at once
+    and get longer in each piece that is long enough to tell; all of them together, where that is not seen."""
     few = int(TREND_STEPS.value)
     groups = [steps[at : at + few] for at in range(0, len(steps), few)]
     medians = [statistics.median(step.duration_ns for step in group) for group in groups]
@@ -146,7 +146,7 @@ def _finding(evidence: Evidence, places: list[_Place], share: float, parts: tupl
             Measurement("samples", float(evidence.samples.count), "count", "baseline"),
         ),
         advice=_advice([copied for _, copied in places]),
-        detail="A join makes a new array of all that it is given, so each turn copies all that came before it."
+        detail="A join makes a new array of all that it is given, so each iteration copies all that came before it."
         if not places[0][1].written
         else "A tensor never changes: each call makes a new one, and copies all of it.",
         absorbs_here=("LIN001", "EAG008", "STP003", "STP007"),

@@ -211,8 +211,8 @@ def _compiled_step(evidence: Evidence) -> bool:
 
 
 def _batch(evidence: Evidence, part: EagerPart, apart: BatchLoop, share: float) -> tuple[Left, float]:
-    """What is left where all turns of a loop become one, and the share of the work that it is left of: reading values
-    and calling operations at each turn belong to it."""
+    """What is left where all iterations of a loop become one, and the share of the work that it is left of: reading
+    values and calling operations in each iteration belong to it."""
     count = evidence.samples.count
     reads = apart.reads(evidence)
     more = reads.total() + (part.own(evidence, apart.holds, reads) if evidence.work is not None else 0)
@@ -222,8 +222,8 @@ def _batch(evidence: Evidence, part: EagerPart, apart: BatchLoop, share: float) 
 
 
 def _compiled_does_better(evidence: Evidence, part: EagerPart, apart: BatchLoop, place: Place | None) -> bool:
-    """Whether a compiled function surely leaves less of the time than one batch of all turns: these are few, and each
-    runs many operations, as a recursion over time does."""
+    """Whether a compiled function surely leaves less of the time than one batch of all iterations: these are few, and
+    each runs many operations, as a recursion over time does."""
     if place is None or reads(evidence, place) or evidence.work is None:
         return False
     share = part.seen / evidence.samples.count
@@ -233,7 +233,7 @@ def _compiled_does_better(evidence: Evidence, part: EagerPart, apart: BatchLoop,
 
 
 def _has_batches(evidence: Evidence, apart: BatchLoop, model: Model) -> bool:
-    """Whether each turn may well have a batch of its own already: the source shows no single row."""
+    """Whether each iteration may well have a batch of its own already: the source shows no single row."""
     fed = _own(evidence, apart) or apart.fed(evidence)
     return fed and not gives_one_row(evidence, model.file, model.line, model.name)
 
@@ -281,7 +281,7 @@ def _called(
     bounds: tuple[float, float],
 ) -> Finding:
     """EAG004, for a model that is called directly. Its place is the call, which is to be compiled or to be made once
-    for all turns of its loop, before the lines of the model that take the time."""
+    for all iterations of its loop, before the lines of the model that take the time."""
     samples = evidence.samples
     own = span(evidence, model.file, model.line)
     compiled = _compile(evidence, model)
@@ -299,7 +299,7 @@ def _called(
         where=tuple(dict.fromkeys((own, *_title_loop(evidence, apart), *places(evidence, part, None)))),
         evidence=(
             Measurement("time in the call", share, "share", "samples"),
-            *([Measurement("turns of the loop", apart.turns, "number", "lines")] if apart and apart.turns else []),
+            *([Measurement("iterations of the loop", apart.turns, "number", "lines")] if apart and apart.turns else []),
             *rest.evidence,
             Measurement("samples", float(samples.count), "count", "baseline"),
         ),

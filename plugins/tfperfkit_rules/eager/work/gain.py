@@ -168,7 +168,7 @@ def left(
 ) -> Left:
     """``share``: of the work in eager operations; ``calls``: of what would be compiled, in an iteration or the
     stretch; ``otherwise``: (least, most) without a trace; ``inside``: the share of the eager time in what would be
-    compiled, or in the loop whose turns become one batch; ``turns``: that become one, None where none do."""
+    compiled, or in the loop whose iterations become one batch; ``turns``: that become one, None where none do."""
     seen = traced(evidence) if evidence.work is not None else _of_steps(evidence)
     own = share * (evidence.step_ms or 0.0)
     rows = [row for row in seen.rows if row.where == "eager" and row.type not in _FILES] if seen is not None else []
@@ -193,7 +193,7 @@ def _of_steps(evidence: Evidence) -> Traced | None:
 
 
 def _at_once(seen: Traced, rows: list[RanOperation], own: float, inside: float, turns: Bounds, cpus: int) -> Left:
-    """What is left when all turns of a loop become one: each operation is handed out once for all of them, and its
+    """What is left when all iterations of a loop become one: each operation is handed out once for all of them, and its
     kernel does the work of all, on as many processors as it finds."""
     tiny = tiny_of(rows)
     heavy = [row for row in rows if row.type in HEAVY]
@@ -243,7 +243,7 @@ def _of(
     fewest, called = (
         (min(count, worth) for count in _calls(rows, seen)) if calls is None else (min(calls, worth), calls)
     )
-    # Called so seldom it is its loops that repeat operations: these had better not be traced turn by turn.
+    # Called so seldom it is its loops that repeat operations: these had better not be traced iteration by iteration.
     turns = _calls(rows, seen)[1]
     loops = repeated is None and called * pieces < TRACED_MAX.value and turns >= MIN_TURNS.value * called
     once = max(repeated or fewest, 1 / pieces)

@@ -69,7 +69,7 @@ def function_of(evidence: Evidence, part: EagerPart) -> Place | None:
     # The outermost hold most; those that hold as much stand in the order of the stacks.
     every = [item for item, count in held.most_common() if count >= shared.LOOP_SHARE.value * part.seen]
     wide = [item for item in every if find_python_state(evidence, *item) is None]
-    # What the loop stands in is not called by it: compiled, it would be traced turn by turn.
+    # What the loop stands in is not called by it: compiled, it would be traced iteration by iteration.
     wide = [item for item in wide if not _around(evidence, item)] or wide
     within = next((item for item in wide if not reads(evidence, item)), wide[0] if wide else None)
     return within or _calling(evidence)
@@ -135,7 +135,7 @@ def times_of(evidence: Evidence, part: EagerPart, place: Place | None) -> float 
 
 def graph_loops(evidence: Evidence, place: Place | None) -> list[Loop]:
     """The ``while`` loops of a function whose heads read tensors. Compiled, they are loops of the graph: traced once,
-    whatever number of turns they make."""
+    whatever number of iterations they make."""
     syntax = evidence.syntax(place[0]) if place is not None else None
     if place is None or syntax is None:
         return []
@@ -150,7 +150,7 @@ def graph_loops(evidence: Evidence, place: Place | None) -> list[Loop]:
 
 
 def turns_of(evidence: Evidence, place: Place | None) -> float | None:
-    """How many turns such loops make in an iteration of the work, or in its longest stretch: the innermost, which
+    """How many iterations such loops make in an iteration of the work, or in its longest stretch: the innermost, which
     repeats most. None without one, or where no line was counted."""
     counted = (
         reached(evidence, place[0], loop.line + 1, loop.last)

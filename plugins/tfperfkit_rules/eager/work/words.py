@@ -21,8 +21,8 @@ from tfperfkit_rules.measures.source_text import Loop, find_function
 from tfperfkit_rules.measures.step_shares import span
 
 LOOPS = (
-    " Its loop in Python would be traced turn by turn: work on all turns at once, by operations on whole batches, or "
-    "loop over tf.range."
+    " Its loop in Python would be traced iteration by iteration: work on all iterations at once, by operations on "
+    "whole batches, or loop over tf.range."
 )
 
 
@@ -122,8 +122,8 @@ def _loops_of_the_graph(looped: list[Loop]) -> str:
         return ""
     at = f"line {looped[0].line}" if len(looped) == 1 else f"lines {', '.join(str(loop.line) for loop in looped[:3])}"
     return (
-        f" The while loop in {at} becomes a loop of the graph, since its head reads a tensor: what its turns append to "
-        "a list has to be a tf.TensorArray then, and a tensor whose shape changes needs shape_invariants "
+        f" The while loop in {at} becomes a loop of the graph, since its head reads a tensor: what its iterations "
+        "append to a list has to be a tf.TensorArray then, and a tensor whose shape changes needs shape_invariants "
         "(tf.autograph.experimental.set_loop_options)."
     )
 
@@ -131,7 +131,7 @@ def _loops_of_the_graph(looped: list[Loop]) -> str:
 def all_at_once(evidence: Evidence, apart: BatchLoop, place: Place | None) -> str:
     there = f" ({place[1].name})" if place is not None and _called_in(evidence, apart, place[1].name) else ""
     return (
-        f"No turn of the loop in line {apart.loop.line} needs another: do all of them at once, by the same "
+        f"No iteration of the loop in line {apart.loop.line} needs another: do all of them at once, by the same "
         f"operations{there} on a batch of their inputs (tf.stack, or the array itself; sums and gradients along the "
         f"other axes), some hundreds at a time where memory asks for it.{_further(apart)} Where they can't be one "
         "batch, put @tf.function on what the loop does: that gains less."

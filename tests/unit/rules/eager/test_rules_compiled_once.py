@@ -72,7 +72,9 @@ def test_of_an_argument_or_several_models_no_line_is_named(source: str) -> None:
 def test_what_the_function_makes_for_each_call_is_to_be_made_once() -> None:
     source = "import keras\ndef look(x):\n    part = keras.Model(m.inputs, m.outputs)\n    return part.predict(x)\n"
     said = advise_compiling_once(make_evidence(source=source), FILE, 4, "part", "predict")
-    assert said.startswith("Line 3 sets part anew each time that its function is called: make it once, outside of that")
+    assert said.startswith(
+        "Line 3 sets part again each time that its function is called: make it once, outside of that"
+    )
     looped = source.replace("    return part", "    for y in x:\n        part")
     assert "behind line 3, which sets part" in advise_compiling_once(
         make_evidence(source=looped), FILE, 5, "part", "predict"

@@ -183,7 +183,7 @@ while True:
 
 @pytest.mark.parametrize(("source", "apart"), [(REPLAY, True), (REPLAY.replace("(state)", "(state, now)"), False)])
 def test_models_that_one_loop_calls_are_one_finding_and_its_turns_one_batch(source: str, apart: bool) -> None:
-    """Not where a turn needs what the one before it made."""
+    """Not where an iteration needs what the one before it made."""
     rows = [(50, "dispatch", called(4, *LAYER)), (40, "eager_ops", called(3, *LAYER)), (10, "graph", called(6))]
     lines = LineCounts(rows=tuple(LineCount(file=FILE, line=line, hits=40) for line in (3, 4, 5)))
     given = make_evidence(
@@ -200,7 +200,7 @@ def test_models_that_one_loop_calls_are_one_finding_and_its_turns_one_batch(sour
     assert ("once for all of them" in found.title) == apart == ("SYN001" in found.absorbs_here)
     if apart:
         assert "call online and target once before it, each" in found.advice
-        assert [item.value for item in found.evidence if item.name == "turns of the loop"] == [40.0]
+        assert [item.value for item in found.evidence if item.name == "iterations of the loop"] == [40.0]
 
 
 def test_the_loop_of_the_title_is_a_place_where_a_function_calls_the_model() -> None:
@@ -221,7 +221,7 @@ while True:
         offers={"lines": [LineCounts(rows=tuple(LineCount(file=FILE, line=line, hits=40) for line in (2, 5)))]},
     )
     found = one(direct_calls.model_called(given))
-    assert "called at each turn of the loop in line 4" in found.title
+    assert "called in each iteration of the loop in line 4" in found.title
     assert 4 in [place.line for place in found.where]
 
 

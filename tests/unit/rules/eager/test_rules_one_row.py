@@ -1,4 +1,4 @@
-"""EAG004 of a model that is called with one row at each turn of the loop that the work is."""
+"""EAG004 of a model that is called with one row in each iteration of the loop that the work is."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def found(given: str, before: str = "pass") -> Finding:
 )
 def test_one_row_in_each_turn_can_be_one_batch(given: str, before: str) -> None:
     finding = found(given, before)
-    assert finding.title == "m is called at each turn of the loop in line 3, not once for all of them"
+    assert finding.title == "m is called in each iteration of the loop in line 3, not once for all of them"
     assert (finding.where[0], type(finding.gain)) == (SourceSpan(FILE, 5), AtLeast)
 
 

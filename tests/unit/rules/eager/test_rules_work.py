@@ -150,7 +150,7 @@ def test_turns_that_need_no_other_are_one_batch_and_gain_more() -> None:
         )
 
     apart, needed = found("rows.append(refine(v).numpy())"), found("s = refine(s + v).numpy()")
-    assert "No turn of the loop in line 4" in apart.advice and apart.where[0] == SourceSpan(FILE, 4)
+    assert "No iteration of the loop in line 4" in apart.advice and apart.where[0] == SourceSpan(FILE, 4)
     assert "@tf.function on refine" in needed.advice and needed.where[0] == SourceSpan(FILE, 2, "refine")
     assert apart.share_of_step == 1.0 and needed.share_of_step == 0.9  # of a batch values are read once
     assert apart.gain.bounds and needed.gain.bounds and needed.gain.bounds[1] < apart.gain.bounds[0]
@@ -178,7 +178,7 @@ def test_loops_in_each_other_whose_turns_are_apart_are_better_still_one_batch() 
         one(work.eager_work(work_evidence(with_definitions(source), stacks, loop=6, ops=TINY, hits=hits)))
         for source in (PATCHES.replace("row = []", "row, last = [], image[r] + last"), PATCHES)
     )
-    assert "No turn of the loop in line 6" in alone.advice and "around it" not in alone.advice
+    assert "No iteration of the loop in line 6" in alone.advice and "around it" not in alone.advice
     assert "one of the loop in line 4 around it" in both.advice and both.where[0].line == 6
     assert alone.gain.bounds and both.gain.bounds and both.gain.bounds[0] == alone.gain.bounds[0]
     assert both.gain.bounds[1] > 2 * alone.gain.bounds[1]
@@ -188,9 +188,11 @@ def test_a_loop_that_did_not_end_while_lines_were_counted_may_have_more_turns() 
     stacks = [sampled(60, "eager_ops", frame(4, MATH)), sampled(40, "dispatch", frame(4, MATH))]
     source = "import tensorflow as tf\n\nfor x in xs:\n    rows.append(tf.exp(x))\ntf.stack(rows)\n"
     going = one(work.eager_work(work_evidence(with_definitions(source), stacks, loop=3, ops=TINY, hits={4: 7})))
-    assert "No turn of the loop in line 3" in going.advice  # 28 turns in its eight seconds, and nothing around it
+    assert (
+        "No iteration of the loop in line 3" in going.advice
+    )  # 28 iterations in its eight seconds, and nothing around it
     few = one(work.eager_work(work_evidence(with_definitions(source), stacks, loop=3, ops=TINY, hits={4: 1})))
-    assert "No turn" not in few.advice
+    assert "No iteration" not in few.advice
 
 
 @pytest.mark.parametrize(("line", "library", "share"), [(3, "", 1.0), (3, "numpy", 0.9), (4, "", 0.9)])
@@ -217,7 +219,7 @@ def test_few_turns_are_no_batch() -> None:
         )
         for turns in (2, 200)
     )
-    assert "No turn" not in few.advice and "No turn of the loop in line 4" in many.advice
+    assert "No iteration" not in few.advice and "No iteration of the loop in line 4" in many.advice
 
 
 def test_a_trace_after_the_steps_counts_what_ran_in_a_later_phase() -> None:
@@ -294,11 +296,13 @@ def test_a_model_that_each_turn_of_an_inner_loop_calls_has_one_call_for_all_as_i
     found = one(everything(work_evidence(with_definitions(IN_TURNS), stacks, loop=3)))
     assert (found.code, found.where[0]) == ("EAG004", SourceSpan(FILE, 6))
     assert 5 in [place.line for place in found.where]
-    assert found.title == "m is called at each turn of the loop in line 5, not once for all of them"
+    assert found.title == "m is called in each iteration of the loop in line 5, not once for all of them"
     assert "call m once before it" in found.advice and "tf.function(m" in found.advice
     fed = [*stacks, sampled(1, "input", frame(5))]
     found = one(everything(work_evidence(with_definitions(IN_TURNS), fed, loop=3)))
-    assert found.title == "m is called operation by operation inside the loop at train.py:3"  # its turns have batches
+    assert (
+        found.title == "m is called operation by operation inside the loop at train.py:3"
+    )  # its iterations have batches
 
 
 def test_a_model_of_the_persons_own_layers_is_named_by_its_outermost_call() -> None:
@@ -364,7 +368,7 @@ while True:
 
 
 def shrinking(head: str) -> Finding:
-    """Ten calls of a function in the stretch, each of whose loops makes forty turns."""
+    """Ten calls of a function in the stretch, each of whose loops makes forty iterations."""
     outer = frame(8)
     stacks = [
         sampled(60, "eager_ops", outer, frame(4, MATH, name="shrink")),

@@ -211,7 +211,7 @@ def test_calls_and_prints_cost_their_time_in_the_trace(
 
 
 def test_a_loop_that_calls_python_in_each_turn_is_reported_by_the_call() -> None:
-    """Its turns can't be compiled or taken together, and Python takes their time: GRF005 is silent."""
+    """Its iterations can't be compiled or taken together, and Python takes their time: GRF005 is silent."""
     turns = GraphLoop(
         name="while",
         where=msgspec.structs.replace(HERE, line=HERE.line - 1),
@@ -225,7 +225,7 @@ def test_a_loop_that_calls_python_in_each_turn_is_reported_by_the_call() -> None
     source = "\n" * (HERE.line - 2) + "for _ in tf.range(n):\n    step(x)\n"
     marks = msgspec.structs.replace(CALLS, loops=[turns])
     result = one(op("EagerPyFunc", 50.0), op("Mul", 50.0), marks=marks, source=source)
-    assert result.code == codes.PYTHON_CALL and "2 times in each turn of a loop" in result.title
+    assert result.code == codes.PYTHON_CALL and "2 times in each iteration of a loop" in result.title
     assert "several environments" in result.advice
 
 
@@ -262,7 +262,7 @@ def test_an_unrolled_loop_costs_the_run_not_the_step() -> None:
 @pytest.mark.parametrize(
     "found",
     [loop(999, 333), loop(5000, 63), loop(5000, 500, per_variable=True)],
-    ids=["few operations", "few turns of a large body", "a loop over layers"],
+    ids=["few operations", "few iterations of a large body", "a loop over layers"],
 )
 def test_loops_that_may_be_unrolled(found: Control) -> None:
     assert judged(operations=9000, marks=Marks(unrolled=[found])) == []

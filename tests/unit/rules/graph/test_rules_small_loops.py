@@ -1,4 +1,4 @@
-"""GRF005, loops whose turns do next to nothing, on made evidence."""
+"""GRF005, loops whose iterations do next to nothing, on made evidence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ for _ in range(30):
 
 
 def a_loop(**fields: Any) -> GraphLoop:
-    """2,000 turns of ten operations on 64 numbers."""
+    """2,000 iterations of ten operations on 64 numbers."""
     given: dict[str, Any] = {
         "name": "map/while",
         "where": SourceSpan(FILE, 4, "prepare"),
@@ -57,7 +57,7 @@ def found(*functions: Brief, source: str = SOURCE, at: int = 6, ops: Any = (), *
 def test_a_map_over_rows() -> None:
     (finding,) = found(a_function(a_loop()))
     assert finding.code == "GRF005" and [span.line for span in finding.where] == [4, 2, 6]
-    assert finding.title == "tf.map_fn in prepare makes 2,000 turns that do next to nothing"
+    assert finding.title == "tf.map_fn in prepare makes 2,000 iterations that do next to nothing"
     assert 0.8 < finding.share_of_step <= 0.9 and finding.gain.bounds[0] > 2
     assert "axis=-1" in finding.advice
 
@@ -80,7 +80,7 @@ def test_silent_on_work_in_the_turns(fields: dict[str, Any]) -> None:
 
 
 def test_whole_tensors_with_gradients_leave_more_and_a_recurrence_most() -> None:
-    """Memory traffic of 6 million numbers; of a scan eleven times that, for its turns need one another."""
+    """Memory traffic of 6 million numbers; of a scan eleven times that, for its iterations need one another."""
     work, back = {"elements": 3000.0}, a_loop(name="map/while_grad", backward=True)
     (plain,) = found(a_function(a_loop(**work)))
     (trained,) = found(a_function(a_loop(**work), back))
@@ -90,7 +90,7 @@ def test_whole_tensors_with_gradients_leave_more_and_a_recurrence_most() -> None
     bounds = [item.gain.bounds or (0.0, 0.0) for item in (plain, trained, carried)]
     assert bounds[0][0] > bounds[1][0] > bounds[2][0] >= 1.0
     assert bounds[0][1] > bounds[1][1] > bounds[2][1]
-    assert "jit_compile=True helps where a turn has few numbers" in carried.advice
+    assert "jit_compile=True helps where an iteration has few numbers" in carried.advice
     assert "without the runtime in between" not in carried.advice
 
 
@@ -109,7 +109,7 @@ def test_turns_that_depend_on_data() -> None:
     """What the rest of the function can't explain is the loop's; unless it is called an unknown number of times."""
     loop = a_loop(turns=None)
     (finding,) = found(a_function(loop))
-    assert finding.title == "tf.map_fn in prepare makes turns that do next to nothing"
+    assert finding.title == "tf.map_fn in prepare makes iterations that do next to nothing"
     assert found(a_function(loop, outside_measured=False)) == []
     inner = SOURCE.replace("    out = prepare(rows)", "    [prepare(rows) for rows in parts]")
     assert found(a_function(loop), source=inner) == []
@@ -148,7 +148,7 @@ def test_a_kernel_that_takes_long_to_start_is_no_work() -> None:
 
 
 def test_a_trace_tells_where_the_runtime_may_be_slow_or_quick() -> None:
-    """Small products: at the slowest rate they take 8 us of a turn, over which the runtime takes 7 to 50."""
+    """Small products: at the slowest rate they take 8 us of an iteration, over which the runtime takes 7 to 50."""
     loop = a_loop(flops=8000.0, whole_flops=1.6e7)
     assert found(a_function(loop)) == []
     rows = [op("MatMul", 40.0, count=50_000, name="map/while/body/_1/map/while/MatMul"), op("MatMul", 20.0)]

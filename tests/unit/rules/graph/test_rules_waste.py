@@ -280,7 +280,7 @@ def test_gradients_that_are_made_at_once_go_by_their_own_names() -> None:
 def test_what_a_loop_computes_in_each_turn_is_reported_as_such() -> None:
     in_loop = waste("GRF023", calls=0, names=[])
     (finding,) = told(step(in_loop))
-    assert "turn" in finding.title and "before the loop" in finding.advice
+    assert "iteration" in finding.title and "before the loop" in finding.advice
 
 
 def test_a_network_whose_weights_may_be_assigned_to_beside_the_function_is_left_out() -> None:

@@ -81,7 +81,7 @@ def prepare(model, rate):
     model.compile(keras.optimizers.SGD(rate), "mse")
 def other(model):
     model.compile("adam")
-for turn in range(20):
+for iteration in range(20):
     prepare(model, rate)
     model.fit(x, y)
 """
@@ -131,7 +131,7 @@ for part in parts:
     [
         (PARTS.format("print(train(net, part))"), 4, True),
         (PARTS.format("train(x=part, model=net)"), 4, True),
-        (PARTS.format("train(build(part), part)"), 4, False),  # another model in each turn
+        (PARTS.format("train(build(part), part)"), 4, False),  # another model in each iteration
         (PARTS.format("net = build(part); train(net, part)"), 4, False),
         (PARTS.format("for net in nets: train(net, part)"), 4, False),
         (CLIENT.format("__init__"), 7, True),
@@ -172,7 +172,7 @@ def test_a_new_model_in_each_turn_is_what_traces() -> None:
         "steps": make_steps(each_ms=100.0),
     }
     (found,) = traced_again(make_evidence(source=SEARCH, **given))  # type: ignore[arg-type]
-    assert found.title == "Each turn of the training loop makes a new model, whose functions Keras traces anew"
+    assert found.title == "Each iteration of the training loop makes a new model, whose functions Keras traces again"
     assert found.where[0].line == 3 and "(model = keras.Sequential([keras.layers.Dense(units)]))" in found.advice
     assert "first = [v.numpy() for v in state]" in found.advice and "zeros" not in found.advice
     made = "import keras\ndef part(n):\n    net = build()\n    net.fit(x, y)\nfor n in (8, 16):\n    part(n)\n"
@@ -184,7 +184,7 @@ def test_a_new_model_in_each_turn_is_what_traces() -> None:
     helped += "for n in (8, 16):\n    net = make(n)\n    net.fit(x, y)\n"
     inner = {**given, "samples": make_samples([(40, "tracing", [Frame(FILE, 1, "<module>", 8)])])}
     (found,) = traced_again(make_evidence(source=helped, **inner))  # type: ignore[arg-type]
-    assert found.title.startswith("Each turn of the training loop makes a new model") and found.where[0].line == 7
+    assert found.title.startswith("Each iteration of the training loop makes a new model") and found.where[0].line == 7
     assert "make and compile one model before the loop (net = make(n))" in found.advice
     kept = SEARCH.replace("    model = keras.Sequential([keras.layers.Dense(units)])\n", "    x = x * units\n")
     kept = kept.replace("for units", "model = keras.Sequential()\nfor units")

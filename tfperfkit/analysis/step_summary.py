@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from collections import Counter
-
 import msgspec
 
 from tfperfkit import calibration
 from tfperfkit.analysis.gather import lost_samples
 from tfperfkit.analysis.step_table import Weighted, one_call_note
+from tfperfkit.analysis.training_hints import describe_missing_steps
 from tfperfkit.clock import MS_PER_S, ms
 from tfperfkit.model import (
     StepSummary,
@@ -17,7 +15,6 @@ from tfperfkit.model import (
 )
 from tfperfkit.offers import InputBatch, StepBreakdown
 from tfperfkit.records.parts import TRACED
-from tfperfkit.records.samples import Frame
 from tfperfkit.records.steps import IN_ONE_CALL, StepTable
 from tfperfkit.rule import Evidence
 
@@ -56,7 +53,7 @@ def summarize(table: StepTable, evidence: Evidence) -> StepSummary:
     one = sum(step.count for step in clean) == 1  # in one stretch or several
     durations = Weighted([(whole, 1)] if one else ((step.duration_ns, step.count) for step in clean))
     if not durations.count:
-        note = " ".join(filter(None, (note, step_hint(evidence)))) if evidence.work is None else note
+        note = describe_missing_steps(evidence, note) if evidence.work is None else note
         return StepSummary(count=table.count, source=table.source, definition=table.definition, note=note)
     parts, window = _breakdown(evidence)
     median = durations.median
@@ -94,35 +91,3 @@ def _breakdown(evidence: Evidence) -> tuple[dict[str, float] | None, str]:
         return None, ""
     traced = evidence.offer(StepBreakdown)
     return (dict(traced.parts_ms), evidence.offered_by(StepBreakdown)) if traced and traced.parts_ms else (None, "")
-
-
-_TAPE, _GRADIENT = "tensorflow.python.eager.backprop:gradient", ".gradient"
-#: In fewer samples it may be an exception.
-_MIN = 5
-
-
-def step_hint(evidence: Evidence) -> str:
-    """Name the outermost user function that computes gradients, as a hint for ``--steps-from``; "" if none did."""
-    seen: Counter[Frame] = Counter()
-    for _, stack in evidence.log.inside(evidence.log.whole):
-        found = next((frame for frame in stack.frames if _asks(evidence, frame)), None)
-        if found is not None and "<" not in found.name:
-            seen[Frame(found.file, found.first, found.name, 0)] += 1
-    if not seen or seen.most_common(1)[0][1] < _MIN:
-        return ""
-    frame = seen.most_common(1)[0][0]
-    return f"It may be {frame.name} ({os.path.basename(frame.file)}:{frame.first}), which computes gradients."
-
-
-def _asks(evidence: Evidence, frame: Frame) -> bool:
-    """Whether a frame asks a tape for gradients: by the frame below it; by the source in older recordings and while the
-    call is traced."""
-    if frame.calls is not None and _TAPE in frame.calls:
-        return True
-    syntax = evidence.syntax(frame.file)
-    calls = syntax.find_running_calls(frame.line, frame.span) if syntax is not None else []
-    return any(_is_of_tape(call.name) for call in calls)
-
-
-def _is_of_tape(name: str) -> bool:
-    return name in (f"?{_GRADIENT}", f"tensorflow.GradientTape(){_GRADIENT}")

@@ -34,12 +34,7 @@ from tfperfkit.storage.run_directory import RunDirectory
 MAX_STEPS = 1_000_000
 #: Each probe gets one window; more are damage, and every step would be looked up in all of them.
 _MAX_WINDOWS = 200
-_NO_STEPS = "No training step was seen."
-_NAME_IT = "If the script trains, name the function that makes one step: --steps-from FUNCTION."
-_NAME_IN_CODE = (
-    "If it trains, name the function that makes one step: "
-    'watch(steps_from="FUNCTION"), or %%tfperf --steps-from FUNCTION.'
-)
+NO_STEPS = "No training step was seen."
 
 
 class Weighted:
@@ -102,12 +97,10 @@ def _whole_number(event: dict[str, Any], name: str) -> int:
     return value if isinstance(value, int) else 0
 
 
-def read_steps(
-    run: RunDirectory, events: Sequence[dict[str, Any]], steps_from: str | None = None, *, watched: bool = False
-) -> StepTable:
+def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]], steps_from: str | None = None) -> StepTable:
     """Count the steps from the stored markers, with everything that is known at the end.
 
-    ``steps_from`` is the function that the user named as one step; ``watched``: by ``tfperfkit.watch``.
+    ``steps_from`` is the function that the user named as one step.
     """
     counter = StepCounter()
     for site in each(run.records("session/sites.jsonl"), Site):
@@ -125,7 +118,7 @@ def read_steps(
                 "that several classes have is named as Class.method; a function that is defined inside another "
                 "stands in no module, where it could be found."
             )
-        return StepTable(note=f"{_NO_STEPS} {_NAME_IN_CODE if watched else _NAME_IT}")
+        return StepTable(note=NO_STEPS)
     if steps_from and definition.source != "function":
         note = f"--steps-from {steps_from}: no call of such a function was seen, so the steps were found otherwise"
     else:

@@ -30,7 +30,7 @@ class Facts:
         self.events: list[dict[str, Any]] = list(itertools.islice(rows, _MAX_EVENTS))
         self.events += list(of_kind(rows, "end"))[:1]
         self.windows = read_windows(self.events)
-        self.steps: StepTable = read_steps(run, self.events, manifest.steps_from, watched=manifest.in_process)
+        self.steps: StepTable = read_steps(run, self.events, manifest.steps_from)
         self.sources: dict[str, tuple[str, ...]] = {}
         for row in run.records("sources.jsonl"):
             if isinstance(row, list) and len(row) == 2 and isinstance(row[1], list):

@@ -13,7 +13,7 @@ from tfperfkit.records.samples import Frame, Place
 from tfperfkit.records.steps import Site
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call
-from tfperfkit_rules.measures.called import Api
+from tfperfkit_rules.measures.called import Api, is_calling
 from tfperfkit_rules.measures.making import MIN_MADE
 from tfperfkit_rules.measures.source_text import find_loops
 
@@ -39,6 +39,7 @@ _OTHER = ("tensorflow.summary.", "tensorflow.errors.", "tensorflow.global_variab
 _MAKING = ("tensorflow.python.ops.", "tensorflow.python.framework.")
 #: ``Operation.run`` and ``Tensor.eval`` stand there too: they go on to the session.
 _RUNNING = (":run", ":eval")
+_RUNS = ("tensorflow.python.client.session:run", "tensorflow.python.client.session:__call__")
 SESSION = Api(
     ("tensorflow.python.client.session", *_MAKING),
     frozenset({"run", "eval"}),
@@ -97,10 +98,21 @@ def _share_left(evidence: Evidence, site: Site) -> float:
     return min(1.0, statistics.median(first) / mean) if mean > 0 else 1.0
 
 
+def runs_session(evidence: Evidence, frame: Frame) -> bool:
+    """Whether a frame of the user's runs a session: itself, or through a library that does (a monitored session, a
+    backend of Keras)."""
+    return is_calling(evidence, frame, SESSION) or is_in_session(frame)
+
+
+def is_in_session(frame: Frame) -> bool:
+    """Whether a sample saw a session run below a frame."""
+    return any(name in _RUNS for name in frame.calls or ())
+
+
 def makes(frame: Frame) -> bool:
     """Whether a frame of the user's called what makes an operation of a graph."""
     called = (frame.calls or ("",))[0]
-    return called.startswith(_MAKING) and not called.endswith(_RUNNING)
+    return called.startswith(_MAKING) and not called.endswith(_RUNNING) and not is_in_session(frame)
 
 
 def made_in_loops(evidence: Evidence, file: str) -> list[int]:

@@ -8,13 +8,21 @@ from typing import NamedTuple
 
 from tfperfkit import calibration, gain
 from tfperfkit.calibration import Chosen, Derived, Threshold
+from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.called import is_calling
-from tfperfkit_rules.measures.session_calls import SESSION, Growing, growing, made_in_loops, makes, sessions_anew
+from tfperfkit_rules.measures.session_calls import (
+    Growing,
+    growing,
+    is_in_session,
+    made_in_loops,
+    makes,
+    runs_session,
+    sessions_anew,
+)
 from tfperfkit_rules.measures.source_text import find_loop, find_loops
 
 MIN_RUN_SHARE = Threshold(
@@ -34,9 +42,11 @@ _SESSION = ("tensorflow.Session", "tensorflow.InteractiveSession")
 
 
 class _Price(NamedTuple):
-    """Shares of the samples: of making operations, and of running the session; ``places`` of the former."""
+    """Shares of the samples: of making operations, of it what surely is nothing else, and of running the session;
+    ``places`` of the first."""
 
     making: float
+    only_making: float
     running: float
     places: tuple[SourceSpan, ...]
 
@@ -67,10 +77,12 @@ def session_graph(evidence: Evidence) -> Iterator[Finding]:
 
 def _finding(evidence: Evidence, price: _Price, grown: Growing | None) -> Finding:
     whole = evidence.work is None
-    share = min(price.making + price.running, 1.0)
-    certain = GRAPH_SAVED_MIN.value * price.making
+    part = _share_sampled(evidence) if whole else 1.0
+    share = part * min(price.making + price.running, 1.0)
+    certain = price.only_making + GRAPH_SAVED_MIN.value * (price.making - price.only_making)
     if grown is not None:  # the graph of the first runs was extended and optimised too, but it was small
         certain += price.running * (1 - grown.left)
+    certain *= part
     high = min(gain.interval(share, evidence.samples.count)[1], shared.MAX_STEP_SHARE.value)
     figures = []
     if grown is not None:
@@ -103,11 +115,18 @@ def _finding(evidence: Evidence, price: _Price, grown: Growing | None) -> Findin
     )
 
 
+def _share_sampled(evidence: Evidence) -> float:
+    """Return the share of the run in which samples were taken: not while TensorFlow was imported, for example."""
+    taken = evidence.log.inside(evidence.log.whole)
+    wall_ns = evidence.run.wall_s * NS_PER_S
+    return min((taken[-1][0] - taken[0][0]) / wall_ns, 1.0) if len(taken) > 1 and wall_ns > 0 else 1.0
+
+
 def _around(evidence: Evidence, grown: Growing) -> _Price:
     """The samples in the loop around a run of the session: at the lines of the loop by which operations are made, in
     helpers too, and in ``session.run``."""
     if not grown.site.loops:
-        return _Price(0.0, 0.0, ())
+        return _Price(0.0, 0.0, 0.0, ())
     file, line = grown.site.loops[-1].file, grown.site.loops[-1].line
     loop = find_loop(evidence, file, line)
     last = loop.last if loop is not None else line
@@ -123,18 +142,18 @@ def _around(evidence: Evidence, grown: Growing) -> _Price:
             making += count
             in_loop[places[-1]] += count
             made_at[leaf.file, leaf.line] += count
-        elif _innermost(evidence, places[-1]) == line and any(
-            is_calling(evidence, each, SESSION) for each in stack.frames
-        ):
+        elif _innermost(evidence, places[-1]) == line and any(runs_session(evidence, each) for each in stack.frames):
             running += count
     first, others = in_loop.most_common(1), made_at.most_common()
     at = [*(place for place, _ in first), (grown.site.file, grown.site.line), *(place for place, _ in others)]
     total = evidence.samples.count
-    return _Price(making / total, running / total, tuple(SourceSpan(*place) for place in dict.fromkeys(at)))
+    places = tuple(SourceSpan(*place) for place in dict.fromkeys(at))
+    return _Price(making / total, making / total, running / total, places)
 
 
 def _by_lines(evidence: Evidence) -> _Price | None:
-    """The line in a loop that makes operations and takes most, and ``session.run`` at other lines of that loop."""
+    """The line in a loop that makes operations and takes most, and ``session.run`` in that loop, there and in what it
+    calls."""
     samples = evidence.samples
     found = []
     for file in sorted({span.file for span in evidence.calls(*_SESSION)}):
@@ -145,15 +164,22 @@ def _by_lines(evidence: Evidence) -> _Price | None:
     if not found:
         return None
     found.sort(key=lambda item: -item[0])
-    making, where = found[0]
+    _, where = found[0]
     around = find_loops(evidence, where.file, where.line)[-1]
-    running = 0
+    making = only_making = running = 0
     for stack, count in samples.stacks.items():
         here = [each for each in stack.frames if each.file == where.file and around.line <= each.line <= around.last]
-        if any(frame.line == where.line for frame in here):
+        if not here:
             continue
-        running += count * any(is_calling(evidence, frame, SESSION) for frame in here)
-    return _Price(making, running / samples.count, tuple(span for _, span in found))
+        at_line = any(frame.line == where.line for frame in here)  # which may do both
+        if any(is_in_session(frame) if at_line else runs_session(evidence, frame) for frame in stack.frames):
+            running += count
+        elif makes(stack.frames[-1]):
+            only_making += count
+        elif at_line:
+            making += count
+    parts = (part / samples.count for part in (making + only_making, only_making, running))
+    return _Price(*parts, tuple(span for _, span in found))
 
 
 def _innermost(evidence: Evidence, place: Place) -> int:

@@ -115,6 +115,12 @@ def elements_one_by_one(evidence: Evidence) -> Iterable[Finding]:
     values = ", ".join(f"{item}.numpy()" for item in several or (_short_text(name),))
     read = f"{', '.join(several) or 'values'} = {values}"
     one = _short(taken) if taken is not None else "a row"
+    advice = (
+        f"Read the whole tensor once before the loop ({read}) and take elements of that; or express the loop by "
+        "operations on the whole tensor (tf.reduce_sum, tf.where, tf.gather)."
+    )
+    if through is not None and taken is None:
+        advice = f"Read the whole tensor first, and give {who} its values: {read}."
     yield _finding(
         evidence,
         part,
@@ -122,10 +128,7 @@ def elements_one_by_one(evidence: Evidence) -> Iterable[Finding]:
         code="EAG011",
         remedy=BatchLoop(),
         title=f"{who} takes {_quoted(one, name)} out of a tensor, one at a time",
-        advice=(
-            f"Read the whole tensor once before the loop ({read}) and take elements of that; or express the loop by "
-            "operations on the whole tensor (tf.reduce_sum, tf.where, tf.gather)."
-        ),
+        advice=advice,
         detail="Each element is an operation of TensorFlow's that Python hands out, and a tensor of its own.",
     )
 

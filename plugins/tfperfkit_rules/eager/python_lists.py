@@ -96,7 +96,7 @@ def made_of_lists(evidence: Evidence) -> Iterable[Finding]:
             Measurement("one tensor", each_ms, "ms", window(evidence)),
             Measurement("samples", float(samples.count), "count", "baseline"),
         ),
-        advice=_ROWS if names[place] == _RAGGED else _NUMBERS if names[place] == _CONVERT else _ARRAYS,
+        advice=_advise(names[place], looped=bool(find_loops(evidence, *place))),
         detail="TensorFlow looks at the type of each element first. An array of NumPy's is copied as a whole.",
         absorbs=("EAG008",),
         absorbs_here=("LIN001", "STP003"),
@@ -109,14 +109,19 @@ _NUMBERS = (
     "of numbers, tf.constant(rows, dtype=tf.float32) reads them far faster than convert_to_tensor."
 )
 _ROWS = (
-    "Make it once, before the loop, of all rows, from one flat array: rows = tf.RaggedTensor.from_row_lengths("
+    "Make it once{before}, of all rows, from one flat array: rows = tf.RaggedTensor.from_row_lengths("
     "numpy.concatenate(lists), [len(item) for item in lists]), and pick from it: tf.gather(rows, ids), which "
     ".to_tensor() pads."
 )
-_ARRAYS = (
-    "Of a list of arrays make one array first, tf.constant(numpy.stack(rows)); or write the rows into an array that "
-    "was made before the loop."
-)
+_ARRAYS = "Of a list of arrays make one array first, tf.constant(numpy.stack(rows))"
+_INTO_ARRAY = "; or write the rows into an array that was made before the loop"
+
+
+def _advise(name: str, *, looped: bool) -> str:
+    """Say what to do in place of a call of TensorFlow's function ``name``. ``looped``: a loop is around it."""
+    if name == _RAGGED:
+        return _ROWS.format(before=", before the loop" if looped else "")
+    return _NUMBERS if name == _CONVERT else f"{_ARRAYS}{_INTO_ARRAY if looped else ''}."
 
 
 def _name_maker(evidence: Evidence, frame: Frame) -> str:

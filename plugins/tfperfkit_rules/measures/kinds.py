@@ -31,11 +31,18 @@ class Kind(NamedTuple):
     wanted: re.Pattern[str]
     role: Role = "work"
 
+    @property
+    def advice_without_loop(self) -> str:
+        """The advice for work that no loop repeats."""
+        return self.advice.replace(BEFORE, "")
+
 
 def _kind(word: str, words: str, advice: str, *patterns: str, role: Role = "work") -> Kind:
     return Kind(word, words, advice, re.compile("|".join(patterns)), role)
 
 
+#: Where a loop is, what is to be done once stands before it.
+BEFORE = ", before the loop"
 _AHEAD = "prepare it ahead, in a thread with a queue or in tf.data with prefetch"
 KINDS: tuple[Kind, ...] = (
     _kind(
@@ -49,7 +56,7 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "starting",
         "starting and ending processes",
-        "Start them once, before the loop, and keep them: pool = multiprocessing.Pool(n), which the loop then only "
+        f"Start them once{BEFORE}, and keep them: pool = multiprocessing.Pool(n), which the loop then only "
         "gives its work",
         # What ends a pool does not wait for its work.
         r"^multiprocessing\.(pool\.(Pool\.)?(__init__|__exit__|terminate)|(context\.)?Pool|pool\.Pool)$",
@@ -91,7 +98,7 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "clear",
         "clearing Keras' session",
-        "Make the model once, before the loop; then there is nothing to clear. clear_session() goes through all that "
+        f"Make the model once{BEFORE}; then there is nothing to clear. clear_session() goes through all that "
         "Keras holds and collects garbage",
         r"^keras\.(src\.)?(backend\.|utils\.)?(common\.global_state\.)?clear_session$",
         role="collect",
@@ -178,7 +185,7 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "keras data",
         "preparing data with Keras' utilities",
-        "Prepare the data once, before the loop, and keep the arrays; what differs each time belongs into tf.data with "
+        f"Prepare the data once{BEFORE}, and keep the arrays; what differs each time belongs into tf.data with "
         "prefetch",
         r"^keras\.(src\.)?(datasets\.|utils\.(image_dataset|text_dataset|timeseries_dataset|audio_dataset|sequence_utils|"
         r"numerical_utils|file_utils|dataset_utils|to_categorical|pad_sequences|get_file|normalize|split_dataset)|"
@@ -200,21 +207,28 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "joining",
         "padding and joining arrays",
-        "Make one array of all rows once, before the loop, and pick from it; rows of different length are made once "
+        f"Make one array of all rows once{BEFORE}, and pick from it; rows of different length are made once "
         "into a tf.ragged.constant(rows), of which .to_tensor() pads those of a batch, or padded in tf.data "
         "(padded_batch, with prefetch). What grows piece by piece is collected in a list and joined once",
         r"^numpy\.(.*\.)?(pad|stack|vstack|hstack|dstack|column_stack|concatenate|append|block)$",
     ),
     _kind(
+        "pandas rows",
+        "pandas calling a function for each row or column",
+        "Write the function for whole columns, so that NumPy computes them at once: df['a'] * df['b'], "
+        "numpy.where(...), df.to_numpy().mean(axis=1)",
+        r"^pandas\.(.*\.)?(apply|applymap|iterrows|itertuples)$",
+    ),
+    _kind(
         "pandas",
         "pandas",
-        "Take the columns out of pandas once, before the loop (df.to_numpy()), and pick batches from the arrays",
+        f"Take the columns out of pandas once{BEFORE} (df.to_numpy()), and pick batches from the arrays",
         r"^(pandas|polars|modin|dask)\.",
     ),
     _kind(
         "parsing",
         "parsing and serialising",
-        "Read and parse it once, before the loop, and keep arrays (numpy.save, TFRecord) for the next time. What is "
+        f"Read and parse it once{BEFORE}, and keep arrays (numpy.save, TFRecord) for the next time. What is "
         "sent from one place to another goes as the bytes of an array (array.tobytes(), numpy.frombuffer), not as text",
         r"^(json|_json|simplejson|ujson|orjson|pickle|_pickle|cloudpickle|dill|yaml|csv|_csv|marshal|xml|lxml|html|bs4|"
         r"tomllib|configparser|struct|base64|ast\.literal_eval|msgpack|google\.protobuf)\.?",
@@ -228,7 +242,7 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "reading",
         "reading and decompressing files",
-        "Read it once, before the loop, and keep the arrays; what does not fit into memory is read ahead in tf.data "
+        f"Read it once{BEFORE}, and keep the arrays; what does not fit into memory is read ahead in tf.data "
         "(interleave, map with num_parallel_calls, prefetch)",
         r"^(gzip|zipfile|tarfile|bz2|lzma|zlib|h5py|tables|netCDF4|zarr|pyarrow|fsspec|glob|fnmatch)\.",
         r"^builtins\.open|^io\.|^os\.(listdir|walk|scandir|stat|path\.(exists|getsize|isfile|isdir)|read|open)|"
@@ -238,14 +252,14 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "regular expressions",
         "matching regular expressions",
-        "Do it once for all texts, before the loop; or in tf.data: tf.strings.regex_replace, tf.strings.split, "
+        f"Do it once for all texts{BEFORE}; or in tf.data: tf.strings.regex_replace, tf.strings.split, "
         "tf.keras.layers.TextVectorization",
         r"^(re|_sre|regex|sre_\w+)\.",
     ),
     _kind(
         "text",
         "taking text apart",
-        "Turn all texts into numbers once, before the loop, and pick rows of the array in it; or in tf.data: "
+        f"Turn all texts into numbers once{BEFORE}, and pick rows of the array in it; or in tf.data: "
         "tf.strings.*, tf.keras.layers.TextVectorization",
         r"^(nltk|spacy|jieba|sentencepiece|transformers|tokenizers|gensim|textblob|string|unicodedata|difflib)\.",
         r"^(\?|builtins\.(str|chr|repr|format)(\(\))?|builtins\.open\(\)\.read\(\)|[\w.]*\(\))\."
@@ -269,7 +283,7 @@ KINDS: tuple[Kind, ...] = (
 NUMPY = _kind(
     "numpy",
     "NumPy",
-    "Do what is the same each time once, before the loop; put the rest into tf.data with prefetch, so that it runs "
+    f"Do what is the same each time once{BEFORE}; put the rest into tf.data with prefetch, so that it runs "
     "while the model computes",
     r"^(numpy|scipy)\.",
 )

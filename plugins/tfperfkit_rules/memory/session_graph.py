@@ -147,8 +147,8 @@ def _around(evidence: Evidence, grown: Growing) -> _Price:
     first, others = in_loop.most_common(1), made_at.most_common()
     at = [*(place for place, _ in first), (grown.site.file, grown.site.line), *(place for place, _ in others)]
     total = evidence.samples.count
-    places = tuple(SourceSpan(*place) for place in dict.fromkeys(at))
-    return _Price(making / total, making / total, running / total, places)
+    where = tuple(SourceSpan(*place) for place in dict.fromkeys(at))
+    return _Price(making / total, making / total, running / total, where)
 
 
 def _by_lines(evidence: Evidence) -> _Price | None:
@@ -178,8 +178,9 @@ def _by_lines(evidence: Evidence) -> _Price | None:
             only_making += count
         elif at_line:
             making += count
-    parts = (part / samples.count for part in (making + only_making, only_making, running))
-    return _Price(*parts, tuple(span for _, span in found))
+    total = samples.count
+    places = tuple(span for _, span in found)
+    return _Price((making + only_making) / total, only_making / total, running / total, places)
 
 
 def _innermost(evidence: Evidence, place: Place) -> int:

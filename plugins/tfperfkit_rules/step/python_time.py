@@ -202,7 +202,7 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     frames = sum((count_frames_at(evidence, row.place, "python") for row in own), Counter[Frame]())
     kind = _kind(evidence, own)
     around = _turned_around(evidence, hottest)
-    advice = kind.advice
+    advice = kind.advice if _is_repeated(evidence, own, around) else kind.advice_without_loop
     if kind is NUMPY and around is not None:  # element by element, though with NumPy
         advice = PYTHON.advice
     if around is not None and kind in (NUMPY, PYTHON):
@@ -235,6 +235,14 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
         detail=(_detail(evidence, own) + (_FALLS_LATE if timed else "")).strip(),
         parts=("python", "gc", "other", *(("dispatch",) if timed or kind.word in _OF_DATA else ())),
     )
+
+
+def _is_repeated(evidence: Evidence, own: list[LineShare], around: Loop | None) -> bool:
+    """Whether a loop repeats these lines: the steps', one around them, or one around what calls them."""
+    if around is not None or (evidence.work.kind == "loop" if evidence.work is not None else evidence.steps.count):
+        return True
+    calling = (place for row in own for place in callers(evidence, row.place))
+    return any(find_loops(evidence, place.file, place.line) for place in calling)
 
 
 def _stacks(evidence: Evidence, own: list[LineShare]) -> Counter[Stack]:

@@ -37,13 +37,11 @@ from tfperfkit_rules.eager.work.place import (
 )
 from tfperfkit_rules.eager.work.words import (
     LOOPS,
-    advice,
+    advise,
     all_at_once,
     also_moved,
     as_jacobian,
     detail,
-    of_callback,
-    of_update,
     places,
     rows_of,
 )
@@ -175,7 +173,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
         ),
         advice=all_at_once(evidence, apart, place)
         if apart is not None
-        else (of_callback(evidence, part) or of_update(evidence, part) or advice(evidence, place))
+        else advise(evidence, part, place)
         + (also_moved(moved) if upper is not None else "")
         + (as_jacobian(rows) if rows is not None else LOOPS if rest.loops and place is not None else ""),
         detail=detail(evidence, part, rest),

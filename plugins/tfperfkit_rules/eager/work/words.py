@@ -6,7 +6,9 @@ from collections import Counter
 
 from tfperfkit.gain import MEDIUM
 from tfperfkit.model import SourceSpan
+from tfperfkit.records.samples import TENSORFLOW, Frame
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.expression import Call
 from tfperfkit_rules.eager.work.gain import Left
 from tfperfkit_rules.eager.work.place import Place, below_a_loop, graph_loops, reads
 from tfperfkit_rules.measures import shared
@@ -17,7 +19,7 @@ from tfperfkit_rules.measures.jacobian_rows import JacobianRows, find_jacobian_r
 from tfperfkit_rules.measures.loop_of_batch import BatchLoop
 from tfperfkit_rules.measures.python_state import PythonState, find_python_state
 from tfperfkit_rules.measures.source_calls import is_compiled
-from tfperfkit_rules.measures.source_text import Loop, find_function
+from tfperfkit_rules.measures.source_text import Loop, find_function, find_loops, find_running
 from tfperfkit_rules.measures.step_shares import span
 
 LOOPS = (
@@ -35,7 +37,13 @@ def places(evidence: Evidence, part: EagerPart, place: Place | None) -> tuple[So
     return tuple(dict.fromkeys((SourceSpan(place[0], place[1].line, place[1].name), *hot, *around)))
 
 
-def advice(evidence: Evidence, place: Place | None) -> str:
+def advise(evidence: Evidence, part: EagerPart, place: Place | None) -> str:
+    """Say what to compile, and how."""
+    special = of_callback(evidence, part) or of_update(evidence, part) or wrap_library(evidence, part, place)
+    return special or _advise_compiling(evidence, place)
+
+
+def _advise_compiling(evidence: Evidence, place: Place | None) -> str:
     if evidence.settings.get("functions_run_eagerly"):
         return (
             "tf.config.run_functions_eagerly(True) makes all functions run like this: take it out. Then see that what "
@@ -80,6 +88,31 @@ def of_callback(evidence: Evidence, part: EagerPart) -> str:
         f"Put what {method} does with tensors into a function of its own with @tf.function and call that: a "
         "loop over variables may stand in it, where they are used from outside of it. Or do it for every tenth batch, "
         f"where that is enough.{average if assigns else ''}"
+    )
+
+
+def wrap_library(evidence: Evidence, part: EagerPart, place: Place | None) -> str:
+    """Of operations that another library runs below one call, where no function of the user's is around them: how to
+    compile that call. "" for others."""
+    if place is not None or evidence.settings.get("functions_run_eagerly"):
+        return ""
+    leaves = Counter[Frame]()
+    for stack, count in part.stacks.items():
+        leaves[stack.frames[-1]] += count
+    frame = leaves.most_common(1)[0][0]
+    seen = sum(count for leaf, count in leaves.items() if (leaf.file, leaf.line) == (frame.file, frame.line))
+    library = (frame.calls or ("",))[0].partition(":")[0].partition(".")[0]
+    call = next((node for node in find_running(evidence, frame) if isinstance(node, Call)), None)
+    if not library or library in TENSORFLOW or seen < shared.MOSTLY.value * part.seen or call is None:
+        return ""
+    name = call.function.dotted
+    if not name:
+        return ""
+    kept = name if call.method and not call.name.startswith(f"{library}.") else f"compiled_{name.rpartition('.')[2]}"
+    looped = ", before the loop" if find_loops(evidence, frame.file, frame.line) else ""
+    return (
+        f"Compile the call: {kept} = tf.function({name}) once{looped}, and call {kept} in line {frame.line}. Give it "
+        f"tensors of one shape, not Python numbers. It works as far as {library} computes with TensorFlow's operations."
     )
 
 

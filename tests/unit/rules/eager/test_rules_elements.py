@@ -108,3 +108,11 @@ def test_a_function_is_compiled_with_its_loops_over_tensors() -> None:
     (whole,) = [item for item in found(70) if item.code == "EAG008"]
     assert whole.share_of_step == 1.0 and "EAG011" in whole.absorbs
     assert "EAG011" in {item.code for item in found(30)}
+
+
+def test_where_one_call_goes_through_a_tensor_no_loop_is_spoken_of() -> None:
+    source = "import tensorflow as tf\nscores = tf.exp(logits)\nfound = sorted(scores)\n"
+    stacks = [sampled(60, "eager_ops", frame(3, ROWS, span=(8, 22))), sampled(40, "python", frame(2))]
+    (found,) = elements.elements_one_by_one(work_evidence(source, stacks, call=3))
+    assert found.title.startswith("sorted takes the rows of scores")
+    assert "values = scores.numpy()" in found.advice and "loop" not in found.advice

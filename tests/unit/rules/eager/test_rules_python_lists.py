@@ -91,3 +91,12 @@ def test_rows_of_different_length_are_gone_through_whatever_holds_them() -> None
 )
 def test_arrays_what_is_not_known_and_short_calls_are_left_in_peace(made: str, fields: Any) -> None:
     assert not list(made_of_lists(looped(made, **fields)))
+
+
+def test_where_no_loop_makes_the_tensor_none_is_spoken_of() -> None:
+    source = "import tensorflow as tf\nrows = [f(a), f(b)]\nx = tf.constant(rows)\n"
+    stacks = [sampled(60, "dispatch", frame(3, CONSTANT, span=(4, 21))), sampled(40, "python", frame(2))]
+    (finding,) = made_of_lists(work_evidence(source, stacks, call=3))
+    assert "numpy.stack" in finding.advice and "loop" not in finding.advice
+    (finding,) = made_of_lists(looped("rows = [a, b]"))
+    assert "before the loop" in finding.advice

@@ -388,3 +388,20 @@ def test_a_loop_whose_head_reads_a_tensor_is_traced_once_whatever_its_turns() ->
     assert graph.gain.likely > 2 * unrolled.gain.likely
     assert "line 3 becomes a loop of the graph" in graph.advice and "replace what reads" not in graph.advice
     assert "loop of the graph" not in unrolled.advice
+
+
+@pytest.mark.parametrize(
+    ("call", "library", "told"),
+    [
+        ("driver.run(state)", "agents.drivers.driver:run", "driver.run = tf.function(driver.run)"),
+        ("mcmc.sample_chain(100, state)", "mcmc.sample:sample_chain", "compiled_sample_chain = tf.function(mcmc."),
+        ("tf.map_it(f, state)", "tensorflow.python.ops.map_it:map_it", ""),
+    ],
+)
+def test_a_call_of_a_library_that_runs_operations_is_to_be_wrapped(call: str, library: str, told: str) -> None:
+    source = f"import mcmc\nimport tensorflow as tf\nfor step in range(100):\n    state = {call}\n"
+    leaf = frame(4, library, MATH, span=(12, 12 + len(call)))
+    stacks = [sampled(55, "eager_ops", leaf), sampled(35, "dispatch", leaf), sampled(10, "python", frame(3))]
+    found = one(work.eager_work(work_evidence(source, stacks, loop=3)))
+    assert found.code == "EAG008" and (told in found.advice if told else "Compile the call" not in found.advice)
+    assert ("before the loop" in found.advice) is bool(told)

@@ -13,6 +13,7 @@ from tfperfkit_rules.step import fit_calls, python_time, side_work
 
 from tfperfkit.model import Finding, SourceSpan, Work
 from tfperfkit.records.samples import Frame
+from tfperfkit.records.steps import StepTable
 
 SOURCE = """\
 def encode(text):
@@ -203,6 +204,7 @@ def test_padding_and_joining_arrays_has_a_remedy_of_its_own(line: str, called: t
 def test_what_ran_is_named_by_its_package() -> None:
     assert "is NumPy" in hot_line("x = f(x)", "numpy._core.fromnumeric:sum").title
     assert "is pandas" in hot_line("x = f(x)", "pandas.core.frame:apply").title
+    assert "whole columns" in hot_line("x = f(x)", "pandas.core.frame:apply").advice
     assert "is Python" in hot_line("numpy_pandas = f(x)").title
     assert "is copying (copy.deepcopy)" in hot_line("x = f(x)", "copy:deepcopy").title
     assert "is Python" in hot_line("copy = deepcopy(x)").title  # the user's own, whatever it is called
@@ -324,3 +326,12 @@ def test_the_loop_that_is_to_be_vectorised_is_named() -> None:
 def test_to_draw_on_a_picture_is_not_to_read_it(line: str, words: str) -> None:
     evidence = make_evidence(source=f"import cv2; from PIL import ImageDraw\n{line}\n")
     assert kind_of(evidence, Frame(FILE, 1, "<module>", 2, None, ())).words == words
+
+
+def test_what_no_loop_repeats_is_not_to_be_done_before_one() -> None:
+    samples = make_samples([(100, "python", (Frame(FILE, 1, "<module>", 2, None, ("pandas.core.reshape:pivot",)),))])
+    source = "import pandas as pd\ntable = pd.pivot(rows)\n"
+    given = make_evidence(parts_ms={"python": 10.0}, samples=samples, source=source, steps=StepTable())
+    (finding,) = python_time.hot_python(given)
+    assert "df.to_numpy()" in finding.advice and "loop" not in finding.advice
+    assert "before the loop" in hot_line("x = f(x)", "pandas.core.reshape:pivot").advice

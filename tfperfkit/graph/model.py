@@ -21,6 +21,7 @@ MAX_GRAPH_BYTES = 64 * 1024 * 1024
 MAX_NODES = 1_000_000
 _SAME = optable.names(trait="same")
 _CALLING = optable.names(kind=("call", "loop", "branch"))
+_PLACEHOLDERS = optable.names(kind="placeholder")
 #: Operations that hand on one after the other.
 _MAX_HANDED_ON = 16
 #: Scopes that may be of ``tf.gradients``, and what follows the name of the operation that is differentiated.
@@ -141,11 +142,12 @@ class Node:
 
 
 def backward(graph: str, nodes: Mapping[str, Node]) -> Iterator[str]:
-    """The names of the operations that belong to gradients.
+    """Yield the names of the operations that belong to gradients, as far as names and types tell.
 
-    A gradient tape builds in the scope ``gradient_tape``. ``tf.gradients``, and the gradients of functions and loops,
-    build in a scope ``gradients``, and there the gradient of ``dense/MatMul`` in the scope ``dense/MatMul_grad``. A
-    scope that only the user calls ``gradients`` has no such scope in it. The table knows the gradient kernels.
+    ``GraphContents.gradients`` knows better, for graphs that were followed while they were built. A gradient tape
+    builds in the scope ``gradient_tape``. ``tf.gradients``, and the gradients of functions and loops, build in a scope
+    ``gradients``, and there the gradient of ``dense/MatMul`` in the scope ``dense/MatMul_grad``. A scope that only the
+    user calls ``gradients`` has no such scope in it. The table knows the gradient kernels.
     """
     foreign = _GRADIENT_GRAPH.search(graph) is not None  # it differentiates the operations of another graph
     scopes: set[str] = set()
@@ -197,6 +199,11 @@ class Graph:
             raise Damaged(f"{record.name}: {error}") from error
         for name in backward(record.name, nodes):
             nodes[name].backward = True
+        in_order = list(nodes.values()) if record.gradients else []
+        for item in record.gradients:
+            for node in in_order[item.begin : item.end]:
+                if node.type not in _PLACEHOLDERS:  # what is handed in belongs to the whole graph
+                    node.backward = True
         return nodes
 
     @cached_property

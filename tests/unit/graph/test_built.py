@@ -54,6 +54,13 @@ def test_stages_and_what_a_gradient_differentiates() -> None:
     assert graph.forward == {4: (0, "dense/MatMul")}
 
 
+def test_what_a_gradient_function_added_is_backward_whatever_its_name() -> None:
+    """A custom gradient builds where its author likes. An argument is the graph's, whoever used it first."""
+    contents = recorded(step(), gradients=[Added(1, 2, "", ""), Added(3, 4, "__inference_step_1", "x")])
+    found = [node.name for node in Graph(contents, lambda _: None).nodes.values() if node.backward]
+    assert found == ["dense/MatMul", "gradient_tape/MatMul"]
+
+
 def test_constants_arguments_and_gradients_have_no_stack_of_their_own() -> None:
     graphs = built(recorded(step(), gradients=[Added(4, 5, "", "")]))
     assert graphs.graphs[0].stacks == [-1, -1, 0, 0, -1, 1]

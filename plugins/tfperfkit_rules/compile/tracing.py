@@ -141,7 +141,7 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _size(mostly: Elementwise) -> str:
-    """What the costliest line makes: fewer numbers gain more than fewer passes, where not all of them count."""
+    """Return what the costliest line makes: fewer numbers gain more than fewer passes, where not all of them count."""
     if not mostly.shape:
         return ""
     return (

@@ -39,12 +39,12 @@ def auto_jit_on_cpu(evidence: Evidence) -> bool:
 
 
 def auto_jit_lines(evidence: Evidence) -> tuple[SourceSpan, ...]:
-    """The lines that ask for it; none when the shell did."""
+    """Return the lines that ask for it; none when the shell did."""
     return (*find_strings(evidence, "tf_xla_auto_jit"), *evidence.calls(SET_JIT))[:3]
 
 
 def compiled_by_xla(evidence: Evidence) -> list[FunctionCost]:
-    """The functions with ``jit_compile=True``, the one with the most operations first."""
+    """Return the functions with ``jit_compile=True``, the one with the most operations first."""
     data = evidence.offer(FunctionCosts)
     if data is None:
         return []
@@ -52,7 +52,7 @@ def compiled_by_xla(evidence: Evidence) -> list[FunctionCost]:
 
 
 def jit_lines(evidence: Evidence, function: FunctionCost) -> tuple[SourceSpan, ...]:
-    """The line to change for a function: its decorator or call with ``jit_compile=True``, then the function."""
+    """Return the line to change for a function: its decorator or call with ``jit_compile=True``, then the function."""
     asked = find_given(evidence, "jit_compile", is_true)
     if function.owner == "keras":
         return tuple(asked[:3])
@@ -63,7 +63,8 @@ def jit_lines(evidence: Evidence, function: FunctionCost) -> tuple[SourceSpan, .
 
 
 def function_lines(evidence: Evidence, function: FunctionCost) -> tuple[SourceSpan, ...]:
-    """Where ``jit_compile=True`` would go: the function's definition, or the line that compiles the Keras model."""
+    """Return where ``jit_compile=True`` would go: the function's definition, or the line that compiles the Keras
+    model."""
     if function.owner == "user" and function.file:
         return (SourceSpan(function.file, function.line, function.function),)
     calls = (*find_methods(evidence, "compile"), *find_methods(evidence, "fit"))

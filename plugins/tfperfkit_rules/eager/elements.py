@@ -157,7 +157,8 @@ def _short_text(name: str) -> str:
 
 
 def _part(evidence: Evidence, kind: Kind) -> EagerPart | None:
-    """The samples, where they are worth a finding. In an eager training step the step itself is to be compiled."""
+    """Return the samples, where they are worth a finding. In an eager training step the step itself is to be
+    compiled."""
     samples = evidence.samples
     if samples.count < MIN or evidence.account is None or (evidence.work is None and runs_eagerly(evidence)):
         return None
@@ -197,7 +198,7 @@ def _finding(
 
 
 def _name(evidence: Evidence, part: EagerPart, place: Place) -> str:
-    """Which function it is, as the user calls it."""
+    """Name the function, as the user calls it."""
     for stack in part.stacks:
         for frame in stack.frames:
             if (frame.file, frame.line) == place and is_calling(evidence, frame, MAPS):

@@ -92,8 +92,8 @@ def _has_no_gradient(call: Call) -> bool:
 
 
 def _count_parameters(evidence: Evidence, frames: tuple[Frame, ...]) -> int | None:
-    """How many numbers the compiled function gets from SciPy: the size of the argument that is made of the first one of
-    the function that SciPy calls. None where that calls another in between, or the size is not known."""
+    """Count the numbers that the compiled function gets from SciPy: the size of the argument that is made of the first
+    one of the function that SciPy calls. None where that calls another in between, or the size is not known."""
     leaf, data = frames[-1], evidence.offer(OpsData)
     syntax = evidence.syntax(leaf.file)
     call = find_call(evidence, leaf, COMPILED) if len(frames) == 1 else None

@@ -45,7 +45,7 @@ _EPOCHS = len(("x", "y", "batch_size"))
 
 
 def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
-    """The finding, for many calls of ``fit`` with few batches each."""
+    """Return the finding, for many calls of ``fit`` with few batches each."""
     sites = [site for site in reached(evidence, "batch") if site.loops]
     if not sites or evidence.account is None or evidence.work is not None:
         return

@@ -56,7 +56,7 @@ def same_pass(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _find_call(evidence: Evidence, stack: Stack) -> Call | None:
-    """The call of a model or of a compiled function that a sample is in, not by Keras' own ``predict``."""
+    """Find the call of a model or of a compiled function that a sample is in, not by Keras' own ``predict``."""
     leaf = stack.frames[-1] if stack.frames else None
     if leaf is None or stack.activity not in ("graph", "eager_ops", "dispatch") or is_calling(evidence, leaf, TRAINER):
         return None
@@ -64,7 +64,7 @@ def _find_call(evidence: Evidence, stack: Stack) -> Call | None:
 
 
 def _count_iterations(evidence: Evidence, loop: SameIterations) -> float:
-    """How often its body ran, at least: by lines that were counted, or by iterators that were made there."""
+    """Count how often the body of a loop ran, at least: by counted lines, or by iterators that were made there."""
     first, last = loop.body
     counts, data = evidence.offer(LineCounts), evidence.offer(InputData)
     rows = counts.rows if counts is not None else ()
@@ -75,7 +75,8 @@ def _count_iterations(evidence: Evidence, loop: SameIterations) -> float:
 
 
 def _share_of_loop(evidence: Evidence, place: Place) -> float:
-    """The share of the innermost loop around a line: where it goes over the data for this alone, all of it goes."""
+    """Return the share of the innermost loop around a line: where it goes over the data for this alone, all of it
+    goes."""
     inner = find_loops(evidence, *place)
     held = sum(
         count

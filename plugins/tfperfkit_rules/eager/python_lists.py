@@ -52,7 +52,7 @@ _LISTS = ("builtins.list", "json.loads", "json.load")
 
 
 def made_of_lists(evidence: Evidence) -> Iterable[Finding]:
-    """The finding, for the line with most of the time."""
+    """Return the finding, for the line with most of the time."""
     samples = evidence.samples
     if samples.count < MIN or not evidence.step_ms:
         return

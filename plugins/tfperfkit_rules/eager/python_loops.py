@@ -50,7 +50,7 @@ class _Found(NamedTuple):
 
 
 def python_loop(evidence: Evidence) -> Iterable[Finding]:
-    """The finding, for the outermost such loop within an eager step."""
+    """Return the finding, for the outermost such loop within an eager step."""
     place = own_eager_step(evidence)
     if place is None:
         return
@@ -114,7 +114,8 @@ def _own_gradients(evidence: Evidence, found: _Found) -> bool:
 
 
 def _read(evidence: Evidence, found: _Found) -> int | None:
-    """The first line of the loop's body that gives a tensor's value to Python, as for an environment's next step."""
+    """Return the first line of the loop's body that gives a tensor's value to Python, as for an environment's next
+    step."""
     return find_first_read(evidence, found.file, found.loop.line + 1, found.loop.last)
 
 
@@ -198,7 +199,7 @@ def _within(found: _Found, stack: Stack) -> bool:
 
 
 def _hits(evidence: Evidence) -> tuple[dict[tuple[str, int], int], int]:
-    """How often each line ran in the window in which they were counted, and the steps in it."""
+    """Return how often each line ran in the window in which they were counted, and the steps in it."""
     counts = evidence.offer(LineCounts)
     if counts is None:
         return {}, 0

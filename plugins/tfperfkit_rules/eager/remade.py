@@ -28,7 +28,7 @@ _WORDS = {"loaded": ("loaded", "Load"), "made": ("built", "Build")}
 
 
 def models_made_again(evidence: Evidence) -> Iterable[Finding]:
-    """The finding, with all that each new model drags along."""
+    """Return the finding, with all that each new model drags along."""
     found = making(evidence)
     if found is None:
         return

@@ -27,13 +27,13 @@ def runs_eagerly(evidence: Evidence) -> bool:
 
 
 def own_eager_step(evidence: Evidence) -> StepPlace | None:
-    """Where the step is, when it runs eagerly and the user's own lines make it, not Keras'."""
+    """Return where the step is, when it runs eagerly and the user's own lines make it, not Keras'."""
     place = step_place(evidence) if evidence.work is None and runs_eagerly(evidence) else None
     return place if place is not None and not place.by_keras else None
 
 
 def eager_step(evidence: Evidence) -> Iterable[Finding]:
-    """The finding, or nothing when the step is compiled, has too few operations, or Keras makes it."""
+    """Return the finding, or nothing when the step is compiled, has too few operations, or Keras makes it."""
     place = own_eager_step(evidence)
     if place is None:
         return
@@ -65,13 +65,13 @@ def _title(estimate: Compiled, place: StepPlace, unit: Unit) -> str:
 
 
 def lost(estimate: Compiled) -> float:
-    """The share of the step that goes into running it one operation at a time."""
+    """Return the share of the step that goes into running it one operation at a time."""
     work = min(estimate.heavy_ms, estimate.eager_ms)
     return min(1.0, max(0.0, estimate.eager_ms - work + estimate.dispatch_ms) / estimate.step_ms)
 
 
 def measured(estimate: Compiled, unit: Unit) -> tuple[Measurement, ...]:
-    """What a finding of this family rests on."""
+    """Return what a finding of this family rests on."""
     return (
         Measurement(f"operations {unit.per}", estimate.operations, "count", estimate.traced_by),
         Measurement("time in them", estimate.eager_ms, "ms", "breakdown"),
@@ -118,8 +118,8 @@ def _advice(evidence: Evidence, place: StepPlace) -> str:
 
 
 def others(evidence: Evidence, place: StepPlace) -> str:
-    """What else in the step runs operation by operation, beside the functions that make the update: the choice of an
-    action, say. Told where it takes a medium share of the step."""
+    """Return what else in the step runs operation by operation, beside the functions that make the update: the choice
+    of an action, say. Told where it takes a medium share of the step."""
     unit = evidence.unit
     if place.loop is None or not place.functions:
         return ""
@@ -143,7 +143,8 @@ def others(evidence: Evidence, place: StepPlace) -> str:
 
 
 def reads(evidence: Evidence, place: StepPlace) -> str:
-    """What in the step can't be compiled: lines where Python reads the value of a tensor, in the function or below."""
+    """Return what in the step can't be compiled: lines where Python reads the value of a tensor, in the function or
+    below."""
     data = evidence.offer(HostReads)
     around = find_function(evidence, place.loop.file, place.loop.line) if place.loop is not None else None
     if data is None:

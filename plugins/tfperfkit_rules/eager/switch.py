@@ -28,7 +28,7 @@ _COMPILED = re.compile(r"(one_step_on_(iterator|data)|multi_step_on_iterator|tra
 
 
 def left_eager(evidence: Evidence) -> Iterable[Finding]:
-    """The finding, when the step really runs eagerly and a switch is what makes it."""
+    """Return the finding, when the step really runs eagerly and a switch is what makes it."""
     unit = evidence.unit
     if evidence.work is not None or not runs_eagerly(evidence):  # of other work EAG008 tells
         return
@@ -81,7 +81,8 @@ def _advice(evidence: Evidence, switch: list[SourceSpan], everywhere: bool, plac
 
 
 def _needs_values(evidence: Evidence) -> str:
-    """What in the training step of ``fit`` reads values of tensors, which a compiled one has not: a metric, a loss."""
+    """Return what in the training step of ``fit`` reads values of tensors, which a compiled one has not: a metric, a
+    loss."""
     unit = evidence.unit
     data = evidence.offer(HostReads)
     inside = {
@@ -116,7 +117,7 @@ def _compiles(evidence: Evidence) -> bool:
 
 
 def _calls(evidence: Evidence) -> list[SourceSpan]:
-    """Where all functions are switched to run eagerly."""
+    """Return where all functions are switched to run eagerly."""
     return [
         SourceSpan(file, call.line)
         for file, syntax in list_files(evidence)

@@ -74,7 +74,7 @@ LEFT = WEIGHTS_LEFT_MIN.value, WEIGHTS_LEFT_MAX.value
 
 
 def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
-    """The finding, for lines that copy all weights in or out, and the NumPy between them."""
+    """Return the finding, for lines that copy all weights in or out, and the NumPy between them."""
 
     def copying(stack: Stack) -> Place | None:
         return innermost(stack) if stack.frames and is_calling(evidence, stack.frames[-1], WEIGHTS) else None
@@ -131,7 +131,8 @@ def _never_change(evidence: Evidence) -> bool:
 
 
 def _find_single_reads(evidence: Evidence) -> list[LineShare]:
-    """The lines that read variables, one after another, in a loop over them; also where NumPy itself asks for them."""
+    """Find the lines that read variables, one after another, in a loop over them; also where NumPy itself asks for
+    them."""
 
     def reading(stack: Stack) -> Place | None:
         leaf = stack.frames[-1] if stack.frames else None
@@ -169,7 +170,7 @@ def _advice(evidence: Evidence, copies: set[tuple[str, int]]) -> str:
 
 
 def _list_owners(evidence: Evidence, method: str, functions: set[tuple[str, Function | None]]) -> set[str]:
-    """The objects that the method is called on in these functions, as they are written."""
+    """List the objects that the method is called on in these functions, as they are written."""
     return {
         call.receiver.text
         for file, call in find_methods(evidence, method)
@@ -185,7 +186,7 @@ def _name_unit(evidence: Evidence) -> str:
 
 
 def _find_lines_between(evidence: Evidence, rows: list[LineShare]) -> list[LineShare]:
-    """The user's own Python in the functions that hold these lines: NumPy on the copies."""
+    """Find the user's own Python in the functions that hold these lines: NumPy on the copies."""
     functions = {(row.place[0], find_function(evidence, *row.place)) for row in rows}
     return [
         row

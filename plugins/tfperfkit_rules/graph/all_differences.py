@@ -116,7 +116,7 @@ def _wide(numbers: int) -> float:
 
 
 def _sums(view: View, node: Node, made: int) -> list[_Sum]:
-    """The sums that all squared differences go into; [] if anything else needs them."""
+    """Return the sums that all squared differences go into; [] if anything else needs them."""
     squares: list[tuple[Node, ...]] = [()] if node.type == "SquaredDifference" else []
     ends: list[_Sum] = []
     pending: list[tuple[Node, ...]] = [] if squares else [(node,)]
@@ -161,7 +161,7 @@ def _to_the_second(view: View, use: Use) -> bool:
 
 
 def _summed(view: View, node: Node, way: tuple[Node, ...], made: int, *, scaled: bool = False) -> list[_Sum]:
-    """The sums that squares go into, once scaled on their way; [] if anything else needs them."""
+    """Return the sums that squares go into, once scaled on their way; [] if anything else needs them."""
     if node.name in view.results:
         return []
     found: list[_Sum] = []
@@ -180,7 +180,7 @@ def _summed(view: View, node: Node, way: tuple[Node, ...], made: int, *, scaled:
 
 
 def _alone(view: View, copied: list[Node], node: Node) -> list[Node]:
-    """The operations that copy rows for the differences alone."""
+    """Return the operations that copy rows for the differences alone."""
     mine = {node.name, *(each.name for each in copied)}
     return [each for each in copied if {use.node.name for use in view.uses(each)} <= mine]
 
@@ -207,7 +207,7 @@ def _over_shared(view: View, node: Node, left: tuple[int, ...], right: tuple[int
 
 
 def _advice(a: str, b: str) -> str:
-    """The expanded square of two sets of points."""
+    """Return the expanded square of two sets of points."""
     product = f"2 * tf.matmul({a}, {b}, transpose_b=True)"
     return (
         "Expand the square: a product of matrices has the same sums. "

@@ -97,7 +97,7 @@ class AllPositions(GraphRule[ComputedPositions]):
 
 
 def _find_used(view: View, use: Use, length: int) -> range | int | None:
-    """The positions that are taken, or of those that indices name how many; None if it may be all."""
+    """Find the positions that are taken, or of those that indices name how many; None if it may be all."""
     node = use.node
     if node.type == "Unpack" and node.attr("axis") is not None and node.attr("axis").i == _POSITIONS:
         taken_out = [at for at in range(len(node.outputs)) if view.uses(node, at)]
@@ -116,7 +116,8 @@ def _find_used(view: View, use: Use, length: int) -> range | int | None:
 
 
 def _find_region(view: View, last: Node) -> list[Node]:
-    """The operations that make each position of a tensor of that position alone, as far as nothing else needs them."""
+    """Find the operations that make each position of a tensor of that position alone, as far as nothing else needs
+    them."""
     found: dict[str, Node] = {}
     pending = [last]
     while pending and len(found) < POSITIONS_OPERATIONS_MAX.value:
@@ -135,7 +136,7 @@ def _find_region(view: View, last: Node) -> list[Node]:
 
 
 def _find_source(view: View, node: Node) -> tuple[str, int] | None:
-    """The input that an operation takes position by position; None for an operation that does not work so."""
+    """Find the input that an operation takes position by position; None for an operation that does not work so."""
     made, numbers = view.shape(node.name), view.elements(node.name)
     if not made or not node.inputs:
         return None
@@ -159,14 +160,14 @@ def _find_source(view: View, node: Node) -> tuple[str, int] | None:
 
 
 def _find_name(evidence: Evidence, layer: str) -> list[SourceSpan]:
-    """Where the layer gets its name, if it is one line: a functional model calls it nowhere else."""
+    """Find where the layer gets its name, if it is one line: a functional model calls it nowhere else."""
     found = find_given(evidence, "name", lambda value: value.is_constant(layer))
     return found if layer and len(found) == 1 else []
 
 
 def _advise_order(layer: str, slice_: str) -> str:
-    """What to do first. ``layer``: the one that computes most of it, "" if it is not known. ``slice_``: what takes the
-    positions, "" if data name them."""
+    """Return what to do first. ``layer``: the one that computes most of it, "" if it is not known. ``slice_``: what
+    takes the positions, "" if data name them."""
     called = layer if layer.isidentifier() else "layer" if layer else "self.head"
     example = (
         f"{called}(h{slice_}) in place of {called}(h){slice_}"
@@ -179,7 +180,7 @@ def _advise_order(layer: str, slice_: str) -> str:
 
 
 def _find_layer(evidence: Evidence, cause: Cause) -> str:
-    """The layer that computes most of it, by the trace; "" without one, or if the user's own lines compute it."""
+    """Find the layer that computes most of it, by the trace; "" without one, or if the user's own lines compute it."""
     step = evidence.offer(ComputedStep)
     names = set(cause.operations)
     took: Counter[str] = Counter()

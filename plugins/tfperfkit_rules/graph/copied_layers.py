@@ -67,7 +67,7 @@ def copied_layers(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _estimate_lost_ms(function: Brief) -> float:
-    """What one copy of each layer would spare of a function's traces and its first run, by operations."""
+    """Return what one copy of each layer would spare of a function's traces and its first run, by operations."""
     spared = sum(each.operations * (1 - 1 / each.copies) for each in function.marks.copied_layers)
     took = max(function.traces, 1) * function.trace_ms + (function.first_execution_ms or 0.0)
     return min(1.0, spared / max(function.operations, 1)) * took

@@ -43,7 +43,7 @@ _RANDOM_ORDER = ("Shuffle",)
 
 
 def fixed_work(evidence: Evidence) -> Iterator[Finding]:
-    """The finding, where the data come again, and come as they were."""
+    """Yield the finding, where the data come again, and come as they were."""
     work, step, data = evidence.offer(FixedWork), evidence.offer(ComputedStep), evidence.offer(InputData)
     if evidence.work is not None or work is None or step is None or data is None or not evidence.step_ms:
         return
@@ -101,7 +101,8 @@ def _rank(text: str) -> tuple[str, int]:
 
 
 def _rows(function: FixedOperations, step: ComputedStep) -> list[ComputedOperation]:
-    """The traced operations that are among these; the runtime puts the names of the calls around before theirs."""
+    """Return the traced operations that are among these; the runtime puts the names of the calls around before
+    theirs."""
     names = set(function.operations)
     found = []
     for row in step.operations:
@@ -152,8 +153,8 @@ def _finding(
 
 
 def _layers(rows: list[ComputedOperation], step: ComputedStep) -> str:
-    """The layers that most of it is in: the innermost that holds nearly all, or the costliest of several where that one
-    has trained layers too."""
+    """Return the layers that most of it is in: the innermost that holds nearly all, or the costliest of several where
+    that one has trained layers too."""
     # Reading a frozen variable is no work on the batch either: what is trained is known by its gradients.
     trained = [_path(row) for row in step.operations if row.stage == "backward"]
     paths = [(_path(row), row.ms) for row in rows]
@@ -191,7 +192,7 @@ def _kept(evidence: Evidence, function: FixedOperations, pipeline: Pipeline, bat
 
 
 def _where(evidence: Evidence, rows: list[ComputedOperation]) -> tuple[SourceSpan, ...]:
-    """The lines that freeze layers, then the line on which most of it is computed."""
+    """Return the lines that freeze layers, then the line on which most of it is computed."""
     frozen = find_given(evidence, "trainable", lambda value: value.is_constant(False))
     places: Counter[SourceSpan] = Counter()
     for row in rows:

@@ -68,7 +68,7 @@ def repeated_gradients(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _backward_share(evidence: Evidence) -> float:
-    """The share of the step that gradients take in compiled functions, by their lines."""
+    """Return the share of the step that gradients take in compiled functions, by their lines."""
     phases = evidence.offer(StepPhases)
     if phases is None:
         return 0.0

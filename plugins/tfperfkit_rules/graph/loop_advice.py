@@ -44,7 +44,7 @@ def carries(kind: str) -> bool:
 
 
 def _by_row(name: str) -> str:
-    """What does the same as an operation for each row of a batch; "" if that is not known."""
+    """Return what does the same as an operation for each row of a batch; "" if that is not known."""
     kind = optable.row(name).kind
     if kind == "reduction" and name != "EuclideanNorm":
         return f"tf.reduce_{name.lower()}(x, axis=-1, keepdims=True)"

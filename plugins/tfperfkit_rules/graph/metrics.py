@@ -83,8 +83,8 @@ def _of(evidence: Evidence, function: GraphFunction, step_ms: float) -> Iterator
 
 
 def _places(evidence: Evidence, rows: Sequence[BesideTime]) -> tuple[SourceSpan, ...]:
-    """Where they are computed; of what Keras computes in ``fit``, first where its metrics are made, those with a row of
-    thresholds before the others."""
+    """Return where they are computed; of what Keras computes in ``fit``, first where its metrics are made, those with
+    a row of thresholds before the others."""
     found = [row.where for row in rows if row.where is not None]
     in_fit = any(row.part == "metrics" for row in rows) and any(
         find_call_at(evidence, (place.file, place.line), FIT) is not None for place in found

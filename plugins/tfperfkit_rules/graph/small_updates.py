@@ -183,7 +183,7 @@ def _advice(cause: OneByOne) -> str:
 
 
 def _measured(evidence: Evidence) -> Iterator[Measurement]:
-    """All updates of a step: how many operations, what they take, and what memory alone would."""
+    """Yield all updates of a step: how many operations, what they take, and what memory alone would."""
     step = evidence.offer(ComputedStep)
     rows = [row for row in step.operations if row.stage == "update"] if step is not None else []
     per = evidence.unit.per
@@ -195,5 +195,5 @@ def _measured(evidence: Evidence) -> Iterator[Measurement]:
 
 
 def _asked(evidence: Evidence) -> list[SourceSpan]:
-    """The lines that hand the gradients over, or the optimizer to Keras."""
+    """Return the lines that hand the gradients over, or the optimizer to Keras."""
     return [SourceSpan(file, call.line) for file, call in find_methods(evidence, "compile", "apply_gradients", "apply")]

@@ -136,7 +136,7 @@ def _group_lookups(view: View) -> dict[str, list[Node]]:
 
 
 def _share_of_copies(region: list[Node], gathers: list[Node], updates: list[str]) -> float:
-    """The part of the work now that copies of the table take afterwards.
+    """Return the part of the work now that copies of the table take afterwards.
 
     Once rows are updated in place, each read of the whole variable copies it, also for a lookup in a value
     (``GatherV2``). Now the table is gone through forward, backward and in the update.
@@ -161,7 +161,7 @@ def _is_for_update(view: View, read: Node, table: str) -> bool:
 
 
 def _follow_to_number(view: View, read: Node) -> list[Node] | None:
-    """The operations from a table to the one number that it is reduced to; [] if only lookups take it; None if
+    """Return the operations from a table to the one number that it is reduced to; [] if only lookups take it; None if
     anything else does."""
     found: dict[str, Node] = {}
     pending = [read]
@@ -191,7 +191,7 @@ def _may_penalise(view: View, node: Node) -> bool:
 
 
 def _find_update(view: View, table: str, whole: int | None) -> list[str]:
-    """The operations that take a gradient off a table and nothing else: of a gradient that names rows they would
+    """Find the operations that take a gradient off a table and nothing else: of a gradient that names rows they would
     update only these.
 
     An optimizer with a memory as large as the table has none: it goes through that memory anyway.

@@ -18,7 +18,7 @@ from tfperfkit_rules.measures.moments import moments
 
 
 def also_validated(rule: Callable[[Evidence], Iterable[Finding]]) -> Rule:
-    """The rule, whose findings of the training steps also say what they save in the validation of ``fit``.
+    """Return the rule, whose findings of the training steps also say what they save in the validation of ``fit``.
 
     A batch needs the same of the pipeline there, and less computing: without gradients. So of what its compiled calls
     take the same part goes as of the step, at least."""

@@ -74,7 +74,7 @@ def _most(evidence: Evidence, leaves: Counter[Frame]) -> BatchLine:
 
 
 def called_line(evidence: Evidence) -> BatchLine | None:
-    """The line of what TensorFlow calls on its own threads, whatever that is; None with too few samples."""
+    """Return the line of what TensorFlow calls on its own threads, whatever that is; None with too few samples."""
     leaves: Counter[Frame] = Counter(stack.frames[-1] for stack in _called(evidence))
     return _most(evidence, leaves) if leaves.total() >= MIN else None
 
@@ -90,7 +90,7 @@ def _called(evidence: Evidence) -> Iterator[Stack]:
 
 
 def _by_source(evidence: Evidence, function: SourceSpan, first: int, last: int) -> BatchLine | None:
-    """The first line of the function that takes elements of an array which stays in its file."""
+    """Return the first line of the function that takes elements of an array which stays in its file."""
     syntax = evidence.syntax(function.file)
     lines = [
         node.line

@@ -200,7 +200,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
         return self.step_ms if self.overlaps else self.wait_ms
 
     def part(self, stage: Stage) -> float:
-        """The share (0 to 1) that a stage has of the slowest section; 1 when nothing tells."""
+        """Return the share (0 to 1) that a stage has of the slowest section; 1 when nothing tells."""
         if self.lost:
             traced = [item.trace_self_ms_per_step or 0.0 for item in self.pipeline.stages if not _waits(item)]
             return (stage.trace_self_ms_per_step or 0.0) / sum(traced) if sum(traced) else 1.0
@@ -241,7 +241,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
         return self.between(best, max(section_max, self.other_ms + contended * added))
 
     def between(self, best_ms: float, worst_ms: float) -> tuple[float, float]:
-        """The range of speed-ups when the step takes ``best_ms`` .. ``worst_ms``; nothing gets slower."""
+        """Return the range of speed-ups when the step takes ``best_ms`` .. ``worst_ms``; nothing gets slower."""
         low, high = (max(self.step_ms / value, 1.0) for value in (worst_ms, best_ms))
         return min(low, high), max(low, high)
 
@@ -254,7 +254,7 @@ def _waits(stage: Stage) -> bool:
 
 
 def feed(evidence: Evidence, *, lower: float = MIN_WAIT.value) -> Feed | None:
-    """The pipeline for which the steps wait; None when they do not, or when none is known."""
+    """Return the pipeline for which the steps wait; None when they do not, or when none is known."""
     data = evidence.offer(InputData)
     step_ms = evidence.step_ms
     if data is None or not step_ms:
@@ -285,9 +285,9 @@ def feed(evidence: Evidence, *, lower: float = MIN_WAIT.value) -> Feed | None:
 
 
 def feeding(evidence: Evidence, data: InputData) -> list[Pipeline]:
-    """The pipelines that the steps take their batches from; of a work those whose iterators were made in its loop, at
-    the line of its call, or where it evaluates or predicts. Where that is unknown, the only one that no compiled
-    function has."""
+    """Return the pipelines that the steps take their batches from; of a work those whose iterators were made in its
+    loop, at the line of its call, or where it evaluates or predicts. Where that is unknown, the only one that no
+    compiled function has."""
     if evidence.work is None:
         return [item for item in data.pipelines if item.in_training]
     where = evidence.work.where
@@ -302,8 +302,8 @@ def feeding(evidence: Evidence, data: InputData) -> list[Pipeline]:
 
 
 def _inside(evidence: Evidence, data: InputData) -> list[Pipeline]:
-    """The pipeline over which a compiled function of a work iterates: the one that a trace saw there, else the only
-    one."""
+    """Return the pipeline over which a compiled function of a work iterates: the one that a trace saw there, else the
+    only one."""
     inside = [item for item in data.pipelines if item.in_graph and not (data.steps and item.in_training)]
     traced = [item for item in inside if item.fetches_per_s]
     found = traced or inside
@@ -333,14 +333,14 @@ def overlaps(pipeline: Pipeline) -> bool:
 
 
 def place(stage: Stage | None, pipeline: Pipeline) -> SourceSpan:
-    """Where a stage stands; the pipeline's line for one that TensorFlow added."""
+    """Return where a stage stands; the pipeline's line for one that TensorFlow added."""
     if stage is not None and stage.file and stage.line:
         return SourceSpan(stage.file, stage.line, stage.function)
     return SourceSpan(pipeline.file, pipeline.line, pipeline.function)
 
 
 def places(evidence: Evidence, *spans: SourceSpan | None) -> tuple[SourceSpan, ...]:
-    """The places that are the user's own, each once."""
+    """Return the places that are the user's own, each once."""
     known = dict.fromkeys((span.file, span.line) for span in spans if span is not None)
     by_line = {(span.file, span.line): span for span in spans if span is not None}
     own = tuple(by_line[key] for key in known if evidence.is_user(key[0]) or not evidence.files())
@@ -348,7 +348,7 @@ def places(evidence: Evidence, *spans: SourceSpan | None) -> tuple[SourceSpan, .
 
 
 def waiting(item: Feed, unit: Unit) -> list[Measurement]:
-    """The measured wait, for the evidence of a finding."""
+    """Return the measured wait, for the evidence of a finding."""
     rows = [
         Measurement(f"waiting for input, of {unit.the}", item.share, "share", "breakdown"),
         Measurement(f"waiting for input {unit.per}", item.wait_ms, "ms", "breakdown"),
@@ -364,7 +364,7 @@ def waiting(item: Feed, unit: Unit) -> list[Measurement]:
 
 
 def own_time(stage: Stage) -> list[Measurement]:
-    """A stage's own time, if it was measured."""
+    """Return a stage's own time, if it was measured."""
     if stage.self_ms_per_output is None:
         return []
     name = (
@@ -380,7 +380,7 @@ def is_distributed(stage: Stage) -> bool:
 
 
 def called(stage: Stage) -> str:
-    """How to call a stage in a sentence: "map(load)"."""
+    """Return how to call a stage in a sentence: "map(load)"."""
     name = stage.kind.replace("Parallel", "")
     word = {"FlatMap": "flat_map", "Generator": "from_generator"}.get(name, name.lower())
     return f"{word}({stage.mapped.function})" if stage.mapped is not None and name != "Generator" else word
@@ -396,7 +396,7 @@ Taken = Mapping[tuple[str, int], float]
 
 
 def mapped_ms(evidence: Evidence) -> dict[tuple[str, int], float]:
-    """The time of the functions of the pipelines' maps in the trace, on all threads; empty without a trace."""
+    """Return the time of the functions of the pipelines' maps in the trace, on all threads; empty without a trace."""
     traced = evidence.offer(MappedFunctions)
     return {(each.file, each.line): each.ms for each in traced.functions} if traced is not None else {}
 

@@ -18,7 +18,7 @@ from tfperfkit_rules.input.feed import called, feed, own_time, place, places, wa
 
 @also_validated
 def filtered_late(evidence: Evidence) -> Iterator[Finding]:
-    """The finding, where the map sets the pace and a good part of what it makes is dropped."""
+    """Yield the finding, where the map sets the pace and a good part of what it makes is dropped."""
     item = feed(evidence)
     stage = item.bound if item is not None else None
     if item is None or stage is None or stage.kind not in ("Map", "ParallelMap"):
@@ -60,7 +60,7 @@ def _write_map(stage: Stage) -> str:
 
 
 def _find_filter_after(pipeline: Pipeline, stage: Stage) -> Stage | None:
-    """The filter that takes what the map makes, with nothing between them but a prefetch or a shuffle."""
+    """Find the filter that takes what the map makes, with nothing between them but a prefetch or a shuffle."""
     for other in reversed(pipeline.stages[: pipeline.stages.index(stage)]):
         if other.kind == "Filter" and other.by == "user" and other.nested is None:
             return other
@@ -93,7 +93,7 @@ def _find_passed_on(function: Function) -> set[int]:
 
 
 def _find_function(evidence: Evidence, span: SourceSpan | None) -> Function | None:
-    """The function of a stage, if it is the only one that begins on its line."""
+    """Find the function of a stage, if it is the only one that begins on its line."""
     syntax = evidence.syntax(span.file) if span is not None else None
     if syntax is None or span is None:
         return None

@@ -108,7 +108,7 @@ def _lower(item: Feed, left_ms: float) -> float:
 
 
 def _without(item: Feed, factor: float, garbage_ms: float) -> float:
-    """A factor of the step of which collections go too."""
+    """Return a factor of the step of which collections go too."""
     left = max(item.step_ms / factor - garbage_ms, shared.LEFT_MIN.value * item.other_ms)
     return max(item.step_ms / left, 1.0) if garbage_ms else factor
 
@@ -181,7 +181,7 @@ def _on_a_core(evidence: Evidence, pipeline: Pipeline, stage: Stage, source: Ker
 
 
 def python_stage(pipeline: Pipeline, bound: Stage) -> Stage | None:
-    """The bounding stage itself, or the generator that runs inside it."""
+    """Return the bounding stage itself, or the generator that runs inside it."""
     if bound.is_python:
         return bound
     index = pipeline.stages.index(bound)
@@ -199,7 +199,7 @@ def keras_input(evidence: Evidence, pipeline: Pipeline) -> KerasInput | None:
 
 
 def python_words(stage: Stage, source: KerasInput | None) -> str:
-    """What runs the user's Python, in a sentence."""
+    """Return what runs the user's Python, in a sentence."""
     if source is not None:
         return f"{source.cls or 'the'} {source.kind}" if source.kind == "PyDataset" else "a generator given to fit"
     return "a generator" if stage.kind == "Generator" else "a function called through py_function or numpy_function"
@@ -223,7 +223,7 @@ def _places(evidence: Evidence, pipeline: Pipeline, stage: Stage, source: KerasI
 
 
 def _python_call(evidence: Evidence, function: SourceSpan) -> SourceSpan | None:
-    """The line of the mapped function that calls Python, the first after its ``def``."""
+    """Return the line of the mapped function that calls Python, the first after its ``def``."""
     lines = evidence.calls("tensorflow.py_function", "tensorflow.numpy_function", "tensorflow.py_func")
     after = [span.line for span in lines if span.file == function.file and span.line >= function.line]
     return SourceSpan(function.file, min(after), function.function) if after else None
@@ -250,7 +250,7 @@ def _doing(line: BatchLine | None) -> str:
 
 
 def _where(line: BatchLine | None, known: tuple[SourceSpan, ...]) -> tuple[SourceSpan, ...]:
-    """The line that was sampled comes first; one that only the source tells, second."""
+    """Return the line that was sampled comes first; one that only the source tells, second."""
     if line is None:
         return known
     at, others = SourceSpan(*line.place, line.function), tuple(each for each in known if not _is(line, each))
@@ -279,7 +279,7 @@ def _told(line: BatchLine | None, stage: Stage, source: KerasInput | None) -> st
 
 
 def _read_once(line: BatchLine, stage: Stage, source: KerasInput | None) -> str:
-    """What is read for each batch can be read once; of chunks each access reads whole ones."""
+    """Return what is read for each batch can be read once; of chunks each access reads whole ones."""
     how = ' (file["name"][:])' if line.chunks else ""
     if source is not None and source.kind == "PyDataset":
         owner = source.cls or "the class"
@@ -317,7 +317,7 @@ def _advice(stage: Stage, source: KerasInput | None) -> str:
 
 
 def collected_ms(evidence: Evidence) -> float:
-    """The ms of a step that garbage collections take for what the pipeline's Python makes (lists of lists, for
+    """Return the ms of a step that garbage collections take for what the pipeline's Python makes (lists of lists, for
     example).
 
     After a number of new containers Python looks at all objects, TensorFlow's and Keras' too, and holds the

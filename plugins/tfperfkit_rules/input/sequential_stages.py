@@ -99,8 +99,8 @@ def per_example(evidence: Evidence) -> Iterator[Finding]:
 
 
 def parsed_in_a_call(evidence: Evidence) -> Iterator[Finding]:
-    """The same of records that one compiled call goes through, where nothing else is done with them and no trace timed
-    it."""
+    """Yield the same of records that one compiled call goes through, where nothing else is done with them and no trace
+    timed it."""
     pipeline = gone_through(evidence)
     mapped = [stage for stage in pipeline.stages if stage.kind in _MAPS] if pipeline is not None else []
     if pipeline is None or len(mapped) != 1 or mapped[0].is_python or mapped[0].stateful_or_random:
@@ -166,7 +166,7 @@ def is_cheap(evidence: Evidence, item: Feed, stage: Stage) -> bool:
 
 
 def _batch(pipeline: Pipeline, stage: Stage) -> int:
-    """The size of the batch that is made after this stage; 0 when there is none."""
+    """Return the size of the batch that is made after this stage; 0 when there is none."""
     for item in pipeline.stages[: pipeline.stages.index(stage)]:
         size = item.parameters.get("batch_size")
         if item.kind in ("Batch", "PaddedBatch") and isinstance(size, int):
@@ -226,7 +226,7 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _interleave(pipeline: Pipeline, stage: Stage) -> Stage | None:
-    """The interleave that opens the files which a stage reads: how many are read at a time is said there."""
+    """Return the interleave that opens the files which a stage reads: how many are read at a time is said there."""
     if stage.kind not in _READS or stage.nested is None or stage.nested >= len(pipeline.stages):
         return None
     around = pipeline.stages[stage.nested]
@@ -251,8 +251,8 @@ def _sequential_kind(stage: Stage) -> str:
 
 
 def _joined(pipeline: Pipeline, stage: Stage) -> tuple[Stage, ...]:
-    """The maps directly below a map that TensorFlow has made one with it (its pass ``map_fusion``): its model knows the
-    upper one alone, with the time of all, so nothing tells which of them takes it."""
+    """Return the maps directly below a map that TensorFlow has made one with it (its pass ``map_fusion``): its model
+    knows the upper one alone, with the time of all, so nothing tells which of them takes it."""
     if stage.kind != "Map" or pipeline.measured != "model" or stage.self_ms_per_output is None:
         return ()
     below = pipeline.stages[pipeline.stages.index(stage) + 1 :]

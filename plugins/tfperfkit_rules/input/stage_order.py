@@ -141,7 +141,7 @@ def _epochs(evidence: Evidence, pipeline: Pipeline) -> bool:
 
 
 def _cacheable(pipeline: Pipeline) -> int | None:
-    """The last map (nearest the end) below which nothing is random, after which no cache keeps its results."""
+    """Return the last map (nearest the end) below which nothing is random, after which no cache keeps its results."""
     found: int | None = None
     for index in reversed(range(len(pipeline.stages))):
         stage = pipeline.stages[index]
@@ -157,7 +157,7 @@ def _cacheable(pipeline: Pipeline) -> int | None:
 
 
 def _part(item: Feed, kept: list[Stage]) -> float:
-    """What the stages have of the slowest section. When the wait is for buffers that fill at the beginning of an
+    """Return what the stages have of the slowest section. When the wait is for buffers that fill at the beginning of an
     epoch, the section is what fills them, and its model is often gone by then: all of it."""
     if item.bound is None or item.bound not in kept:
         unmeasured = all(stage.self_ms_per_output is None for stage in kept)
@@ -192,7 +192,7 @@ def count_elements(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> floa
 
 
 def _limit(evidence: Evidence) -> float:
-    """The memory limit in bytes; 0 when it is not known."""
+    """Return the memory limit in bytes; 0 when it is not known."""
     limit = evidence.offer(MemoryLimit)
     return float(limit.limit_bytes) if limit is not None else 0.0
 
@@ -221,8 +221,8 @@ def order(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _stands_in_line(stage: Stage) -> bool:
-    """A stage of the user's own; not one within another's function (``window(...).flat_map(lambda w: w.batch(n))``):
-    that one makes an element, and says nothing of the order of elements."""
+    """Return a stage of the user's own; not one within another's function (``window(...).flat_map(lambda w:
+    w.batch(n))``): that one makes an element, and says nothing of the order of elements."""
     return not stage.added and stage.by == "user" and stage.nested is None
 
 
@@ -349,7 +349,7 @@ def _element_bytes(pipeline: Pipeline, index: int) -> int | None:
 
 
 def _expanded(pipeline: Pipeline, index: int) -> Stage | None:
-    """The map right below the shuffle that makes small elements large; None when what it gets is as large."""
+    """Return the map right below the shuffle that makes small elements large; None when what it gets is as large."""
     stage = pipeline.stages[index + 1] if index + 1 < len(pipeline.stages) else None
     if stage is None or stage.kind not in ("Map", "ParallelMap") or not stage.bytes_per_element:
         return None

@@ -28,8 +28,8 @@ _SERVERS = (
 
 
 def waited_kind(evidence: Evidence, frame: Frame) -> Kind:
-    """What a frame was doing, as ``kind_of``. If the script itself is the server that a frame asks, and another thread
-    works meanwhile, the frame waits for that thread."""
+    """Return what a frame was doing, as ``kind_of``. If the script itself is the server that a frame asks, and another
+    thread works meanwhile, the frame waits for that thread."""
     kind = kind_of(evidence, frame)
     if kind.word == "network" and is_server(evidence) and awaited(evidence) is not None:
         return _OTHER_THREAD

@@ -119,7 +119,7 @@ def _write_short(node: Expression | None, otherwise: str) -> str:
 
 
 def count_frames_at(evidence: Evidence, place: Place, activity: str = "") -> Counter[Frame]:
-    """The samples whose innermost line of the user's this is, by frame; of one activity if it is given."""
+    """Count the samples whose innermost line of the user's this is, by frame; of one activity if it is given."""
     found: Counter[Frame] = Counter()
     for stack, count in evidence.samples.stacks.items():
         leaf = stack.frames[-1] if stack.frames else None
@@ -129,7 +129,7 @@ def count_frames_at(evidence: Evidence, place: Place, activity: str = "") -> Cou
 
 
 def name_apis(evidence: Evidence, frame: Frame) -> tuple[str, ...]:
-    """What a frame was in, by name: the functions of libraries below it (``pandas.core.frame.apply``), and the API
+    """Name what a frame was in, by name: the functions of libraries below it (``pandas.core.frame.apply``), and the API
     that the running call of its line stands for (``time.sleep``)."""
     known = _DOING.setdefault(evidence, {})
     if frame not in known:
@@ -139,7 +139,7 @@ def name_apis(evidence: Evidence, frame: Frame) -> tuple[str, ...]:
 
 
 def name_package(names: Iterable[str]) -> str:
-    """The package that the first of these names which tells it is of; "" for Python and its library."""
+    """Name the package that the first of these names which tells it is of; "" for Python and its library."""
     for name in names:
         top = name.partition(".")[0]
         if top and top != UNKNOWN:

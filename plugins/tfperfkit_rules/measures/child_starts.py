@@ -97,7 +97,7 @@ def find_repeated(evidence: Evidence) -> Repeated | None:
 
 
 def measure_repeated_share(evidence: Evidence) -> float | None:
-    """The share of the children's time that went into statements which run because a file is imported.
+    """Return the share of the children's time that went into statements which run because a file is imported.
 
     None if no spawned children were recorded (``tfperf run --children``). Of each group the costliest lines are known,
     so it may be more.
@@ -133,7 +133,7 @@ def is_started_in_loop(evidence: Evidence, start: ChildStart) -> bool:
 
 
 def count_starts(evidence: Evidence, start: ChildStart, waits: set[tuple[str, int]]) -> int:
-    """How often children were started there, at least: visits to the call, by the samples.
+    """Count how often children were started there, at least: visits to the call, by the samples.
 
     Visits to the line that waits for them count too, if both are evaluated equally often: they stand in one function
     and the same loops. ``waits``: the lines that wait.
@@ -228,7 +228,7 @@ def _get_method_of_context(call: Call) -> str:
 
 
 def _find_default_method(evidence: Evidence) -> str:
-    """The start method of children whose call names none; "" if it isn't certain."""
+    """Find the start method of children whose call names none; "" if it isn't certain."""
     chosen = [
         call.get_argument("method", 0)
         for _, syntax in list_files(evidence)
@@ -241,7 +241,7 @@ def _find_default_method(evidence: Evidence) -> str:
 
 
 def _find_script(evidence: Evidence) -> str:
-    """The file that the script's process runs; "" if samples don't tell."""
+    """Find the file that the script's process runs; "" if samples don't tell."""
     tops = Counter(
         stack.frames[0].file
         for _, stack, _ in moments(evidence)

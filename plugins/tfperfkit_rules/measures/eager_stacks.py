@@ -82,8 +82,9 @@ class EagerPart(NamedTuple):
         inside: Callable[[Frame], bool] = lambda frame: True,
         lines: Iterable[Place] = (),
     ) -> int:
-        """The samples of plain Python at these and other ``lines``, with a frame ``inside``: of calling the operations,
-        and of letting go of the tensors that they made, which Python does between two of its own instructions."""
+        """Return the samples of plain Python at these and other ``lines``, with a frame ``inside``: of calling the
+        operations, and of letting go of the tensors that they made, which Python does between two of its own
+        instructions."""
         every = {*self.lines, *lines}
         return sum(
             count
@@ -97,7 +98,7 @@ class EagerPart(NamedTuple):
 
 
 def split_eager_samples(evidence: Evidence) -> dict[Kind, EagerPart]:
-    """The samples by kind; a kind without any is left out."""
+    """Return the samples by kind; a kind without any is left out."""
     found: dict[Kind, EagerPart] = {}
     left: list[tuple[Stack, int]] = []
 
@@ -128,7 +129,8 @@ def split_eager_samples(evidence: Evidence) -> dict[Kind, EagerPart]:
 
 
 def _list_own_frames(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
-    """The frames that may be somebody else's: what a callback does around a batch is none of the ``fit`` around it."""
+    """List the frames that may be somebody else's: what a callback does around a batch is none of the ``fit`` around
+    it."""
     around = batch_callback(stack) if evidence.work is None else None
     return own_frames(evidence, stack) if around is None else stack.frames[stack.frames.index(around) :]
 
@@ -152,8 +154,8 @@ def find_pass_through_rows(evidence: Evidence, frame: Frame) -> Call | None:
 
 
 def _find_element_loops(evidence: Evidence, stacks: list[tuple[Stack, int]]) -> tuple[set[tuple[str, int]], set[Frame]]:
-    """The innermost loops that mostly take elements out of tensors and read them, or that go through a tensor; and the
-    frames that go through one in a single call."""
+    """Find the innermost loops that mostly take elements out of tensors and read them, or that go through a tensor;
+    and the frames that go through one in a single call."""
     taken: Counter[tuple[str, int]] = Counter()
     read: set[tuple[str, int]] = set()
     whole: Counter[tuple[str, int]] = Counter()

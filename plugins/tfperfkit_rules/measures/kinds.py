@@ -297,7 +297,7 @@ PYTHON = _kind(
 
 
 def kind_of(evidence: Evidence, frame: Frame) -> Kind:
-    """What a frame of the user's was doing; ``PYTHON`` when nothing tells."""
+    """Return what a frame of the user's was doing; ``PYTHON`` when nothing tells."""
     return _named(name_apis(evidence, frame))
 
 
@@ -308,7 +308,7 @@ def _named(names: tuple[str, ...]) -> Kind:
 
 
 def package(evidence: Evidence, frames: Counter[Frame]) -> str:
-    """The package that most of these frames were in; "" for Python and its library."""
+    """Return the package that most of these frames were in; "" for Python and its library."""
     found: Counter[str] = Counter()
     for frame, count in frames.items():
         found[name_package(name_apis(evidence, frame))] += count
@@ -316,7 +316,7 @@ def package(evidence: Evidence, frames: Counter[Frame]) -> str:
 
 
 def api(evidence: Evidence, frames: Counter[Frame], kind: Kind) -> str:
-    """The function that most of these frames of a kind were in, as ``json.loads``; "" where several were."""
+    """Return the function that most of these frames of a kind were in, as ``json.loads``; "" where several were."""
     names: Counter[str] = Counter()
     for frame, count in frames.items():
         own = [name for name in name_apis(evidence, frame) if kind.wanted.search(name)]

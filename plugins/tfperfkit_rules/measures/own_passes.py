@@ -21,8 +21,8 @@ _KNOWN: WeakKeyDictionary[Evidence, tuple[frozenset[Place], frozenset[Place]]] =
 
 
 def in_pass(evidence: Evidence, stack: Stack, *, within_steps: bool) -> Place | None:
-    """The loop of the pass that a sample is in; ``within_steps``: one in the innermost training loop, else one beside
-    it."""
+    """Return the loop of the pass that a sample is in; ``within_steps``: one in the innermost training loop, else one
+    beside it."""
     within, beside = _passes(evidence)
     wanted = within if within_steps else beside
     for frame in stack.frames if wanted else ():
@@ -38,8 +38,8 @@ def computes(evidence: Evidence, stack: Stack) -> bool:
 
 
 def at_epoch_end(evidence: Evidence, stack: Stack) -> Place | None:
-    """The line at which a callback of Keras' calls ``predict`` once at the end of an epoch. Of ``evaluate``, and of
-    calls in a loop, others tell."""
+    """Return the line at which a callback of Keras' calls ``predict`` once at the end of an epoch. Of ``evaluate``,
+    and of calls in a loop, others tell."""
     names = [frame.name.rpartition(".")[2] for frame in stack.frames]
     begin = next((index for index, name in enumerate(names) if name in _EPOCH_ENDS), None)
     if begin is None or not is_calling(evidence, stack.frames[-1], PREDICT):
@@ -74,8 +74,8 @@ def _computing(evidence: Evidence, loop: Place) -> bool:
 
 
 def _passes(evidence: Evidence) -> tuple[frozenset[Place], frozenset[Place]]:
-    """The loops that fetch and in which nothing was trained: (within the innermost loop of an update, where a model or
-    a compiled function is called; the others that share a loop with an update)."""
+    """Return the loops that fetch and in which nothing was trained: (within the innermost loop of an update, where a
+    model or a compiled function is called; the others that share a loop with an update)."""
     if evidence not in _KNOWN:
         updates = [site.loops for site in reached(evidence, *_UPDATES) if site.loops]
         training = {loop for around in updates for loop in around}

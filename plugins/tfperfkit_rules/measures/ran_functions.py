@@ -24,7 +24,7 @@ class Ran(NamedTuple):
 
 
 def list_ran_functions(evidence: Evidence) -> list[Ran]:
-    """The functions that the samples tell, the busiest first. Samples whose function is unknown are left out."""
+    """List the functions that the samples tell, the busiest first. Samples whose function is unknown are left out."""
     data = evidence.offer(OpsData)
     # One that was run by itself: what another's graph calls is part of that.
     called = (each for each in (data.all if data is not None else ()) if each.first_execution_ms is not None)
@@ -44,14 +44,16 @@ def list_ran_functions(evidence: Evidence) -> list[Ran]:
 
 
 def name_call(evidence: Evidence, function: Brief) -> str:
-    """How the user wrote the call of a function that Keras made: ``net.predict``; "" where that is not one call."""
+    """Name how the user wrote the call of a function that Keras made: ``net.predict``; "" where that is not one
+    call."""
     written = {name for span in function.callers for name in _list_callees(evidence, span.file, span.line)}
     methods = {name for name in written if name.rpartition(".")[2] in _TRAINER}
     return methods.pop() if len(methods) == 1 else ""
 
 
 def measure_computed_share(evidence: Evidence, function: Brief) -> float:
-    """The share of the samples (0 to 1) in which a function computed that was traced at the line, ``predict``'s too."""
+    """Return the share of the samples (0 to 1) in which a function computed that was traced at the line, ``predict``'s
+    too."""
     callers = {(span.file, span.line) for span in function.callers}
     whole = inside = 0
     for stack, count in evidence.samples.stacks.items():
@@ -63,7 +65,7 @@ def measure_computed_share(evidence: Evidence, function: Brief) -> float:
 
 
 def _find_function(evidence: Evidence, functions: list[Brief], frame: Frame) -> int | None:
-    """The function that a frame called: traced by a call at this line, or by one that is written alike."""
+    """Find the function that a frame called: traced by a call at this line, or by one that is written alike."""
     there = [n for n, each in enumerate(functions) if any(_is_at(frame, span.file, span.line) for span in each.callers)]
     if not there:
         here = _list_callees(evidence, frame.file, frame.line, frame.span)

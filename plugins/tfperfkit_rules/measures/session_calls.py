@@ -79,7 +79,8 @@ def growing(evidence: Evidence) -> list[Growing] | None:
 
 
 def sessions_anew(evidence: Evidence) -> Place | None:
-    """A line that ran many sessions, each of them once; the last of their sites stands for all that came later."""
+    """Return a line that ran many sessions, each of them once; the last of their sites stands for all that came
+    later."""
     ran = Counter(item.site for item in evidence.markers())
     sessions: defaultdict[Place, list[int]] = defaultdict(list)
     for site in evidence.sites():

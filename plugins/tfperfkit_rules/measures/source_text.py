@@ -54,7 +54,7 @@ def find_running(evidence: Evidence, frame: Frame) -> list[Expression]:
 
 
 def locate_function(evidence: Evidence, file: str, line: int) -> SourceSpan:
-    """The ``def`` around a line; the line itself if there is none."""
+    """Return the ``def`` around a line; the line itself if there is none."""
     function = find_function(evidence, file, line)
     return SourceSpan(file, function.line, function.name) if function else SourceSpan(file, line)
 
@@ -120,6 +120,6 @@ def find_loop(evidence: Evidence, file: str, line: int) -> Loop | None:
 
 
 def quote_line(evidence: Evidence, file: str, line: int, limit: int = shared.MAX_LINE.value) -> str:
-    """A line as code to quote, without its comment; "" if it is too long to read."""
+    """Return a line as code to quote, without its comment; "" if it is too long to read."""
     row = evidence.line(file, line).partition("#")[0].strip()
     return row if len(row) <= limit else ""

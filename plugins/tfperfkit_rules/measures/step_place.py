@@ -35,7 +35,7 @@ class StepPlace(NamedTuple):
 
 
 def reached(evidence: Evidence, *kinds: str) -> list[Site]:
-    """The sites of these kinds that the run turned on, the busiest first."""
+    """Return the sites of these kinds that the run turned on, the busiest first."""
     known, counts = _count_sites(evidence)
     found = [site for site in known if site.kind in kinds and counts[site.id]]
     largest = max((counts[site.id] for site in found), default=0)
@@ -44,12 +44,12 @@ def reached(evidence: Evidence, *kinds: str) -> list[Site]:
 
 
 def sites(evidence: Evidence) -> list[Site]:
-    """All sites of the run."""
+    """Return all sites of the run."""
     return _count_sites(evidence)[0]
 
 
 def _count_sites(evidence: Evidence) -> tuple[list[Site], Counter[int]]:
-    """The sites, and how often each was reached: several rules ask, and a long run has many markers to read."""
+    """Count the sites, and how often each was reached: several rules ask, and a long run has many markers to read."""
     found = _KNOWN.get(evidence)
     if found is None:
         counts = Counter(marker.site for marker in evidence.markers())
@@ -58,7 +58,7 @@ def _count_sites(evidence: Evidence) -> tuple[list[Site], Counter[int]]:
 
 
 def step_place(evidence: Evidence) -> StepPlace | None:
-    """The place of a step whose updates Python makes; None when no such update was seen."""
+    """Return the place of a step whose updates Python makes; None when no such update was seen."""
     found = [site for site in reached(evidence, "apply", "train_on_batch", "batch") if site.file]
     found = [site for site in found if not _made_once(evidence, site)]
     if not found:
@@ -96,12 +96,14 @@ def step_place(evidence: Evidence) -> StepPlace | None:
 
 
 def _made_once(evidence: Evidence, site: Site) -> bool:
-    """An update outside of all loops, made once in a run of many steps: a try before the training, not its step."""
+    """Return an update outside of all loops, made once in a run of many steps: a try before the training, not its
+    step."""
     return not site.loops and _count_sites(evidence)[1][site.id] == 1 < evidence.steps.count
 
 
 def _find_named_step(evidence: Evidence) -> StepPlace | None:
-    """The function that the user named as the step, where another library updates the weights (SciPy's minimize)."""
+    """Find the function that the user named as the step, where another library updates the weights (SciPy's
+    minimize)."""
     for site in reached(evidence, "named"):
         function = find_function(evidence, site.file, site.line)
         if function is not None and _find_tape(evidence, site.file, function.line, function.last):
@@ -110,7 +112,7 @@ def _find_named_step(evidence: Evidence) -> StepPlace | None:
 
 
 def _find_loop(evidence: Evidence, site: Site) -> SourceSpan | None:
-    """The training loop: the one that the steps were counted by, else the innermost around the update."""
+    """Find the training loop: the one that the steps were counted by, else the innermost around the update."""
     counted = evidence.steps.loop
     if counted is None or counted.file not in {loop.file for loop in site.loops}:
         counted = None
@@ -121,7 +123,7 @@ def _find_loop(evidence: Evidence, site: Site) -> SourceSpan | None:
 
 
 def _handed_to_strategy(evidence: Evidence, site: Site) -> SourceSpan | None:
-    """Where ``strategy.run`` is given the function that updates in another thread, whose stack ends there."""
+    """Return where ``strategy.run`` is given the function that updates in another thread, whose stack ends there."""
     function = find_function(evidence, site.file, site.line)
     if function is None or site.loops or len(site.chain) > 1:
         return None
@@ -134,7 +136,7 @@ def _handed_to_strategy(evidence: Evidence, site: Site) -> SourceSpan | None:
 
 
 def _find_tape(evidence: Evidence, file: str, first: int, last: int) -> int | None:
-    """The first of these lines that opens a gradient tape."""
+    """Find the first of these lines that opens a gradient tape."""
     opened = (span.line for span in evidence.calls(TAPE) if span.file == file)
     return next((line for line in opened if first <= line <= last), None)
 
@@ -145,7 +147,7 @@ def _name_function(evidence: Evidence, file: str, line: int) -> str:
 
 
 def _list_inner_lines(evidence: Evidence, site: Site, loop: SourceSpan | None) -> list[tuple[str, int]]:
-    """The lines that lead from the loop to the update, outermost first, the one in the loop itself left out."""
+    """List the lines that lead from the loop to the update, outermost first, the one in the loop itself left out."""
     chain = list(reversed(site.chain or ((site.file, site.line),)))
     if loop is None:
         return []

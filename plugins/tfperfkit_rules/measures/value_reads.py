@@ -12,7 +12,7 @@ _METHODS = frozenset({"numpy", "item", "tolist"})
 
 
 def find_first_read(evidence: Evidence, file: str, first: int, last: int) -> int | None:
-    """The first of these lines that reads a tensor: by the probe ``devices``, else one that calls NumPy."""
+    """Find the first of these lines that reads a tensor: by the probe ``devices``, else one that calls NumPy."""
     data = evidence.offer(DevicesData)
     rows = [
         row.line

@@ -157,6 +157,6 @@ def unused_half_precision(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _capability(evidence: Evidence) -> tuple[int, int] | None:
-    """The least compute capability of the GPUs, where it is known."""
+    """Return the least compute capability of the GPUs, where it is known."""
     gpus = evidence.offer(Gpus)
     return min(gpus.capabilities, default=None) if gpus is not None else None

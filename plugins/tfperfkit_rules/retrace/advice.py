@@ -60,7 +60,7 @@ def partial_batch(traces: Sequence[Trace]) -> bool:
 
 
 def remark(difference: Difference, partial: bool) -> str:
-    """A few words behind the difference: ``dim 0: a partial batch``."""
+    """Return a few words behind the difference: ``dim 0: a partial batch``."""
     if difference.way == "shape":
         axes = changed_dimensions(difference)
         where = "dim " + " and ".join(map(str, axes)) if axes else "shape"
@@ -167,7 +167,8 @@ def _keras(code: str, name: str) -> str:
 
 
 def open_signature(traces: Sequence[Trace]) -> str:
-    """An ``input_signature`` that leaves the varying sizes open, or ``reduce_retracing`` where it can't be written."""
+    """Return an ``input_signature`` that leaves the varying sizes open, or ``reduce_retracing`` where it can't be
+    written."""
     axes: dict[str, set[int]] = {}
     for trace in traces:
         for difference in trace.cause:
@@ -187,7 +188,7 @@ def open_signature(traces: Sequence[Trace]) -> str:
 
 
 def making_line(function: TracedFunction, site: SourceSpan | None, source: tuple[str, ...]) -> SourceSpan | None:
-    """The line that makes the tf.function: the nested definition itself, or ``tf.function(name)`` near the call.
+    """Return the line that makes the tf.function: the nested definition itself, or ``tf.function(name)`` near the call.
 
     ``site``: where the trace was called from; ``source``: the lines of that file, may be empty.
     """

@@ -72,7 +72,8 @@ def _given(evidence: Evidence, site: SourceSpan | None, definition: Function, na
 
 
 def _float_of(traces: Sequence[Trace]) -> str | None:
-    """The one float dtype among the other arguments; float32 where there is none, None where there are several."""
+    """Return the one float dtype among the other arguments; float32 where there is none, None where there are
+    several."""
     found = {item.dtype for item in traces[-1].arguments if item.kind == "tensor" and "float" in item.dtype}
     return "float32" if not found else found.pop() if len(found) == 1 else None
 

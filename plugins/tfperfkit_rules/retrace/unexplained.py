@@ -130,7 +130,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _choose_samples(evidence: Evidence) -> Samples:
-    """Those of the steps; of all clean ones where those that were sampled closely hold no trace."""
+    """Return those of the steps; of all clean ones where those that were sampled closely hold no trace."""
     found = evidence.samples
     if evidence.work is not None or any(stack.activity == "tracing" for stack in found.stacks):
         return found
@@ -188,8 +188,8 @@ def _advise_keeping(evidence: Evidence, new: SourceSpan) -> str:
 
 
 def _find_new_model(evidence: Evidence, lines: list[tuple[str, int]]) -> SourceSpan | None:
-    """Where the model is made that a traced line trains or asks, in the loop around it or in its function, which is
-    called in each iteration then: its functions are traced for each model."""
+    """Find where the model is made that a traced line trains or asks, in the loop around it or in its function, which
+    is called in each iteration then: its functions are traced for each model."""
     for file, call in find_methods(evidence, *_TRACES):
         if not any(file == where and line in call.lines for where, line in lines):
             continue
@@ -202,7 +202,7 @@ def _find_new_model(evidence: Evidence, lines: list[tuple[str, int]]) -> SourceS
 
 
 def _find_maker(evidence: Evidence, file: str, call: Call, lines: list[tuple[str, int]]) -> SourceSpan | None:
-    """Where the loop gets its model from a function that makes it and compiles it, too."""
+    """Find where the loop gets its model from a function that makes it and compiles it, too."""
     function = find_function(evidence, file, call.line)
     body = (function,) if function is not None else ()
     return _find_new_model(evidence, lines) if find_making_line(call, body) is not None else None
@@ -233,8 +233,9 @@ def _bound_gain(evidence: Evidence, share: float, makes: bool) -> gain.Gain:
 
 
 def _share_excess(evidence: Evidence) -> float:
-    """The share of the clean steps by which those that trace are longer than the others: what goes with a trace, the
-    first execution and the Python that makes a model's functions and variables, included. 0 where too few do not."""
+    """Return the share of the clean steps by which those that trace are longer than the others: what goes with a
+    trace, the first execution and the Python that makes a model's functions and variables, included. 0 where too few
+    do not."""
     clean = evidence.steps.clean
     traced = {id(step) for step in clean if evidence.tracing.overlap(step.begin_ns, step.end_ns)}
     others = [step.duration_ns for step in clean if id(step) not in traced]
@@ -246,7 +247,8 @@ def _share_excess(evidence: Evidence) -> float:
 
 
 def _list_retraced(evidence: Evidence) -> list[tuple[first_runs.Traced, int, float]]:
-    """The functions that were traced more than once: how often beyond the first time, and ms of all their traces."""
+    """List the functions that were traced more than once: how often beyond the first time, and ms of all their
+    traces."""
     counts = evidence.offer(TraceCounts)
     rows = [row for row in counts.functions if row.traces > 1] if counts is not None else []
     return [((row.file, row.line, row.function), row.traces - 1, row.ms) for row in rows]
@@ -288,7 +290,7 @@ def _traces_each_once(evidence: Evidence, steps: int) -> bool:
 
 
 def _find_own_models(evidence: Evidence) -> set[Place]:
-    """The outermost loops that compile what they go over: another model in each iteration."""
+    """Find the outermost loops that compile what they go over: another model in each iteration."""
     found = set[Place]()
     for file, call in find_methods(evidence, "compile"):
         around = find_evaluating_loops(evidence, file, call)
@@ -306,8 +308,8 @@ def _traces_late(evidence: Evidence) -> bool:
 
 
 def _find_compiles(evidence: Evidence, lines: list[tuple[str, int]]) -> list[tuple[str, Call]]:
-    """The calls of ``compile`` inside the loops around the lines that trace, or in functions that are called there; and
-    those in a function that a loop calls to trace, which gets the same model each time."""
+    """Find the calls of ``compile`` inside the loops around the lines that trace, or in functions that are called
+    there; and those in a function that a loop calls to trace, which gets the same model each time."""
     around = [(file, loop) for file, line in lines for loop in find_loops(evidence, file, line)]
     seen = [stack.frames[:-1] for stack in _choose_samples(evidence).stacks if stack.activity == "tracing"]
     outer = {(at.file, loop) for frames in seen for at in frames for loop in find_frame_loops(evidence, at)}
@@ -328,7 +330,7 @@ def _is_called_in(evidence: Evidence, file: str, call: Call, loop: Loop) -> bool
 
 
 def _find_calls_in(evidence: Evidence, file: str, call: Call, loop: Loop) -> list[Call]:
-    """The calls in a loop of the function around a call."""
+    """Find the calls in a loop of the function around a call."""
     function, syntax = find_function(evidence, file, call.line), evidence.syntax(file)
     if function is None or syntax is None or function.line <= loop.line <= function.last:
         return []

@@ -24,7 +24,7 @@ _ADVICE = next(kind.advice for kind in KINDS if kind.word == "collect")
 
 
 def collected_in_input(evidence: Evidence) -> Iterable[Finding]:
-    """The finding, where nearly each step has a collection and one of these functions asks for it."""
+    """Return the finding, where nearly each step has a collection and one of these functions asks for it."""
     unit = evidence.unit
     share, clean = evidence.share("gc"), evidence.steps.clean
     if evidence.work is not None or share < MEDIUM or not clean or collected_by_hand(evidence).times:
@@ -56,7 +56,8 @@ def collected_in_input(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _find_collections(evidence: Evidence) -> Iterator[SourceSpan]:
-    """The lines that ask for a collection in a function that prepares batches, or in one that it calls by name."""
+    """Yield the lines that ask for a collection in a function that prepares batches, or in one that it calls by
+    name."""
     prepare = set(_list_preparing(evidence))
     for row in evidence.calls("gc.collect"):
         function = find_function(evidence, row.file, row.line)
@@ -70,7 +71,7 @@ def _find_collections(evidence: Evidence) -> Iterator[SourceSpan]:
 
 
 def _list_preparing(evidence: Evidence) -> Iterator[tuple[str, int]]:
-    """Where the functions begin that Keras or tf.data call for each batch or example."""
+    """Yield where the functions begin that Keras or tf.data call for each batch or example."""
     data = evidence.offer(InputData)
     if data is None:
         return
@@ -83,7 +84,7 @@ def _list_preparing(evidence: Evidence) -> Iterator[tuple[str, int]]:
 
 
 def _list_called(evidence: Evidence, file: str, line: int) -> set[str]:
-    """The names of what a function calls."""
+    """List the names of what a function calls."""
     syntax, function = evidence.syntax(file), find_function(evidence, file, line)
     if syntax is None or function is None:
         return set()

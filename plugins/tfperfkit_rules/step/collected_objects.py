@@ -34,7 +34,7 @@ _KINDS = ("s", "awaited", "busy", "called", "beside", "standing")
 
 
 def collected_objects(evidence: Evidence) -> Iterable[Finding]:
-    """The finding, unless most of the collections are asked for by a line of the script (STP005)."""
+    """Return the finding, unless most of the collections are asked for by a line of the script (STP005)."""
     unit, share = evidence.unit, min(evidence.share("gc"), shared.MAX_STEP_SHARE.value)
     if share < COLLECTED_MIN.value or collected_by_hand(evidence).share >= shared.MOSTLY.value * share:
         return
@@ -73,7 +73,7 @@ def collected_objects(evidence: Evidence) -> Iterable[Finding]:
 
 
 def find_makers(evidence: Evidence) -> Counter[Frame]:
-    """The user's innermost frames that made the objects, each with the ns of the collections that it caused.
+    """Find the user's innermost frames that made the objects, each with the ns of the collections that it caused.
 
     The thread that makes the last object collects, with the interpreter's lock, so the first sample that can be taken
     of that thread is behind the collection, at the line. Collections after which none was taken in time are left out.
@@ -94,7 +94,7 @@ def find_makers(evidence: Evidence) -> Counter[Frame]:
 
 
 def _read_thread(rows: Iterable[Any], thread: int) -> SampleLog:
-    """The samples of one thread, whatever they were taken for."""
+    """Return the samples of one thread, whatever they were taken for."""
     return read_log(_find_rows(rows, thread))
 
 

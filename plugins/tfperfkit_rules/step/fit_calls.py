@@ -38,7 +38,7 @@ CALLS_LEFT = Threshold(
 
 
 def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
-    """The finding, for ``fit`` with one step per execution and tiny compiled steps."""
+    """Return the finding, for ``fit`` with one step per execution and tiny compiled steps."""
     unit = evidence.unit
     found = costly_calls(evidence)
     if found is None:

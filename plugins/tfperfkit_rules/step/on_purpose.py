@@ -36,7 +36,7 @@ _LEFT = dict.fromkeys(("sleep", "starting"), (0.0, PAUSE_LEFT.value))
 
 
 def waits(evidence: Evidence) -> Iterable[Finding]:
-    """The findings: of the two kinds that take most."""
+    """Return the findings: of the two kinds that take most."""
     for found in beside(evidence, partial(kind_in, evidence, "wait"))[:2]:
         once = evidence.work is not None and evidence.work.kind == "call"
         if found.share >= MEDIUM and (found.often or once) and found.samples >= MIN_SAMPLES.value:
@@ -44,7 +44,7 @@ def waits(evidence: Evidence) -> Iterable[Finding]:
 
 
 def kind_in(evidence: Evidence, role: str, stack: Stack) -> str:
-    """The word for what a stack's innermost line does, where that has this role; "" otherwise."""
+    """Return the word for what a stack's innermost line does, where that has this role; "" otherwise."""
     leaf = stack.frames[-1] if stack.frames else None
     if leaf is None or stack.activity not in ("python", "dispatch", "waiting"):
         return ""
@@ -112,7 +112,7 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
 
 
 def _name_pause(pause: Pause | None) -> str:
-    """What a sleeping line waits for, after "48 % of a step is"; "" for a plain pause."""
+    """Name what a sleeping line waits for, after "48 % of a step is"; "" for a plain pause."""
     if pause is None:
         return ""
     if pause.asks:
@@ -177,6 +177,6 @@ def _busy_with(evidence: Evidence, other: Awaited) -> str:
 
 
 def reported(evidence: Evidence, found: Beside, kind: Kind) -> str:
-    """What is done there, with the function that does it."""
+    """Return what is done there, with the function that does it."""
     name = api(evidence, found.frames, kind)
     return f"{kind.words} ({name})" if name else kind.words

@@ -89,7 +89,7 @@ _FALLS_LATE = (
 
 
 def hot_python(evidence: Evidence) -> Iterable[Finding]:
-    """The function of the user's whose own lines take most; two at most."""
+    """Return the function of the user's whose own lines take most; two at most."""
     drivers = find_drivers(evidence)
     rows = line_shares(
         evidence,
@@ -125,7 +125,7 @@ def _done_once(evidence: Evidence, own: list[LineShare]) -> bool:
 
 
 def _place(evidence: Evidence, stack: Stack) -> Place | None:
-    """The innermost line of the user's, where it is not TensorFlow's Python that ran below it."""
+    """Return the innermost line of the user's, where it is not TensorFlow's Python that ran below it."""
     if stack.activity == "dispatch" and (not stack.frames or kind_of(evidence, stack.frames[-1]).word not in _OF_DATA):
         return None
     return innermost(stack)
@@ -246,7 +246,7 @@ def _is_repeated(evidence: Evidence, own: list[LineShare], around: Loop | None) 
 
 
 def _stacks(evidence: Evidence, own: list[LineShare]) -> Counter[Stack]:
-    """The samples of these lines."""
+    """Return the samples of these lines."""
     places = {row.place for row in own}
     return Counter(
         {
@@ -264,7 +264,7 @@ def _is_worth_it(evidence: Evidence, share: float) -> bool:
 
 
 def _hottest(evidence: Evidence, own: list[LineShare]) -> tuple[LineShare, str]:
-    """The line that takes most, of the function whose own lines do, and that function's name."""
+    """Return the line that takes most, of the function whose own lines do, and that function's name."""
     functions: dict[str, list[LineShare]] = defaultdict(list)
     for row in own:
         function = find_function(evidence, *row.place)
@@ -274,7 +274,7 @@ def _hottest(evidence: Evidence, own: list[LineShare]) -> tuple[LineShare, str]:
 
 
 def _first_place(evidence: Evidence, own: list[LineShare], hottest: LineShare, share: float) -> tuple[SourceSpan, str]:
-    """The line that takes most of the time; the loop that holds it where no line does; and that in words."""
+    """Return the line that takes most of the time; the loop that holds it where no line does; and that in words."""
     function = find_function(evidence, *hottest.place)
     inside = [row for row in own if find_function(evidence, *row.place) == function]
     mine = sum(row.share for row in inside)
@@ -289,7 +289,7 @@ def _first_place(evidence: Evidence, own: list[LineShare], hottest: LineShare, s
 
 
 def _turned_around(evidence: Evidence, row: LineShare) -> Loop | None:
-    """The outermost loop of its function that repeats a line, besides the loop of the steps."""
+    """Return the outermost loop of its function that repeats a line, besides the loop of the steps."""
     around = [
         loop
         for loop in find_loops(evidence, *row.place)
@@ -311,7 +311,8 @@ def _detail(evidence: Evidence, own: list[LineShare]) -> str:
 
 
 def _kind(evidence: Evidence, own: list[LineShare]) -> Kind:
-    """What ran, by most of the samples: those in Python, for what the lines hand to TensorFlow is no part of it."""
+    """Return what ran, by most of the samples: those in Python, for what the lines hand to TensorFlow is no part of
+    it."""
     kinds: Counter[Kind] = Counter()
     for row in own:
         for frame, count in (
@@ -331,8 +332,9 @@ def _words(evidence: Evidence, kind: Kind, frames: Counter[Frame]) -> str:
 
 
 def _is_plain_call(evidence: Evidence, row: LineShare) -> bool:
-    """A line that only fetches a batch or calls the compiled step: what Python does there is letting go of tensors, and
-    waiting for the interpreter. Or one whose kind is told apart: it writes, it waits, it collects garbage."""
+    """Return a line that only fetches a batch or calls the compiled step: what Python does there is letting go of
+    tensors, and waiting for the interpreter. Or one whose kind is told apart: it writes, it waits, it collects
+    garbage."""
     frames = count_frames_at(evidence, row.place, "python")
 
     def upper(wanted: Callable[[Frame], bool]) -> bool:
@@ -357,7 +359,7 @@ MIN_TIMED_MS = Threshold(
 
 
 def timed_share(evidence: Evidence, place: Place) -> float | None:
-    """The share (0 to 1) that a line took of a loop outside of training, by line_profiler's wall-clock time.
+    """Return the share (0 to 1) that a line took of a loop outside of training, by line_profiler's wall-clock time.
 
     Samples fall too late to tell: they are taken when the sampler gets the interpreter's lock, and a call of C code
     that holds it for milliseconds releases it at its end, so the sample falls on a later line. line_profiler hardly
@@ -377,7 +379,7 @@ def timed_share(evidence: Evidence, place: Place) -> float | None:
 
 
 def timed_by(evidence: Evidence) -> str:
-    """The probe that timed the lines."""
+    """Return the probe that timed the lines."""
     return evidence.offered_by(LinesData)
 
 

@@ -44,7 +44,8 @@ _SEEDS = (
 
 
 def seeded_each_step(evidence: Evidence) -> Iterable[Finding]:
-    """A compiled step whose loop sets the seed: what lies between its operations is the making of their kernels."""
+    """Return a compiled step whose loop sets the seed: what lies between its operations is the making of their
+    kernels."""
     unit = evidence.unit
     lines, found = _find_lines_in_loop(evidence), growth(evidence)
     if not lines or found is None:
@@ -87,8 +88,8 @@ def seeded_each_step(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _find_lines_in_loop(evidence: Evidence) -> list[SourceSpan]:
-    """The lines that set the seed at each step: as they were counted; where they were not, those in the loop that the
-    steps were counted by and in no loop within, or in a function that is called there."""
+    """Find the lines that set the seed at each step: as they were counted; where they were not, those in the loop that
+    the steps were counted by and in no loop within, or in a function that is called there."""
     if evidence.work is not None:
         return []
     return [row for row in evidence.calls(*_SEEDS) if _runs_each_step(evidence, row)]
@@ -126,7 +127,7 @@ def _is_called_in_loop(evidence: Evidence, row: SourceSpan, depth: int) -> bool:
 
 
 def hits_per_step(evidence: Evidence, file: str, line: int) -> float | None:
-    """How often the line runs in a step, by the window that counts lines; None if it did not count this line."""
+    """Return how often the line runs in a step, by the window that counts lines; None if it did not count this line."""
     counts = evidence.offer(LineCounts)
     steps = sum(step.count for step in evidence.steps.in_window(evidence.offered_by(LineCounts)))
     hits = [row.hits for row in counts.rows if (row.file, row.line) == (file, line)] if counts is not None else []

@@ -81,7 +81,7 @@ def short_epochs(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _find_epochs(evidence: Evidence) -> _Epochs | None:
-    """Where epochs end: between two batches of one Keras does next to nothing, so the pauses fall into two groups;
+    """Find where epochs end: between two batches of one Keras does next to nothing, so the pauses fall into two groups;
     where all are alike, each step is an epoch. None: the pauses tell no epochs."""
     steps = evidence.steps.steps
     gaps = [(before.end_ns, after.begin_ns) for before, after in zip(steps, steps[1:], strict=False)]
@@ -140,7 +140,7 @@ def _finding(evidence: Evidence, found: _Epochs, share: float, between_ns: float
 
 
 def _write_fit(evidence: Evidence, file: str, line: int, times: int) -> str:
-    """The call of ``fit`` with longer epochs, in the script's own words where its source is known."""
+    """Write the call of ``fit`` with longer epochs, in the script's own words where its source is known."""
     call = find_call_at(evidence, (file, line), FIT)
     names = ("x", "y", "batch_size", "epochs")
     found = {name: call.get_argument(name, at) for at, name in enumerate(names)} if call is not None else {}

@@ -167,7 +167,7 @@ _OF_WORK = {
 
 
 def hot_path(evidence: Evidence) -> Iterable[Finding]:
-    """A finding for each kind of work, the costliest two."""
+    """Return a finding for each kind of work, the costliest two."""
     if evidence.work is not None and evidence.work.kind == "call":
         return  # it does it once
     compiled = bool(
@@ -227,7 +227,7 @@ def _kind(evidence: Evidence, compiled: bool, after_epochs: frozenset[str], stac
 
 
 def _seen(evidence: Evidence) -> str:
-    """What ``Beside.steps`` counted."""
+    """Return what ``Beside.steps`` counted."""
     work = evidence.work
     if work is None:
         return "steps in which it was seen"
@@ -317,21 +317,21 @@ _MORE = (
 
 
 def _callbacks(evidence: Evidence, found: Beside) -> list[SourceSpan]:
-    """The lines of callbacks that call what is done, where that stands in a function of its own."""
+    """Return the lines of callbacks that call what is done, where that stands in a function of its own."""
     frames = [batch_callback(stack) for stack, _ in found.turns.found if _at(found, stack)]
     places = dict.fromkeys((frame.file, frame.line) for frame in frames if frame is not None)
     return [span(evidence, *place) for place in places if place not in found.at]
 
 
 def _behind(found: Beside) -> float:
-    """The share of the loop in calls of compiled functions, each behind the side work."""
+    """Return the share of the loop in calls of compiled functions, each behind the side work."""
     called = sum(ns for stack, ns in found.turns.found if stack.activity == "graph" and not _at(found, stack))
     return called / found.turns.whole if found.turns.whole else 0.0
 
 
 def _freed(found: Beside) -> float:
-    """The share of the loop in which objects were let go of, outside of the evaluation: each makes a dataset and an
-    iterator, which are freed behind it. Training's own go once an epoch."""
+    """Return the share of the loop in which objects were let go of, outside of the evaluation: each makes a dataset
+    and an iterator, which are freed behind it. Training's own go once an epoch."""
     gone = sum(ns for stack, ns in found.turns.found if stack.activity == "waiting" and not _at(found, stack))
     return gone / found.turns.whole if found.turns.whole else 0.0
 
@@ -351,7 +351,8 @@ def _is_all_beside(evidence: Evidence, found: Beside) -> bool:
 
 
 def _made_anew(evidence: Evidence) -> float:
-    """The share of the samples in which functions were traced, layers built, or objects let go of, besides loading."""
+    """Return the share of the samples in which functions were traced, layers built, or objects let go of, besides
+    loading."""
     samples = evidence.samples
     again = sum(
         count
@@ -364,7 +365,8 @@ def _made_anew(evidence: Evidence) -> float:
 def _where(
     evidence: Evidence, kind: str, at: Counter[tuple[str, int]], seldom: int
 ) -> tuple[tuple[SourceSpan, ...], str]:
-    """The callback's line where Keras does it in ``fit``, else the innermost own line; then the loop or the fit."""
+    """Return the callback's line where Keras does it in ``fit``, else the innermost own line; then the loop or the
+    fit."""
     lines = [place for place, _ in at.most_common(3) if place[1]]
     spans = [span(evidence, *place) for place in lines]
     example = f"if step % {seldom} == 0"
@@ -385,6 +387,6 @@ def _where(
 
 
 def _counter(loop: Loop) -> str:
-    """What counts a loop's iterations; where nothing does, a name for what should."""
+    """Return what counts a loop's iterations; where nothing does, a name for what should."""
     counts = loop.over.startswith(("range(", "enumerate(")) and loop.targets
     return loop.targets[0] if counts else "step"

@@ -52,7 +52,7 @@ class _Cause(NamedTuple):
 
 
 def grows_slower(evidence: Evidence) -> Iterator[Finding]:
-    """The finding, where its cause is known; a machine that gets slower makes all lines slower."""
+    """Yield the finding, where its cause is known; a machine that gets slower makes all lines slower."""
     history = evidence.history
     found = over_time(history) if _in_gaps(evidence) and history is not None else trend(evidence.steps.clean)
     if found is None or found.order < TREND_ORDER.value or found.extra < TREND_EXTRA.value:
@@ -71,7 +71,7 @@ def _in_gaps(evidence: Evidence) -> bool:
 
 
 def _first_and_last(evidence: Evidence) -> tuple[Sequence[Step], Sequence[Step]]:
-    """The first and the last third of the clean steps; in watch mode those before and after what was dropped."""
+    """Return the first and the last third of the clean steps; in watch mode those before and after what was dropped."""
     clean = evidence.steps.clean
     if not _in_gaps(evidence):
         third = len(clean) // TREND_PARTS.value
@@ -95,7 +95,7 @@ def _same_training(evidence: Evidence, early: Sequence[Step], late: Sequence[Ste
 
 
 def _sampled(evidence: Evidence, early: Sequence[Step], late: Sequence[Step], found: Trend) -> _Cause | None:
-    """The line on which more and more samples fall, where it takes most of what steps take longer."""
+    """Return the line on which more and more samples fall, where it takes most of what steps take longer."""
     first, last = (_places(evidence, steps) for steps in (early, late))
     whole = first.total(), last.total()
     if min(whole) < MIN:
@@ -125,8 +125,8 @@ def _went_through_before(evidence: Evidence, early: Sequence[Step], place: Place
 
 
 def _read_whole(evidence: Evidence) -> _Cause | None:
-    """The container that grows in the steps, and the lines in their loop that go through all of it. Samples see too
-    little of what holds the interpreter's lock in short steps."""
+    """Return the container that grows in the steps, and the lines in their loop that go through all of it. Samples see
+    too little of what holds the interpreter's lock in short steps."""
     for grower in _growers(evidence):
         syntax = evidence.syntax(grower.file)
         every = find_container_passes(syntax, grower.name) if syntax is not None else []
@@ -155,7 +155,7 @@ def _places(evidence: Evidence, steps: Sequence[Step]) -> Counter[Place]:
 
 
 def _parts(evidence: Evidence, steps: Sequence[Step], place: Place) -> tuple[PartName, ...]:
-    """The part of the account that most of a line's samples are of."""
+    """Return the part of the account that most of a line's samples are of."""
     parts: Counter[PartName] = Counter()
     for _, stack in evidence.log.inside([(step.begin_ns, step.end_ns) for step in steps]):
         part = part_of(stack.activity)
@@ -239,7 +239,7 @@ def _growers(evidence: Evidence) -> list[Grower]:
 
 
 def _named_at(evidence: Evidence, place: Place) -> Grower | None:
-    """The container that grows and that a line goes through."""
+    """Return the container that grows and that a line goes through."""
     syntax = evidence.syntax(place[0])
     if syntax is None:
         return None

@@ -30,7 +30,7 @@ SPAWN_LEFT = Threshold(
 
 
 def imported_again(evidence: Evidence) -> Iterable[Finding]:
-    """The finding, for the run: the start that children were waited for most."""
+    """Return the finding, for the run: the start that children were waited for most."""
     account = evidence.run_account
     waited = account.seconds_of("children") if account is not None else 0.0
     if evidence.work is not None or account is None or waited < MIN_WORK.value * account.total_s:

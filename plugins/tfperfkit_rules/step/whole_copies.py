@@ -111,8 +111,8 @@ def _is_the_copying(evidence: Evidence, copied: Copied, stacks: list[Stack]) -> 
 
 
 def _from_the_start(steps: Sequence[Step]) -> list[Sequence[Step]]:
-    """The steps, cut where the loop begins again with an empty array, which shows where iterations are short at once
-    and get longer in each piece that is long enough to tell; all of them together, where that is not seen."""
+    """Return the steps, cut where the loop begins again with an empty array, which shows where iterations are short at
+    once and get longer in each piece that is long enough to tell; all of them together, where that is not seen."""
     few = int(TREND_STEPS.value)
     groups = [steps[at : at + few] for at in range(0, len(steps), few)]
     medians = [statistics.median(step.duration_ns for step in group) for group in groups]

@@ -88,13 +88,13 @@ _PARTS: tuple[PartName, ...] = ("eager_ops", "dispatch")
 
 
 def eager_work(evidence: Evidence) -> Iterable[Finding]:
-    """The finding, for the operations that no other cause explains."""
+    """Return the finding, for the operations that no other cause explains."""
     found = priced_operations(evidence)
     return [found] if found is not None else []
 
 
 def priced_operations(evidence: Evidence) -> Finding | None:
-    """What these operations cost, and what compiling them gains."""
+    """Return what these operations cost, and what compiling them gains."""
     samples = evidence.samples
     if samples.count < MIN or (evidence.work is None and not _compiled_step(evidence)):
         return None
@@ -209,8 +209,8 @@ def _compiled_step(evidence: Evidence) -> bool:
 
 
 def _batch(evidence: Evidence, part: EagerPart, apart: BatchLoop, share: float) -> tuple[Left, float]:
-    """What is left where all iterations of a loop become one, and the share of the work that it is left of: reading
-    values and calling operations in each iteration belong to it."""
+    """Return what is left where all iterations of a loop become one, and the share of the work that it is left of:
+    reading values and calling operations in each iteration belong to it."""
     count = evidence.samples.count
     reads = apart.reads(evidence)
     more = reads.total() + (part.own(evidence, apart.holds, reads) if evidence.work is not None else 0)
@@ -243,7 +243,7 @@ def _own(evidence: Evidence, apart: BatchLoop) -> bool:
 
 
 def _title_loop(evidence: Evidence, apart: BatchLoop | None) -> tuple[SourceSpan, ...]:
-    """The loop that the title names."""
+    """Return the loop that the title names."""
     return (span(evidence, apart.file, apart.loop.line),) if apart is not None else ()
 
 

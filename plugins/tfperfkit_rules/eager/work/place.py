@@ -36,8 +36,8 @@ class Model(NamedTuple):
 
 
 def model_of(evidence: Evidence, part: EagerPart) -> Model | None:
-    """The model or layer whose call makes most of these operations: the outermost call in the work, for a model may be
-    of the user's own layers, which call others."""
+    """Return the model or layer whose call makes most of these operations: the outermost call in the work, for a model
+    may be of the user's own layers, which call others."""
     called: Counter[Frame] = Counter()
     for stack, count in part.stacks.items():
         frame = next((frame for frame in _in_the_loop(evidence, stack) if is_calling(evidence, frame, LAYER)), None)
@@ -76,8 +76,8 @@ def function_of(evidence: Evidence, part: EagerPart) -> Place | None:
 
 
 def _calling(evidence: Evidence) -> Place | None:
-    """The function that makes one long call of a library's that runs all of it, as a sampler of a chain does; None
-    where it reads values or changes what lives in Python."""
+    """Return the function that makes one long call of a library's that runs all of it, as a sampler of a chain does;
+    None where it reads values or changes what lives in Python."""
     work = evidence.work
     if work is None or work.kind != "call" or work.iterations is not None:
         return None
@@ -96,7 +96,8 @@ def _around(evidence: Evidence, place: Place) -> bool:
 
 
 def inside_of(part: EagerPart, place: Place | None) -> float:
-    """The share of these operations that the function makes; without a function the whole loop is to be compiled."""
+    """Return the share of these operations that the function makes; without a function the whole loop is to be
+    compiled."""
     there = sum(count for stack, count in part.stacks.items() if any(holds(place, frame) for frame in stack.frames))
     return there / part.seen
 
@@ -107,8 +108,8 @@ def holds(place: Place | None, frame: Frame) -> bool:
 
 
 def beside(evidence: Evidence, part: EagerPart, place: Place | None) -> Counter[int]:
-    """The samples of operations in the work's own loop, beside the function that is to be compiled, by their lines:
-    they may be moved into it. None where it is called on the way of them, or where there is no such loop."""
+    """Return the samples of operations in the work's own loop, beside the function that is to be compiled, by their
+    lines: they may be moved into it. None where it is called on the way of them, or where there is no such loop."""
     own = evidence.work.where if evidence.work is not None and evidence.work.kind == "loop" else None
     loop = find_loop(evidence, own.file, own.line) if own is not None else None
     found = Counter[int]()
@@ -122,7 +123,7 @@ def beside(evidence: Evidence, part: EagerPart, place: Place | None) -> Counter[
 
 
 def times_of(evidence: Evidence, part: EagerPart, place: Place | None) -> float | None:
-    """How often what is to be compiled is called: a function, or the body of the loop."""
+    """Return how often what is to be compiled is called: a function, or the body of the loop."""
     if place is not None:
         return entered(evidence, *place)
     own = evidence.work.where if evidence.work is not None else None
@@ -134,8 +135,8 @@ def times_of(evidence: Evidence, part: EagerPart, place: Place | None) -> float 
 
 
 def graph_loops(evidence: Evidence, place: Place | None) -> list[Loop]:
-    """The ``while`` loops of a function whose heads read tensors. Compiled, they are loops of the graph: traced once,
-    whatever number of iterations they make."""
+    """Return the ``while`` loops of a function whose heads read tensors. Compiled, they are loops of the graph: traced
+    once, whatever number of iterations they make."""
     syntax = evidence.syntax(place[0]) if place is not None else None
     if place is None or syntax is None:
         return []
@@ -150,8 +151,8 @@ def graph_loops(evidence: Evidence, place: Place | None) -> list[Loop]:
 
 
 def turns_of(evidence: Evidence, place: Place | None) -> float | None:
-    """How many iterations such loops make in an iteration of the work, or in its longest stretch: the innermost, which
-    repeats most. None without one, or where no line was counted."""
+    """Return how many iterations such loops make in an iteration of the work, or in its longest stretch: the
+    innermost, which repeats most. None without one, or where no line was counted."""
     counted = (
         reached(evidence, place[0], loop.line + 1, loop.last)
         for loop in graph_loops(evidence, place)
@@ -161,7 +162,7 @@ def turns_of(evidence: Evidence, place: Place | None) -> float | None:
 
 
 def reads(evidence: Evidence, place: Place) -> list[int]:
-    """The lines of a function at which Python reads the value of a tensor."""
+    """Return the lines of a function at which Python reads the value of a tensor."""
     file, function = place
     data = evidence.offer(HostReads)
     rows = data.rows if data is not None else ()
@@ -174,13 +175,13 @@ def reads(evidence: Evidence, place: Place) -> list[int]:
 
 
 def _in_the_loop(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
-    """The frames from the line in the loop on."""
+    """Return the frames from the line in the loop on."""
     below = below_a_loop(evidence, stack)
     return stack.frames[max(0, len(stack.frames) - len(below) - 1) :]
 
 
 def below_a_loop(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
-    """The frames below the outermost loop; without a loop, those below the work's line."""
+    """Return the frames below the outermost loop; without a loop, those below the work's line."""
     for index, frame in enumerate(stack.frames):
         if find_frame_loops(evidence, frame):
             return stack.frames[index + 1 :]

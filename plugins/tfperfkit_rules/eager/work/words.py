@@ -134,7 +134,8 @@ def of_update(evidence: Evidence, part: EagerPart) -> str:
 
 
 def rows_of(evidence: Evidence, part: EagerPart, place: Place | None) -> JacobianRows | None:
-    """The loop in a function that takes a gradient for each number, where that is a good part of the time in it."""
+    """Return the loop in a function that takes a gradient for each number, where that is a good part of the time in
+    it."""
     if place is None:
         return None
     file, function = place
@@ -208,7 +209,7 @@ def detail(evidence: Evidence, part: EagerPart, rest: Left) -> str:
 
 
 def _kept(evidence: Evidence, part: EagerPart) -> PythonState | None:
-    """What a function around these operations changes in Python: of the innermost one in the work that does."""
+    """Return what a function around these operations changes in Python: of the innermost one in the work that does."""
     for stack, _ in part.stacks.most_common(3):
         for frame in reversed(below_a_loop(evidence, stack)):
             function = find_function(evidence, frame.file, frame.line)

@@ -32,17 +32,28 @@ def rank(
     weights = {key: share / longest for key, share in (shares or {}).items()} if longest > 0 else {}
     of_repeated = {key: min(share / repeated, 1.0) for key, share in (shares or {}).items()} if repeated > 0 else {}
     voiced = [_set_severity(item, of_repeated.get((item.work, item.basis), 1.0)) for item in findings]
-    return tuple(sorted(voiced, key=lambda finding: _key(finding, weights.get((finding.work, finding.basis), 1.0))))
+    return tuple(sorted(voiced, key=lambda item: _key(item, weights.get((item.work, item.basis), 1.0), longest)))
 
 
-def _key(finding: Finding, weight: float) -> tuple[float, ...]:
+def _key(finding: Finding, weight: float, longest: float) -> tuple[float, ...]:
     saved = finding.gain.saved
     worth = saved * weight if finding.basis in _OF_STEPS else max(saved, _of_run(finding))
+    centre = _saved_of_run(finding)
+    if centre is not None and finding.basis in _OF_STEPS and longest > 0:
+        worth = centre / longest
     if isinstance(finding.gain, UpTo):
         worth = weight * finding.share_of_step * UNKNOWN_PART.value
     if finding.basis == "risk":  # no time to compare: a grave risk stands with what costs a fifth of a step
         worth = max(worth, {"high": HIGH, "medium": MEDIUM, "low": LOW, "info": 0.0}[finding.severity])
     return (finding.severity == "info", -worth, -finding.share_of_step * weight, _SEVERITY[finding.severity])
+
+
+def _saved_of_run(finding: Finding) -> float | None:
+    """Return the centre of what a fix saves, as a share of the run; None if both ends are not known."""
+    if finding.saves_s is None or finding.saves_s[1] is None or not finding.costs_s or not finding.share_of_run:
+        return None
+    low, high = finding.saves_s[0], finding.saves_s[1]
+    return (low + high) / 2 * finding.share_of_run / finding.costs_s
 
 
 def _of_run(finding: Finding) -> float:

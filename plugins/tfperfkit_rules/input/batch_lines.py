@@ -1,24 +1,36 @@
 """Where the Python that prepares batches spends its time: by samples, else by what its source reads.
 
 Keras takes the first batch of a ``PyDataset`` or a generator on the main thread; the others are made on a thread of
-tf.data's. Both are sampled, other processes are not.
+tf.data's. Both are sampled, other processes are not. A call of C code that keeps the interpreter's lock, such as
+``tf.convert_to_tensor`` of a list, starves the sampler too: the first sample after it is at its line, and stands for
+all of the time since the sample before.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from tfperfkit.calibration import Chosen, Threshold
+from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import SourceSpan
-from tfperfkit.records.samples import MIN, Frame, Place, Stack, read_log
+from tfperfkit.records.samples import FAST_S, MIN, Frame, Place, Stack, read_log
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import name_apis
 from tfperfkit_rules.measures.kinds import KINDS, kind_of
+from tfperfkit_rules.measures.list_tensors import name_list_maker
+from tfperfkit_rules.measures.moments import moments
 from tfperfkit_rules.measures.source_text import find_function
 
+STARVED_MIN = Threshold(
+    5,
+    "samples",
+    "minimum number of samples of what prepares batches, if they stand for as long as 20 usual ones do",
+    Chosen("four may be chance; a call that keeps the interpreter's lock leaves one sample for each batch"),
+)
 #: Rows of samples of threads on which TensorFlow calls Python.
 CALLED = "called"
 READING = next(kind for kind in KINDS if kind.word == "reading")
@@ -28,8 +40,9 @@ _IN_CHUNKS = re.compile(r"^(h5py|zarr|netCDF4|tables)\.")
 
 
 class BatchLine(NamedTuple):
-    """The innermost line of the user's with most of the time. ``part``: of the ``samples`` in the function; both 0
-    where the source tells. ``reads``: what it does is mostly reading files; ``chunks``: that keep arrays in chunks."""
+    """The innermost line of the user's with most of the time. ``part``: of the time of the ``samples`` in the function;
+    both 0 where the source tells. ``reads``: what it does is mostly reading files; ``chunks``: that keep arrays in
+    chunks. ``lists``: the function of TensorFlow by which it makes a tensor of a Python list, or ""."""
 
     place: Place
     function: str
@@ -37,6 +50,7 @@ class BatchLine(NamedTuple):
     samples: int
     reads: bool
     chunks: bool
+    lists: str = ""
 
 
 def batch_line(evidence: Evidence, function: SourceSpan | None, *, sampled: bool) -> BatchLine | None:
@@ -44,49 +58,73 @@ def batch_line(evidence: Evidence, function: SourceSpan | None, *, sampled: bool
     own = find_function(evidence, function.file, function.line) if function is not None else None
     if function is None or own is None or own.line != function.line:
         return None
-    leaves: Counter[Frame] = Counter()
-    for stack in _stacks(evidence) if sampled else ():
-        if stack.activity != "tracing" and any(
-            frame.file == function.file and own.first <= frame.line <= own.last for frame in stack.frames
-        ):
-            leaves[stack.frames[-1]] += 1
-    if leaves.total() < MIN:
+    seen = [
+        (stack, ns)
+        for stack, ns in (*_read_main(evidence), *_read_called(evidence))
+        if any(frame.file == function.file and own.first <= frame.line <= own.last for frame in stack.frames)
+    ]
+    line = _find_costliest_line(evidence, seen) if sampled else None
+    if line is None:
         return _by_source(evidence, function, own.first, own.last)
-    line = _most(evidence, leaves)
     within = own.first <= line.place[1] <= own.last and line.place[0] == function.file
     return line._replace(function=function.function) if within else line
 
 
-def _most(evidence: Evidence, leaves: Counter[Frame]) -> BatchLine:
+def called_line(evidence: Evidence) -> BatchLine | None:
+    """Return the line of what TensorFlow calls on its own threads, whatever that is; None with too few samples."""
+    return _find_costliest_line(evidence, _read_called(evidence))
+
+
+def _find_costliest_line(evidence: Evidence, seen: Sequence[tuple[Stack, int]]) -> BatchLine | None:
+    """``seen``: samples with the ns that each stands for. None if there are few, or if they stand for little."""
+    if len(seen) < STARVED_MIN.value or sum(ns for _, ns in seen) < MIN * FAST_S * NS_PER_S:
+        return None
+    leaves: Counter[Frame] = Counter()
+    for stack, ns in seen:
+        leaves[stack.frames[-1]] += ns
     places: Counter[tuple[Place, str]] = Counter()
-    for frame, count in leaves.items():
-        places[(frame.file, frame.line), frame.name] += count
+    for frame, ns in leaves.items():
+        places[(frame.file, frame.line), frame.name] += ns
     ((place, name), most), *_ = places.most_common(1)
+    here = [frame for frame, _ in leaves.most_common() if (frame.file, frame.line) == place]
     reading = Counter({frame: n for frame, n in leaves.items() if kind_of(evidence, frame) is READING})
     return BatchLine(
         place=place,
         function=name,
         part=most / leaves.total(),
-        samples=leaves.total(),
+        samples=len(seen),
         reads=reading.total() >= shared.MOSTLY.value * leaves.total(),
         chunks=any(_IN_CHUNKS.search(word) for frame in reading for word in name_apis(evidence, frame)),
+        lists=next(filter(None, (name_list_maker(evidence, frame) for frame in here)), ""),
     )
 
 
-def called_line(evidence: Evidence) -> BatchLine | None:
-    """Return the line of what TensorFlow calls on its own threads, whatever that is; None with too few samples."""
-    leaves: Counter[Frame] = Counter(stack.frames[-1] for stack in _called(evidence))
-    return _most(evidence, leaves) if leaves.total() >= MIN else None
+def _read_main(evidence: Evidence) -> list[tuple[Stack, int]]:
+    """List the samples of the training thread in Python, each with the time since the sample before."""
+    return [(stack, ns) for _, stack, ns in moments(evidence) if stack.frames and stack.activity != "tracing"]
 
 
-def _stacks(evidence: Evidence) -> Iterator[Stack]:
-    yield from (stack for _, stack in evidence.log.inside(evidence.log.whole))
-    yield from _called(evidence)
+def _read_called(evidence: Evidence) -> list[tuple[Stack, int]]:
+    """List the samples of threads on which TensorFlow calls Python, each with the time that it stands for.
 
-
-def _called(evidence: Evidence) -> Iterator[Stack]:
-    log = read_log(evidence.records("samples"), CALLED)
-    yield from (stack for _, stack in log.inside(log.whole) if stack.frames and stack.activity != "tracing")
+    That is the time since any thread was sampled before, if the training thread was in C code meanwhile, so that it did
+    not hold the lock; else the usual pause between two samples.
+    """
+    rows = list(evidence.records("samples"))
+    own, called = read_log(rows), read_log(rows, CALLED)
+    training = dict(own.inside(own.whole))
+    found = called.inside(called.whole)
+    ticks = sorted({*training, *(when for when, _ in found)})
+    before = dict(zip(ticks[1:], ticks, strict=False))
+    seen = []
+    for when, stack in found:
+        usual, other = called.pause(when), training.get(when)
+        starved = other is None or other.activity not in ("python", "dispatch", "tracing")
+        since = when - before.get(when, when - usual)
+        ns = since if starved else min(since, usual)
+        if stack.frames and stack.activity != "tracing":
+            seen.append((stack, ns))
+    return seen
 
 
 def _by_source(evidence: Evidence, function: SourceSpan, first: int, last: int) -> BatchLine | None:

@@ -20,6 +20,7 @@ from tfperfkit_rules.input.core_taken import Core, core_taken
 from tfperfkit_rules.input.feed import Feed, feed, feeding, overlaps, own_time, place, places, waiting
 from tfperfkit_rules.input.interpreter_lock import Lock, lock, work
 from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.list_tensors import advise_array
 from tfperfkit_rules.measures.source_calls import list_files
 
 PYTHON_LEFT = Threshold(
@@ -246,6 +247,8 @@ def _line(evidence: Evidence, stage: Stage, source: KerasInput | None) -> BatchL
 
 
 def _doing(line: BatchLine | None) -> str:
+    if line is not None and line.lists:
+        return f", by {line.lists.replace('tensorflow.', 'tf.')} of a list"
     return f", by {READING.words}" if line is not None and line.reads and line.samples else ""
 
 
@@ -265,12 +268,16 @@ def _sampled(line: BatchLine | None) -> tuple[Measurement, ...]:
     if line is None or not line.samples:
         return ()
     return (
-        Measurement("of its samples, at this line", line.part, "share", "run"),
+        Measurement("of its time, at this line", line.part, "share", "run"),
         Measurement("samples", float(line.samples), "count", "run"),
     )
 
 
 def _told(line: BatchLine | None, stage: Stage, source: KerasInput | None) -> str:
+    if line is not None and line.lists:
+        return (
+            f"{advise_array(line.lists, looped=False)} A list is read element by element, with the interpreter's lock."
+        )
     if line is None or not line.reads:
         return _advice(stage, source)
     if line.samples:

@@ -1,0 +1,106 @@
+"""Tensors that are made of Python lists: TensorFlow looks at each element, with the interpreter's lock."""
+
+from __future__ import annotations
+
+from tfperfkit.records.samples import Frame
+from tfperfkit.rule import Evidence
+from tfperfkit.syntax.expression import Call, Expression
+from tfperfkit.syntax.module import get_file
+from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.source_text import find_running
+
+_CONVERT, _MAKE = "tensorflow.convert_to_tensor", ("tensorflow.constant", "tensorflow.stack")
+#: Goes through nested lists in Python itself, whatever they are.
+_RAGGED = "tensorflow.ragged.constant"
+_LISTS = ("builtins.list", "json.loads", "json.load")
+_NUMBERS = (
+    "Keep the data as an array of NumPy's from where they come in, and convert that: of a list of arrays make one "
+    "array first, tf.convert_to_tensor(numpy.stack(rows)). Where they must be nested lists of numbers, "
+    "tf.constant(rows, dtype=tf.float32) reads them far faster than convert_to_tensor."
+)
+_ROWS = (
+    "Make it once{before}, of all rows, from one flat array: rows = tf.RaggedTensor.from_row_lengths("
+    "numpy.concatenate(lists), [len(item) for item in lists]), and pick from it: tf.gather(rows, ids), which "
+    ".to_tensor() pads."
+)
+_ARRAYS = "Of a list of arrays make one array first, tf.constant(numpy.stack(rows))"
+_INTO_ARRAY = "; or write the rows into an array that was made before the loop"
+
+
+def advise_array(name: str, *, looped: bool) -> str:
+    """Say what to do in place of a call of TensorFlow's function ``name``. ``looped``: a loop is around it."""
+    if name == _RAGGED:
+        return _ROWS.format(before=", before the loop" if looped else "")
+    return _NUMBERS if name == _CONVERT else f"{_ARRAYS}{_INTO_ARRAY if looped else ''}."
+
+
+def name_list_maker(evidence: Evidence, frame: Frame) -> str:
+    """Name the function of TensorFlow that a frame was in, if the source says that it was given a list; else ""."""
+    if not frame.calls or not frame.calls[0].startswith("tensorflow."):
+        return ""
+    for call in find_running(evidence, frame):
+        name = call.name if isinstance(call, Call) and call.arguments else ""
+        if name == _RAGGED:
+            return name
+        if name in (_CONVERT, *_MAKE) and isinstance(call, Call):
+            given = call.arguments[0]
+            return name if _may_be_list(given, 0) and not _holds_tensors(given) else ""
+    return ""
+
+
+def _may_be_list(node: Expression, depth: int) -> bool:
+    """Whether one of the things that an expression stands for is a list: what it was assigned, what a function of the
+    file returns, what a function was given where it is called."""
+    assigned = node.assigned
+    if any(_is_list(item) for item in assigned):
+        return True
+    if depth >= shared.FUNCTIONS_DEEP.value:
+        return False
+    further = [value for item in assigned for value in _find_returned(item)]
+    further += _find_passed(node) if not assigned and node.kind == "name" else []
+    return any(_may_be_list(item, depth + 1) for item in further)
+
+
+def _holds_tensors(node: Expression) -> bool:
+    """Whether something that is put into the list is a tensor: such a list is joined by one operation."""
+    appending = (call for call in get_file(node).find_calls("append") if call.function.text == f"{node.text}.append")
+    put = [item for call in appending for item in call.arguments[:1]]
+    for item in node.assigned:
+        put += [item.element] if item.element is not None else item.items
+    return any(_is_tensor(item, 0) for item in put)
+
+
+def _is_tensor(node: Expression, depth: int) -> bool:
+    """Whether it is a call of TensorFlow, or made of one by operators, slices and names."""
+    if isinstance(node, Call):
+        return node.name.startswith("tensorflow.")
+    if node.index is not None and node.owner is not None:
+        return _is_tensor(node.owner, depth)
+    if node.kind == "operation":
+        return any(_is_tensor(side, depth) for side in node.operands)
+    if depth >= shared.FUNCTIONS_DEEP.value or node.kind != "name":
+        return False
+    return any(_is_tensor(item, depth + 1) for item in node.assigned)
+
+
+def _find_returned(node: Expression) -> list[Expression]:
+    """Find what a call of the file's only function of that name returns."""
+    function = get_file(node).find_only_function(node.function.last_name) if isinstance(node, Call) else None
+    return [item for item in function.returned if item is not None] if function is not None else []
+
+
+def _find_passed(node: Expression) -> list[Expression]:
+    """Find what is passed for a name that is a parameter of the function around it, wherever the file calls that."""
+    function = get_file(node).find_function(node.line)
+    if function is None or node.text not in function.parameters:
+        return []
+    passed = (function.find_given(call, node.text) for call in get_file(node).find_calls(function.name))
+    return [value for value in passed if value is not None]
+
+
+def _is_list(node: Expression) -> bool:
+    while node.index is not None and node.owner is not None:  # a part of what a file or a request held
+        node = node.owner
+    if isinstance(node, Call):
+        return node.method == "tolist" or node.name in _LISTS
+    return node.is_list

@@ -43,6 +43,9 @@ def same(source: str, text: str) -> bool:
         "for x in xs:\n    if (n := x.sum()) > 0:\n        rows.append(n)\n",
         "for x in xs:\n    match x.shape:\n        case (n,):\n            rows.append(n)\n",
         "for a, *b in [(1, 2), (3, 4)]:\n    rows.append(sum(b) + a)\n",
+        "calls = {'e': np.exp, 's': np.sin}\nfor x in xs:\n    rows.append(calls['e'](x))\n",
+        "kept = {}\nkept['model'] = model\nkept['all'] = []\nfor x in xs:\n    kept['all'].append(kept['model'](x))\n",
+        "kept = {'a': [], 'b': [1]}\nfor x in xs:\n    kept['a'].append(len(kept['b']))\n",
     ],
 )
 def test_independent(source: str) -> None:
@@ -58,6 +61,12 @@ def test_independent(source: str) -> None:
         "for i in range(9):\n    out[i] = out[i - 1]\n",
         "for x in xs:\n    best = max(best, x.sum())\n",
         "for x in xs:\n    rows.append(len(rows))\n",
+        "kept = {'n': 0, 'm': 1}\nfor x in xs:\n    kept['n'] = kept['n'] * 2\n    rows.append(kept['n'])\n",
+        "kept = {'n': 0, 'm': 1}\nfor x in xs:\n    kept[str(x)] = 1\n    rows.append(kept['n'])\n",
+        "kept = {'n': 0}\nfor x in xs:\n    rows.append(sum(kept.values()))\n    kept['n'] = len(rows)\n",
+        "kept = {'a': rows, 'b': rows}\nfor x in xs:\n    kept['a'].append(x)\n    out[0] = len(kept['b'])\n",
+        "calls = {'e': np.exp, 's': unknown}\nfor x in xs:\n    rows.append(calls['s'](x))\n",
+        "calls = {'e': np.exp}\ncalls[str(xs)] = unknown\nfor x in xs:\n    rows.append(calls['e'](x))\n",
         "for x in xs:\n    last = x.sum()\nprint(last)\n",
         "for x in xs:\n    if x.sum() > 1:\n        break\n",
         "for x in xs:\n    exec('y = x')\n",

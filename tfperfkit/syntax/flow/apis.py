@@ -235,9 +235,9 @@ class ApiCalls(Functions):
             if value.type in ("dict", "defaultdict", "pairs") and made.type in ("dict", "list") and owner is not None:
                 if "pairs" in (value.type, effect.result):
                     continue
-                self.hold(made, self.read(value, ELEMENTS), self.read(value, KEYS_OF["dict"]))
+                self.hold(made, self.read_part(value), self.read(value, KEYS_OF["dict"]))
             elif value.type in ("dict", "defaultdict") and made.type == "dict":
-                self.hold(made, self.read(value, ELEMENTS))
+                self.hold(made, self.read_part(value))
                 self.write(made, KEYS_OF["dict"], self.read(value, KEYS_OF["dict"]))
             else:
                 part = self.element(value, node)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from tfperfkit.syntax.bindings import Comprehension
 from tfperfkit.syntax.flow.calls import Calls
-from tfperfkit.syntax.flow.objects import CONTAINERS, KEYS
+from tfperfkit.syntax.flow.objects import CONTAINERS, KEYS, get_key_slot
 from tfperfkit.syntax.flow.values import ATOM, ELEMENTS, IMMUTABLE, NONE, NOTHING, Code, Value, replace
 
 #: Groups of operators whose order of application does not matter: for numbers, or up to the order of the elements.
@@ -183,10 +183,7 @@ class Expressions(Calls):
             return self.hold(made, *values).with_variation(varies)
         for value in values:
             if value.type in CONTAINERS:
-                self.hold(
-                    made,
-                    self.read_part(value) if value.type not in ("dict", "defaultdict") else self.read(value, ELEMENTS),
-                )
+                self.hold(made, self.read_part(value))
                 if value.type in ("dict", "defaultdict"):
                     self.write(made, KEYS, self.read(value, KEYS))
         return made.with_variation(varies)
@@ -246,11 +243,11 @@ class Expressions(Calls):
                 self.write(made, KEYS, self.element(value, node))
                 self.hold(
                     made,
-                    self.read(value, ELEMENTS) if value.type in ("dict", "defaultdict") else self.element(value, node),
+                    self.read_part(value) if value.type in ("dict", "defaultdict") else self.element(value, node),
                 )
             else:
                 self.write(made, KEYS, self.evaluate(key))
-                self.hold(made, self.evaluate(item))
+                self.write(made, get_key_slot(key) or ELEMENTS, self.evaluate(item))
         return made
 
     def _ListComp(self, node: ast.ListComp) -> Value:
@@ -343,7 +340,7 @@ class Expressions(Calls):
         starred = any(isinstance(item, ast.Starred) for item in targets)
         if value.type == "pair" and len(targets) == 2:
             self.assign_target(targets[0], replace(self.read(value, KEYS), key=value.key))
-            self.assign_target(targets[1], self.read(value, ELEMENTS))
+            self.assign_target(targets[1], self.read_part(value))
             return
         positions = value.type == "tuple" and not starred and ELEMENTS not in slots
         for index, item in enumerate(targets):

@@ -159,7 +159,7 @@ class Objects(State):
             self._read_whole(value)
             return Value(type="pair", region=value.region, varies=value.varies or self._varies_anywhere(value))
         if value.type == "pair":
-            return self.heap.join(self.read(value, KEYS), self.read(value, ELEMENTS))
+            return self.heap.join(self.read(value, KEYS), self.read_part(value))
         if value.type in CONTAINERS or value.type == "?":
             self._read_whole(value)
             found = self.read_part(value)
@@ -202,7 +202,7 @@ class Objects(State):
         if self.may_run_code(base, index):
             return self.call_unknown(node, base, index)
         if base.type in ("ndarray", "variable", "pairs"):
-            found = self.read(base, ELEMENTS, index.key)
+            found = self.read_part(base, index.key)
             return replace(
                 base, own=False, key=None, type="tensor" if base.type == "variable" else base.type
             ).with_variation(varies or found.varies)
@@ -214,6 +214,12 @@ class Objects(State):
             slots = self.heap.find(base.region).slots
             if f"#{constant}" in slots and ELEMENTS not in slots:
                 return self.read(base, f"#{constant}")
+        named = get_key_slot(node.slice)
+        if base.type == "dict" and base.region is not None and named in self.heap.find(base.region).slots:
+            found = self.read(base, named)
+            if ELEMENTS in self.heap.find(base.region).slots:  # stored under a computed key, which may be this one
+                found = self.heap.join(found, self.read(base, ELEMENTS, index.key))
+            return found.with_variation(varies)
         if base.type == "defaultdict" and base.region is not None:
             self.write(base, KEYS, index, "collect:keys")
         if base.type == "pair":
@@ -247,7 +253,7 @@ class Objects(State):
             self.heap.store(base.region, KEYS, index)
             if not self.is_own(base) or varies or self.control or base.varies:
                 self.heap.vary(base.region, KEYS)
-        slot = ELEMENTS
+        slot = (get_key_slot(node.slice) if base.type == "dict" else "") or ELEMENTS
         if base.type not in CONTAINERS and base.type != "ndarray" and base.instance is None:
             self.write(base, EVERY, value.with_variation(varies), how, key)
         self.write(base, slot, value.with_variation(varies), how, key)
@@ -361,6 +367,11 @@ class Objects(State):
     def call_code(self, node: ast.AST, code: Code, call: ast.Call | None, varies: bool) -> Value:
         """Call a function of the user; return its result."""
         raise NotImplementedError
+
+
+def get_key_slot(key: ast.expr) -> str:
+    """Return the slot for what a dictionary holds under a key; "" for a key that is computed, or equals others."""
+    return f"#{key.value!r}" if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
 
 
 def get_table_type(name: str) -> str:

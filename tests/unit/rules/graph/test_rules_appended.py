@@ -15,7 +15,7 @@ from tfperfkit_rules.graph.appended import AppendedInLoop, AppendedTensor
 from tfprof_builder import brief
 
 from tfperfkit.graph.model import Graph
-from tfperfkit.instruments.graphs.snapshot import contents_of
+from tfperfkit.instruments.graphs.reading import read_finished
 from tfperfkit.model import SourceSpan
 from tfperfkit.offers import FunctionCalls
 from tfperfkit.rule import Evidence
@@ -30,7 +30,7 @@ def appended(body: Any, going: Any = lambda i, x, rows: i < 500, first: int = 1)
 
     traced = tf.function(step).get_concrete_function(tf.TensorSpec([8]))
     graphs: dict[str, Graph] = {}
-    for record in contents_of(traced.graph, "step", lambda name: False, lambda file: True):
+    for record in read_finished(traced.graph, "step", lambda file: True):
         graphs[record.name] = Graph(record, graphs.get)
     return [cause for cause in causes_in(graphs["step"]) if isinstance(cause, AppendedTensor)]
 

@@ -12,13 +12,11 @@ from typing import Any, NamedTuple
 from tfperfkit.graph import optable
 from tfperfkit.graph.dtypes import DTYPES, SIZES
 from tfperfkit.graph.tracebacks import list_stacks
-from tfperfkit.records.graph_contents import GraphContents, Place
+from tfperfkit.records.graph_contents import MAX_OPERATIONS, GraphContents, Place
 from tfperfkit.records.source_span import SourceSpan
 
 #: A compressed graph that grows beyond this is damaged or hostile.
 MAX_GRAPH_BYTES = 64 * 1024 * 1024
-#: A larger one is not recorded (``instruments.graphs.snapshot``); each takes memory however small it is in the file.
-MAX_NODES = 1_000_000
 _SAME = optable.names(trait="same")
 _CALLING = optable.names(kind=("call", "loop", "branch"))
 _PLACEHOLDERS = optable.names(kind="placeholder")
@@ -251,7 +249,7 @@ def read_graph(data: bytes) -> Any:
         raw = stream.decompress(data, MAX_GRAPH_BYTES)
         if stream.unconsumed_tail:
             raise Damaged("the graph is too large")
-        if sum(1 for _ in islice(wire.fields(raw, 0, len(raw)), MAX_NODES + 1)) > MAX_NODES:
+        if sum(1 for _ in islice(wire.fields(raw, 0, len(raw)), MAX_OPERATIONS + 1)) > MAX_OPERATIONS:
             raise Damaged("the graph has too many operations")
         return message_class("GraphDef").FromString(raw)
     except (zlib.error, DecodeError, wire.Damaged) as error:

@@ -9,6 +9,8 @@ import msgspec
 from tfperfkit.records.graphs import Layer
 from tfperfkit.records.pipelines import Padding
 
+#: After so many operations of all graphs together no more graphs are recorded: the disk and the report are finite.
+MAX_OPERATIONS = 1_000_000
 Place = tuple[str, int, str]  # file, line, function
 #: In a traceback: AutoGraph ran a loop or a condition between the frames around it. See also ``graphs.LAYER_CALL``.
 CONTROL_FLOW = -2

@@ -65,4 +65,3 @@ class Graphs(msgspec.Struct, frozen=True, kw_only=True):
     areas: list[str]  # by stack: the part of Keras that built it ("layers", "losses" ...), "" for none
     layers: list[Layer]
     tensors: list[str] = []  # types: "float32[None,28]"
-    left_out: int = 0  # operations beyond the limit

@@ -19,7 +19,7 @@ from tfperfkit.model import SourceSpan
 from tfperfkit.offers import FixedWork
 from tfperfkit.probe import Capture
 from tfperfkit.records.convert import read
-from tfperfkit.records.graph_contents import CallsRecord, SessionRun
+from tfperfkit.records.graph_contents import MAX_OPERATIONS, CallsRecord, SessionRun
 from tfperfkit_probes.ops import optimized
 from tfperfkit_probes.ops.control import control_and_effects
 from tfperfkit_probes.ops.copied_layers import copied_layers
@@ -30,7 +30,6 @@ from tfperfkit_probes.ops.model import Function, Marked, Optimized, SideEffect, 
 from tfperfkit_probes.ops.source import Sources
 from tfperfkit_probes.ops.stored import (
     MAX_FUNCTIONS,
-    MAX_OPERATIONS,
     AutographRecord,
     FirstRunRecord,
     FunctionRecord,

@@ -8,8 +8,7 @@ from tfperfkit.model import SourceSpan
 from tfperfkit.records.graph_contents import AutographCode, XlaView
 from tfperfkit_probes.function_records import Argument, Owner
 
-#: After so many operations of all graphs together no graph is recorded (``instruments.graphs.snapshot``).
-MAX_OPERATIONS = 1_000_000
+#: After so many functions of a run no more are recorded.
 MAX_FUNCTIONS = 400
 
 

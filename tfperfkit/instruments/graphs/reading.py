@@ -11,7 +11,7 @@ from tfperfkit.instruments.graphs import snapshot
 from tfperfkit.instruments.graphs.building import Building, Started, started_before
 from tfperfkit.instruments.graphs.stack_choice import choose_stacks
 from tfperfkit.instruments.graphs.stacks import Stacks, tabulate
-from tfperfkit.records.graph_contents import Added, GraphContents
+from tfperfkit.records.graph_contents import MAX_OPERATIONS, Added, GraphContents
 from tfperfkit.records.graphs import Layer
 
 
@@ -186,7 +186,7 @@ class Reading:
 
 def read_finished(graph: Any, name: str, is_user: Callable[[str], bool]) -> list[GraphContents]:
     """A graph that nobody followed, and the bodies that it calls: without gradients and layers."""
-    return Reading(Building(), is_user, Known()).read([Made.of(name, graph)], snapshot.MAX_OPERATIONS)[1]
+    return Reading(Building(), is_user, Known()).read([Made.of(name, graph)], MAX_OPERATIONS)[1]
 
 
 def _bodies(graph: Any) -> Iterator[tuple[Any, Any]]:

@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 from tfperfkit.instruments.graphs.separable import separable
 from tfperfkit.instruments.graphs.zeros import nearly_all_zeros
 
-#: After so many operations of all graphs together nothing more is recorded: the disk and the report are finite.
-MAX_OPERATIONS = 1_000_000
 #: Constants of a graph that are copied with it while it is described; beyond, each operation is described alone.
 MAX_CONSTANT_BYTES = 64 * 1024 * 1024
 #: A constant's content is kept up to this size: bounds of loops, axes, shapes.

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tfperfkit import clock
-from tfperfkit.instruments.graphs import snapshot, tracing
+from tfperfkit.instruments.graphs import tracing
 from tfperfkit.instruments.graphs.building import Building
 from tfperfkit.instruments.graphs.reading import Known, Made, Reading
 from tfperfkit.instruments.graphs.tracing import Traced
-from tfperfkit.records.graph_contents import GraphContents
+from tfperfkit.records.graph_contents import MAX_OPERATIONS, GraphContents
 
 _MAX_REASONS = 10
 #: Called with the functions of a trace (the runtime's name of each, and the name of its graph's record), the trace
@@ -156,13 +156,13 @@ class GraphSources:
 
     def _read(self, pending: list[Made]) -> dict[str, str]:
         reading = Reading(self._building, self._is_user, self._known, self._every_line)
-        functions, graphs = reading.read(pending, snapshot.MAX_OPERATIONS - self._operations)
+        functions, graphs = reading.read(pending, MAX_OPERATIONS - self._operations)
         for contents in graphs:
             self._operations += contents.operations
             self._append(contents)
         for file in {file for contents in graphs for file in contents.files if self._is_user(file)}:
             self._keep_source(file)
-        if self._operations >= snapshot.MAX_OPERATIONS and _FULL not in self._reasons:
+        if self._operations >= MAX_OPERATIONS and _FULL not in self._reasons:
             self._reasons.append(_FULL)
         return functions
 
@@ -181,4 +181,4 @@ class Follower:
         return self._sources.forget(self)
 
 
-_FULL = f"the graphs hold too many operations: those after the first {snapshot.MAX_OPERATIONS:,} were not recorded"
+_FULL = f"the graphs hold too many operations: those after the first {MAX_OPERATIONS:,} were not recorded"

@@ -23,12 +23,14 @@ from tfperfkit_probes.lines.graph.account import CallTime, Usage, divide
 from tfperfkit_probes.lines.graph.calls import base_name
 from tfperfkit_probes.lines.graph.device import read_kernels
 from tfperfkit_probes.lines.graph.locate import Locator
-from tfperfkit_probes.lines.graph.model import BuiltGraphs, read_graphs
+from tfperfkit_probes.lines.graph.model import LEFT_OUT, BuiltGraphs, read_graphs
 from tfperfkit_probes.lines.graph.origin import Origin, Origins, Owner
 from tfperfkit_probes.lines.graph.trace import Activity, Call, Key, Segment, read_activity
 from tfperfkit_probes.lines.graph.tree import FunctionTime, LayerTime, Ran
 from tfperfkit_probes.tfprof.analysis import choose_steps, whole
 from tfperfkit_probes.tfprof.host import has_steps, read_host
+
+_TOO_MANY = "the graphs hold too many operations: those beyond the limit have no source lines"
 
 
 @dataclass
@@ -85,6 +87,7 @@ def _join(space: Space, capture: Capture, built: list[BuiltGraphs]) -> GraphLine
         steps=sum(counts),
         wall=sum(span.end - span.begin for span in window),
         built=built,
+        notes=[_TOO_MANY] if any(item.graphs is LEFT_OUT for item in built) else [],
         batch=capture.steps.batch_size,
     )
     joint = _Joint(lines, modules)

@@ -14,6 +14,8 @@ from tfperfkit.records.graphs import Graphs
 STREAM = "graphs"
 #: Operations looked at of a run: a graph counts in each trace that calls it.
 MAX_OPERATIONS = 300_000
+#: Instead of graphs that are not looked at.
+LEFT_OUT = Graphs(functions={}, graphs=[], types=[], files=[], frames=[], stacks=[], areas=[], layers=[])
 #: Levels that a line is unfolded by, unless the option ``depth`` says otherwise.
 DEPTH = 3
 
@@ -45,21 +47,20 @@ class BuiltGraphs(msgspec.Struct, frozen=True, kw_only=True):
     trace_ns: int = 0
     cost_ns: int = 0  # what reading the graphs took
     functions: dict[str, str] = {}
-    graphs: Graphs = Graphs(functions={}, graphs=[], types=[], files=[], frames=[], stacks=[], areas=[], layers=[])
+    graphs: Graphs = LEFT_OUT
 
 
 def read_graphs(capture: Capture) -> Iterator[BuiltGraphs]:
-    """What was recorded; a damaged record is left out, and what exceeds ``MAX_OPERATIONS``."""
+    """Yield what was recorded. A damaged record is left out; the graphs beyond ``MAX_OPERATIONS`` are ``LEFT_OUT``."""
     library = Library(capture.session_records(STREAM))
     room = MAX_OPERATIONS
     for row in capture.records(STREAM):
         try:
             built = msgspec.convert(row, BuiltGraphs, str_keys=True)
             if built.functions:
-                if room < 0:
-                    continue
-                built = msgspec.structs.replace(built, graphs=build(built.functions, library.graph))
-                room -= sum(len(graph.operations) for graph in built.graphs.graphs)
+                graphs = build(built.functions, library.graph) if room >= 0 else LEFT_OUT
+                built = msgspec.structs.replace(built, graphs=graphs)
+                room -= sum(len(graph.operations) for graph in graphs.graphs)
             yield built
         except (msgspec.ValidationError, IndexError, ValueError):
             continue

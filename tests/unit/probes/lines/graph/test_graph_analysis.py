@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from graphlines_builder import FILE, GraphsBuilder
+from ops_builder import Builder
 from tfperfkit_probes.lines.graph.analysis import GraphLines, analyse
 from tfperfkit_probes.lines.graph.device import read_kernels
+from tfperfkit_probes.lines.graph.model import BuiltGraphs
 from tfperfkit_probes.lines.graph.result import report
 from xspace_builder import PlaneBuilder, SpaceBuilder, step
 
 from tfperfkit.errors import Unavailable
 from tfperfkit.records.graphs import Layer
+from tfperfkit.storage.stream_writer import encoder
 from tfperfkit.testing import FakeRecording, capture_of
 from tfperfkit.xplane import open_space
 from tfperfkit.xplane.spans import Span
@@ -215,6 +219,22 @@ def test_a_damaged_record_is_left_out(tmp_path: Path) -> None:
     recording.append("graphs", {"number": "x"})
     with pytest.raises(Unavailable):
         analyse(capture_of(recording))
+
+
+def test_graphs_beyond_the_limit_are_left_out_with_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tfperfkit_probes.lines.graph.model.MAX_OPERATIONS", 0)
+    recording = FakeRecording(tmp_path)
+    builder = Builder(FUNCTION)
+    builder.add("Tanh", "Tanh", makes="float32[4]")
+    recording.session_streams["graphs"] = [json.loads(encoder.encode(builder.contents()))]
+    for number in (1, 2):
+        recording.append("graphs", BuiltGraphs(number=number, functions={FUNCTION: FUNCTION}))
+    space = SpaceBuilder()
+    host(space.plane(), lambda begin: [])
+    space.write(recording.trace_dir / "plugins/profile/run/host.xplane.pb")
+    found = analyse(capture_of(recording))
+    assert [len(item.graphs.graphs) for item in found.built] == [1, 0]
+    assert found.notes == ["the graphs hold too many operations: those beyond the limit have no source lines"]
 
 
 def unfinished(*names: tuple[Any, ...]) -> SpaceBuilder:

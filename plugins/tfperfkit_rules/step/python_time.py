@@ -16,6 +16,7 @@ from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.amounts import describe_amount
 from tfperfkit_rules.measures.awaited import waited_kind
 from tfperfkit_rules.measures.batch_callbacks import called_by_batch
 from tfperfkit_rules.measures.called import count_frames_at, name_apis
@@ -216,6 +217,8 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     what, within = _words(evidence, kind, alone or frames), f" of {name}" if name else ""
     outside = ", outside of TensorFlow" if kind in (NUMPY, PYTHON) else ""  # the others' words say so
     step_ms = evidence.step_ms or 0.0
+    at_line = count_frames_at(evidence, hottest.place, "python").most_common()
+    amounts = list(filter(None, (describe_amount(evidence, frame) for frame, _ in at_line)))[:1]
     return Finding(
         code="LIN001",
         family="step",
@@ -232,7 +235,9 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
             Measurement("samples", float(total), "count", "baseline"),
         ),
         advice=f"{advice}." if same is None else _ONCE.format(name=same.name, line=same.place[1]),
-        detail=(_detail(evidence, own) + (_FALLS_LATE if timed else "")).strip(),
+        detail="\n".join(
+            filter(None, (_detail(evidence, own), *amounts, _FALLS_LATE.strip() if timed else "")),
+        ),
         parts=("python", "gc", "other", *(("dispatch",) if timed or kind.word in _OF_DATA else ())),
     )
 

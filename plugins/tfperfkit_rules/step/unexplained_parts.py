@@ -20,6 +20,7 @@ from tfperfkit.offers import AvoidableTracing
 from tfperfkit.records.parts import PARTS, PartName, words_of
 from tfperfkit.records.samples import MIN, TENSORFLOW
 from tfperfkit.rule import Evidence, LastRule
+from tfperfkit_rules.measures.amounts import describe_amount
 from tfperfkit_rules.step.owners import EXPLAINS, OWNED, findings_of_work, has_owner
 
 CODE = "STP003"
@@ -140,7 +141,7 @@ def _report_site(evidence: Evidence, site: CallSite) -> Finding:
             Measurement("samples", float(evidence.samples.count), "count", "baseline"),
         ),
         advice=advice,
-        detail=f"Of this call: {said}.{inside}",
+        detail=f"Of this call: {said}.{inside} {describe_amount(evidence, site.frame)}".strip(),
         parts=tuple(cast(PartName, part) for part, took in site.parts.items() if took >= OWNED * whole) or (main,),
     )
 

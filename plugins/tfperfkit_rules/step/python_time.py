@@ -333,6 +333,8 @@ def _words(evidence: Evidence, kind: Kind, frames: Counter[Frame]) -> str:
         return {"numpy": NUMPY.words, "": kind.words}.get(name, name)
     known = Counter({frame: count for frame, count in frames.items() if kind_of(evidence, frame) is kind})
     name = api(evidence, known, kind).removesuffix("[]")  # an archive that is read as its members are asked for
+    if kind is NUMPY and package(evidence, frames) == "scipy":
+        return f"SciPy ({name})" if name else "SciPy"
     return f"{kind.words} ({name})" if name and kind is not NUMPY else kind.words
 
 

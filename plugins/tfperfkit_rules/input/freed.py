@@ -66,7 +66,8 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
     when = " after the last step" if last is not None and last <= longest.begin_ns else ""
     share = min(whole_s / evidence.run.wall_s, 1.0) if evidence.run.wall_s else 0.0
     places = dict.fromkeys(wait.frames[-1] for wait in sorted(found, key=lambda wait: -wait.ns))
-    large = share >= FREED_SHARE.value
+    # A smaller part may be gone in the next run, and the user's own causes come first.
+    large = share >= FREED_GRAVE.value
     # A race of TensorFlow's own: the next run may wait for less, or not at all. What comes back does so each time.
     comes_back = len(found) >= OFTEN_FREED.value
     if len(found) > 1:
@@ -76,7 +77,7 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP013",
         family="input",
-        severity=_choose_severity(share, comes_back),
+        severity=_choose_severity(share, comes_back) if own or large else "info",
         basis="run",
         share_of_step=share,
         title=title,

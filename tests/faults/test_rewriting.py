@@ -12,6 +12,9 @@ The forms (``forms.FORMS``), each tried on every script of the collection that h
 
 What is asked of each: the libraries' functions that the source calls, and whether iterations are independent. With
 TFPERF_LONG=1 scripts are run in these forms, too; without it two, by other names.
+
+Known to be lost: ``train = model.train_on_batch`` before a loop is seen as one call (EAG014 in ``batch_by_batch``), for
+the seam is on the lookup of the method. Of sessions each run is seen.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import TextIO
 from rich.text import Text
 
 from tfperfkit.model import Column, Table, Unit
-from tfperfkit.offers.recorded_trace import CollectiveRow, DeviceRow, TimeRow, TraceReport
+from tfperfkit.offers.recorded_trace import DeviceRow, TimeRow, TraceReport
 from tfperfkit.reading.idle import CAUSES
 from tfperfkit.report import numbers
 from tfperfkit.report.console import print_lines
@@ -321,11 +321,6 @@ def _share_of(part: float, whole: float) -> float | None:
 def _with_share(what: str, share: float, screen: Screen) -> str:
     """Return words with a share."""
     return f"{what} {numbers.alone(share, 'share', screen.symbols)}"
-
-
-def _last_share(row: CollectiveRow) -> float | None:
-    """Return how often the device came last; None if that is not known."""
-    return row.last_share if row.last else None
 
 
 def short_kernel(text: str) -> str:

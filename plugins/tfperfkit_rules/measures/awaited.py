@@ -12,11 +12,10 @@ from weakref import WeakKeyDictionary
 
 from tfperfkit.records.samples import MIN, Frame, Place, read_log
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.expression import Call
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.kinds import KINDS, Kind, kind_of
 from tfperfkit_rules.measures.source_calls import list_files
-from tfperfkit_rules.measures.source_text import find_running
+from tfperfkit_rules.measures.source_text import find_running_calls
 
 _OTHER_THREAD = next(kind for kind in KINDS if kind.word == "threads")
 #: Modules whose classes and functions answer over a socket, and the functions that begin to listen at one.
@@ -137,6 +136,6 @@ def _has_time_limit(evidence: Evidence, frame: Frame) -> bool:
     module, _, function = (frame.calls or ("",))[0].rpartition(":")
     if not f"{module}:".startswith(_WAITING) or function not in _LIMIT:
         return False
-    calls = [node for node in find_running(evidence, frame) if isinstance(node, Call)]
+    calls = find_running_calls(evidence, frame)
     limit = calls[0].get_argument("timeout", _LIMIT[function]) if calls else None
     return limit is not None and not limit.is_constant(None)

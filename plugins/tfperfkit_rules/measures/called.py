@@ -17,7 +17,7 @@ from tfperfkit.records.samples import Frame, Place
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call, Expression
 from tfperfkit.syntax.names import UNKNOWN
-from tfperfkit_rules.measures.source_text import find_line_calls, find_running
+from tfperfkit_rules.measures.source_text import find_line_calls, find_running, find_running_calls
 
 
 class Api(NamedTuple):
@@ -91,7 +91,7 @@ def _find_calls(evidence: Evidence, frame: Frame) -> list[Call]:
     """Find the call that a frame is in; all calls on its line if the recording has no column."""
     if frame.span is None:
         return find_line_calls(evidence, frame.file, frame.line)
-    return [node for node in find_running(evidence, frame) if isinstance(node, Call)]
+    return find_running_calls(evidence, frame)
 
 
 def find_call_at(evidence: Evidence, place: Place, api: Api) -> Call | None:

@@ -20,7 +20,7 @@ from tfperfkit_rules.measures.batch_callbacks import batch_callback
 from tfperfkit_rules.measures.called import ADAPT, COMPILED, LAYER, TRAINER, WEIGHTS, Api, is_calling
 from tfperfkit_rules.measures.making import LOADING, MAKING, own_frames
 from tfperfkit_rules.measures.session_calls import SESSION
-from tfperfkit_rules.measures.source_text import find_frame_loops, find_loops, find_running
+from tfperfkit_rules.measures.source_text import find_frame_loops, find_loops, find_running, find_running_calls
 
 Kind = Literal["maps", "elements", "operations"]
 _TF = ("tensorflow.",)
@@ -149,8 +149,7 @@ def find_pass_through_rows(evidence: Evidence, frame: Frame) -> Call | None:
     if not is_calling(evidence, frame, _ITERATION):
         return None
     over = {loop.over for loop in find_loops(evidence, frame.file, frame.line)}
-    running = (node for node in find_running(evidence, frame) if isinstance(node, Call))
-    return next((call for call in running if call.text not in over), None)
+    return next((call for call in find_running_calls(evidence, frame) if call.text not in over), None)
 
 
 def _find_element_loops(evidence: Evidence, stacks: list[tuple[Stack, int]]) -> tuple[set[tuple[str, int]], set[Frame]]:

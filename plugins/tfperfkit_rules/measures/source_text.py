@@ -20,6 +20,7 @@ __all__ = [
     "find_evaluating_loops",
     "find_line_calls",
     "find_running",
+    "find_running_calls",
     "find_frame_loops",
     "locate_function",
     "find_loop",
@@ -51,6 +52,11 @@ def find_running(evidence: Evidence, frame: Frame) -> list[Expression]:
     """Find the expression that a frame is in; all calls that begin at its line if the recording has no column."""
     syntax = evidence.syntax(frame.file)
     return syntax.find_running(frame.line, frame.span) if syntax is not None else []
+
+
+def find_running_calls(evidence: Evidence, frame: Frame) -> list[Call]:
+    """Find the calls among what is running."""
+    return [node for node in find_running(evidence, frame) if isinstance(node, Call)]
 
 
 def locate_function(evidence: Evidence, file: str, line: int) -> SourceSpan:
@@ -87,12 +93,10 @@ def _evaluates_iterable(evidence: Evidence, frame: Frame, span: Span, loop: Loop
     if span != loop.once:
         return True
     # Taking the next element is at the same place as evaluating the whole expression.
-    call = next((node for node in find_running(evidence, frame) if isinstance(node, Call)), None)
-    if call is None:
-        return False
-    if frame.calls:
+    calls = find_running_calls(evidence, frame)
+    if calls and frame.calls:
         return not frame.calls[0].endswith(_TAKES_NEXT)
-    return not call.name.startswith(_LAZY) and not _is_generator_call(call)
+    return bool(calls) and not calls[0].name.startswith(_LAZY) and not _is_generator_call(calls[0])
 
 
 def _is_generator_call(call: Call) -> bool:

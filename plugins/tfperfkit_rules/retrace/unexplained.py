@@ -317,16 +317,11 @@ def _find_compiles(evidence: Evidence, lines: list[tuple[str, int]]) -> list[tup
         (file, call)
         for file, call in find_methods(evidence, "compile")
         if any(
-            file == where and (loop.line <= call.line <= loop.last or _is_called_in(evidence, file, call, loop))
+            file == where and (loop.line <= call.line <= loop.last or _find_calls_in(evidence, file, call, loop))
             for where, loop in around
         )
         or any(file == where and _keeps_model_in(evidence, file, call, loop) for where, loop in outer)
     ]
-
-
-def _is_called_in(evidence: Evidence, file: str, call: Call, loop: Loop) -> bool:
-    """Whether the function around a call is called in a loop of the same file."""
-    return bool(_find_calls_in(evidence, file, call, loop))
 
 
 def _find_calls_in(evidence: Evidence, file: str, call: Call, loop: Loop) -> list[Call]:

@@ -211,7 +211,10 @@ class Sampler:
         frames, own = frames_now(), get_ident()
         del frames[own]  # this frame holds them: a cycle would keep what the script's frames hold until it is collected
         other = self._workers.instead_of(thread, frames, own)
-        if other == thread:
+        answering = self._workers.answering(thread, frames, own)
+        if answering != thread:
+            self.beside(when_ns, (answering,), "awaited")
+        elif other == thread:
             self.beside(when_ns, self._workers.standing(thread, frames, own), "standing")
         elif not anyone:
             self.beside(when_ns, (other,), "awaited")

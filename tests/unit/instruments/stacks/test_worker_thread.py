@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import queue
+import socket
 import sys
 import threading
 import time
@@ -104,6 +105,33 @@ def test_the_worker_is_found_among_many_that_wait() -> None:
             answers.put(1)
             client.join()
     assert found == idents[0]
+
+
+def test_one_that_waits_for_an_answer_over_a_socket_may_wait_for_the_thread_that_works() -> None:
+    until, workers = threading.Event(), Workers(is_user)
+    ours, theirs = socket.socketpair()
+    server = threading.Thread(target=busy, args=(until,))
+    client = threading.Thread(target=ours.makefile("rb").read, args=(1,))
+    server.start()
+    client.start()
+    asking, found, instead = client.ident or 0, 0, 0
+    try:
+        for _ in range(1_000):
+            time.sleep(0.01)
+            frames = sys._current_frames()
+            looks = (workers.answering, workers.instead_of)
+            found, instead = (look(asking, frames, threading.get_ident()) for look in looks)
+            if found != asking:
+                break
+    finally:
+        until.set()
+        theirs.sendall(b"1")
+        for thread in (client, server):
+            thread.join()
+        ours.close()
+        theirs.close()
+    assert found == server.ident
+    assert instead == asking  # the answer may as well be another machine's: its samples stay its own
 
 
 @pytest.mark.parametrize("rests", [True, False])

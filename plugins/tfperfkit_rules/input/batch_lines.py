@@ -20,7 +20,7 @@ from tfperfkit.records.samples import FAST_S, MIN, Frame, Place, Stack, read_log
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import name_apis
-from tfperfkit_rules.measures.kinds import KINDS, kind_of
+from tfperfkit_rules.measures.kinds import KINDS, Kind, kind_of
 from tfperfkit_rules.measures.list_tensors import name_list_maker
 from tfperfkit_rules.measures.moments import moments
 from tfperfkit_rules.measures.source_text import find_function
@@ -42,7 +42,8 @@ _IN_CHUNKS = re.compile(r"^(h5py|zarr|netCDF4|tables)\.")
 class BatchLine(NamedTuple):
     """The innermost line of the user's with most of the time. ``part``: of the time of the ``samples`` in the function;
     both 0 where the source tells. ``reads``: what it does is mostly reading files; ``chunks``: that keep arrays in
-    chunks. ``lists``: the function of TensorFlow by which it makes a tensor of a Python list, or ""."""
+    chunks. ``lists``: the function of TensorFlow by which it makes a tensor of a Python list, or "". ``waits``:
+    it mostly waits, for time, another thread or the network, so it needs no CPU core."""
 
     place: Place
     function: str
@@ -51,6 +52,7 @@ class BatchLine(NamedTuple):
     reads: bool
     chunks: bool
     lists: str = ""
+    waits: bool = False
 
 
 def batch_line(evidence: Evidence, function: SourceSpan | None, *, sampled: bool) -> BatchLine | None:
@@ -88,6 +90,7 @@ def _find_costliest_line(evidence: Evidence, seen: Sequence[tuple[Stack, int]]) 
     ((place, name), most), *_ = places.most_common(1)
     here = [frame for frame, _ in leaves.most_common() if (frame.file, frame.line) == place]
     reading = Counter({frame: n for frame, n in leaves.items() if kind_of(evidence, frame) is READING})
+    waiting = sum(n for frame, n in leaves.items() if _is_waiting(kind_of(evidence, frame)))
     return BatchLine(
         place=place,
         function=name,
@@ -96,7 +99,13 @@ def _find_costliest_line(evidence: Evidence, seen: Sequence[tuple[Stack, int]]) 
         reads=reading.total() >= shared.MOSTLY.value * leaves.total(),
         chunks=any(_IN_CHUNKS.search(word) for frame in reading for word in name_apis(evidence, frame)),
         lists=next(filter(None, (name_list_maker(evidence, frame) for frame in here)), ""),
+        waits=waiting >= shared.MOSTLY.value * leaves.total(),
     )
+
+
+def _is_waiting(kind: Kind) -> bool:
+    """Whether what a frame does needs no CPU core of this machine."""
+    return kind.role == "wait" or kind.word == "network"
 
 
 def _read_main(evidence: Evidence) -> list[tuple[Stack, int]]:

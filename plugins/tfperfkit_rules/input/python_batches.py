@@ -65,12 +65,13 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
     disturbs = item.overlaps and not (source is not None and source.use_multiprocessing)
     held = lock(evidence, item.pipeline, stage) if disturbs else Lock()
     low = max(low, item.step_ms / (item.step_ms - held.lower_ms))
-    core = core_taken(evidence, item.pipeline, stage) if disturbs and not held.upper_ms else Core()
+    line = _line(evidence, stage, source)
+    computes = disturbs and not held.upper_ms and _computes(line)
+    core = core_taken(evidence, item.pipeline, stage) if computes else Core()
     other = min(held.left(item.min_other_ms), (1 - core.taken) * item.min_other_ms)
     high = item.between(max(other, rest), item.step_ms)[1]
     garbage = collected_ms(evidence) if evidence.work is None else 0.0
     bounds = _without(item, low, garbage * (1 - PYTHON_LEFT.value)), _without(item, high, garbage)
-    line = _line(evidence, stage, source)
     yield Finding(
         code="INP005",
         family="input",
@@ -159,7 +160,7 @@ def python_beside(evidence: Evidence) -> Iterator[Finding]:
 def _on_a_core(evidence: Evidence, pipeline: Pipeline, stage: Stage, source: KerasInput | None) -> Iterator[Finding]:
     """INP005: the pipeline keeps up, but its Python takes a CPU core that the compiled step could use."""
     unit, core, line = evidence.unit, core_taken(evidence, pipeline, stage), _line(evidence, stage, source)
-    if not core.taken or (line is not None and line.reads):
+    if not core.taken or not _computes(line):
         return
     low, high = core.saved(PYTHON_LEFT.value)
     what = python_words(stage, source)
@@ -179,6 +180,11 @@ def _on_a_core(evidence: Evidence, pipeline: Pipeline, stage: Stage, source: Ker
         ),
         parts=("graph",),
     )
+
+
+def _computes(line: BatchLine | None) -> bool:
+    """Whether samples show that the Python which makes the batches computes: it neither waits nor reads files."""
+    return line is not None and bool(line.samples) and not line.reads and not line.waits
 
 
 def python_stage(pipeline: Pipeline, bound: Stage) -> Stage | None:

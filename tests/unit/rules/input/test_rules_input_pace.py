@@ -54,16 +54,24 @@ AUGMENTED = pipeline(
 CONVOLVED = {"input": 0.2, "graph": 9.8}
 
 
-def convolved(made: Pipeline, *, kind: str = "_MklNativeFusedConv2D", cpus: int = 2, **fields: Any) -> Evidence:
-    """Steps of 10 ms that hardly wait, almost all of each in one kind of compiled operation."""
+def convolved(
+    made: Pipeline, *, kind: str = "_MklNativeFusedConv2D", cpus: int = 2, line: str = "x = np.roll(x, 1)"
+) -> Evidence:
+    """Steps of 10 ms that hardly wait, almost all of each in one kind of compiled operation. A thread of TensorFlow's
+    was seen at a line of the generator."""
+    source = f"import time\nimport numpy as np\ndef rows():\n    {line}\n    yield x\n"
+    frame = [FILE, 3, "rows", 4, [4, 4, 4, 4 + len(line)], []]
+    samples: list[Any] = [["rate", 0, 10_000_000], ["stack", 1, [frame], "", "python"]]
+    samples += [["called", 10_000_000 * number, 1, 7] for number in range(1, 60)]
     row = RanOperation(name="a", type=kind, count=10, self_ms=90.0, where="graph")
+    seen: dict[str, Any] = {"source": source, "records": {"samples": samples}}
     traced = RanOperations(steps=10, rows=(row,), rest_ms=2.0)
-    return evidence(made, parts_ms=CONVOLVED, offers={"tfprof": (traced,)}, machine={"cpus": cpus}, **fields)
+    return evidence(made, parts_ms=CONVOLVED, offers={"tfprof": (traced,)}, machine={"cpus": cpus}, **seen)
 
 
 def test_python_that_takes_a_core_from_convolutions_is_named_though_nothing_waits_for_input() -> None:
     found = one(python_batches.python_beside(convolved(AUGMENTED)))
-    assert (found.code, found.where[0].line) == ("INP005", 11) and found.share_of_step == pytest.approx(0.4)
+    assert (found.code, found.where[0].line) == ("INP005", 4) and found.share_of_step == pytest.approx(0.4)
     low, high = ranged(found)  # 8 of 10 ms on one of two cores
     assert high == pytest.approx(1 / 0.6) and 1.1 < low < 1.25
 
@@ -71,6 +79,7 @@ def test_python_that_takes_a_core_from_convolutions_is_named_though_nothing_wait
 def test_a_core_that_the_step_can_do_without_is_not_missed() -> None:
     assert not list(python_batches.python_beside(convolved(AUGMENTED, kind="GatherV2")))
     assert not list(python_batches.python_beside(convolved(AUGMENTED, cpus=32)))
+    assert not list(python_batches.python_beside(convolved(AUGMENTED, line="time.sleep(0.03)")))  # it needs none
     quick = msgspec.structs.replace(AUGMENTED.stages[2], self_ms_per_output=0.5)
     assert not list(python_batches.python_beside(convolved(pipeline(PREFETCH, BATCH, quick))))
 

@@ -86,7 +86,12 @@ def opened_again(evidence: Evidence) -> Iterator[Finding]:
         ),
         advice=_advice(first.loader, stage, source),
         detail="What is loaded is thrown away again after a part of it was taken.",
-        absorbs=("INP001", "INP003", "INP004", *(("INP005", "OPS004") if share >= shared.MOSTLY.value else ())),
+        absorbs=(
+            "INP001",
+            "INP003",
+            "INP004",
+            *(("INP005", "OPS004", "STP017") if share >= shared.MOSTLY.value else ()),
+        ),
     )
 
 

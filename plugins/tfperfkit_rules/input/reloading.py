@@ -222,7 +222,7 @@ def _reload(evidence: Evidence, step_ms: float, rows: list[_Row]) -> Finding:
         where=where,
         evidence=tuple(evidence_rows),
         advice=advice,
-        absorbs=("INP001", "INP011"),
+        absorbs=("INP001", "INP011", "STP017"),
         absorbs_here=("LIN001",),
     )
 

@@ -48,6 +48,9 @@ column = array.T[0]
 flat = array.reshape(-1)
 other_array = {other_array}
 pairs = [(1, [2]), (3, [4])]
+halves = [[1, 5], [2]]
+stored = {{"a": [1], "b": [2, 7], "n": 3}}
+postponed = []
 stream = iter([5, 1, 6, 2, 8, 3, 9, 4, 7, 12, 15, 11, 14, 13, 16, 18])
 class Box:
     kept = []
@@ -223,6 +226,10 @@ class Writer:
                 f"counts[{a}]",
                 f"len(groups[{a}])",
                 "len(table)",
+                "len(stored)",
+                "stored['n']",
+                f"sum(stored[{pick(PARTS)}])",
+                f"sum(halves[{choose.number(0, 1)}])",
                 f"next(stream, {a})",
                 f"abs({a})",
                 "len(text)",
@@ -460,6 +467,9 @@ class Writer:
             [f"table.update({{{a}: {b}}})"],
             [f"table.pop({a}, None)"],
             ["rows.sort()"],
+            self.change_part(name, a, many),
+            self.change_part(name, a, many),
+            self.change_part(name, a, many),
             ["global_rows = rows", "global_rows.append(1)"],
             [f"{a}"],
         ]
@@ -475,6 +485,34 @@ class Writer:
         self.lists += self.pending_lists
         self.pending_lists = []
         return found
+
+    def change_part(self, name: str, a: str, many: str) -> list[str]:
+        """A statement about a container whose elements stand at places, or under keys, that are written out."""
+        pick = self.choose.pick
+        one, other = pick(PARTS), pick(["halves[0]", "halves[1]"])
+        return pick(
+            [
+                [f"stored[{one}].append({a})"],
+                [f"stored[{one}] = {many}"],
+                [f"stored['n'] {pick(['=', '+=', '*='])} {a} % 9"],
+                [f"stored[str({a})] = {many}"],
+                [f"stored |= {{{one}: {many}}}"],
+                [f"stored.update({pick(['a', 'b'])}={many})"],
+                [f"{name} = {pick(['stored', 'dict(stored)', '{**stored}', 'stored.copy()'])}"]
+                + [f"{name}[{one}].append({a})"],
+                [f"for {name} in list(stored.values())[:2]: {name}.append({a})"],
+                [f"def {name}(a, b, **rest): {pick(['a', 'b'])}[0:1] = [{a}]", f"{name}(**stored)"],
+                [f"{other}.append({a})"],
+                [f"halves[{self.choose.number(0, 1)}] = {many}"],
+                [f"{name} = {pick(['halves', 'list(halves)', 'halves[:]', 'halves + []'])}", f"{name}[0].append({a})"],
+                [f"{name}, {self.fresh()} = {pick(['halves', 'halves[::-1]'])}", f"{name}.append({a})"],
+                [f"setattr(box, 'parts', {{{a}: 1}})"],
+                [pick(["halves.reverse()", "swap(halves)", "halves.sort()", "halves *= 1", "halves.insert(1, [])"])],
+                [f"postponed.append(w + {a} for w in xs)"],
+                [f"postponed.append(map(lambda w: w + {a}, xs))"],
+                [f"{name} = sorted(xs, key=lambda w: w % ({a} or 1))", f"rows.append({name}[0])"],
+            ]
+        )
 
     def harmless_statement(self, name: str, a: str, b: str) -> list[str]:
         """A statement whose effect does not depend on the other iterations."""
@@ -494,6 +532,9 @@ class Writer:
                 [f"{name} = make({a})", f"rows.append({name}({b}))"],
                 [f"out[{choose.pick([*self.given, '0'])}] = {a}"],
                 [f"box.put({a})"],
+                [f"stored['a'].append({a})", "rows.append(len(stored['b']))"],
+                [f"halves[1].append({a})", "total += sum(halves[0])"],
+                [f"rows.append(sorted(xs, key=lambda w: (w + {a}) % 4)[0])"],
             ]
         )
         if len(found) == 1 and found[0].startswith(name):
@@ -626,6 +667,7 @@ class Writer:
         return f"{_needed(head, body)}\n{MAIN}\n{body}\n"
 
 
+PARTS = ["'a'", "'b'"]
 ARRAYS = ["array", "row_of", "column", "flat", "other_array"]
 #: The line between what a program begins with and its loop.
 MAIN = "# the program"
@@ -689,6 +731,9 @@ ALL += [
     "[b.n for b in boxes]",
     "adder(0)",
     "remember(0)",
+    "stored",
+    "halves",
+    "[list(each) for each in postponed]",
     "next(stream, 0)",
     "rng.random()",
 ]

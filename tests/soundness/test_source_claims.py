@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -15,8 +16,8 @@ from tfperfkit.syntax.flow.iteration import Iteration
 #: Programs of one test, and tests.
 EACH, TESTS = (500, 200) if os.environ.get("TFPERF_LONG") else (50, 20)
 LONG = bool(os.environ.get("TFPERF_LONG"))
-#: Seeds of programs that refuted a claim once.
-REFUTED = [117_199]
+#: Programs that refuted a claim once.
+REFUTED = sorted((Path(__file__).parent / "refuted").iterdir())
 
 
 @pytest.mark.parametrize("number", range(TESTS))
@@ -27,8 +28,10 @@ def test_no_claim_is_refuted(number: int) -> None:
     print({kind: f"{tally.claims[kind]} of {tally.true[kind]}" for kind in tally.true})
 
 
-def test_no_claim_is_refuted_that_was_refuted_once() -> None:
-    assert check_seeds(REFUTED).examples == []
+@pytest.mark.parametrize("program", REFUTED, ids=lambda path: path.stem)
+def test_no_claim_is_refuted_that_was_refuted_once(program: Path) -> None:
+    tally = check(program.read_text(encoding="utf-8"))
+    assert tally.programs == 1 and tally.examples == []
 
 
 programs = st.randoms(use_true_random=False).map(lambda random: make_program(Chance(random)))

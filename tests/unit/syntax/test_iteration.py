@@ -46,6 +46,12 @@ def same(source: str, text: str) -> bool:
         "calls = {'e': np.exp, 's': np.sin}\nfor x in xs:\n    rows.append(calls['e'](x))\n",
         "kept = {}\nkept['model'] = model\nkept['all'] = []\nfor x in xs:\n    kept['all'].append(kept['model'](x))\n",
         "kept = {'a': [], 'b': [1]}\nfor x in xs:\n    kept['a'].append(len(kept['b']))\n",
+        "for x in xs:\n    f = lambda w: w + x\n    rows.append(f(1))\n",
+        "for x in xs:\n    y = x * 2\n    rows.append(sorted(xs, key=lambda v: v * y))\n",
+        "class A:\n    n = 0\nfor x in xs:\n    a = A()\n    setattr(a, 'n', x)\n    rows.append(a.n)\n",
+        "h = {'a': [], 'n': 0}\nfor x in xs:\n    h['n'] += 1\n    h['a'].append(x)\n",
+        "h = [[], [1]]\nfor x in xs:\n    h[0].append(h[1][0])\n",
+        "h = [[2], [1]]\nfor x in xs:\n    a, b = h\n    a.append(b[0])\n",
     ],
 )
 def test_independent(source: str) -> None:
@@ -150,3 +156,42 @@ WRAP = "def wrap(f):\n    return lambda *given: f(*given)\n"
 )
 def test_what_unknown_code_may_call_varies(source: str) -> None:
     assert not same(WRAP + source, "value")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "for x in xs:\n    rows.append(w + x for w in xs)\n",
+        "for x in xs:\n    rows.append((map(lambda w: w + x, xs), 1))\n",
+        "for x in xs:\n    rows.append(lambda: x)\n",
+        "for x in xs:\n    f = lambda: x\nprint(f())\n",
+        "for x in xs:\n    if x[0] > 1:\n        f = lambda w: w + x\n    rows.append(f(1))\n",
+    ],
+)
+def test_what_a_kept_function_reads_is_read_after_the_loop(source: str) -> None:
+    assert not independent(source)
+
+
+KEPT = "import random\nh, d = [[1], [2]], {'a': [1], 'b': [2]}\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "h.reverse()\nfor x in xs:\n    h[0].append(h[1][0])\n",
+        "g = h if xs else 3\nrandom.shuffle(g)\nfor x in xs:\n    h[0].append(h[1][0])\n",
+        "def f(h):\n    h[0], h[1] = h[1], h[0]\nf(h)\nfor x in xs:\n    h[0].append(h[1][0])\n",
+        "g = (h + [])[0]\nfor x in xs:\n    g.append(h[0][0])\n",
+        "g = dict(d)\nfor x in xs:\n    g['a'].append(d['a'][0])\n",
+        "g = {**d}\nfor x in xs:\n    g['a'].append(d['a'][0])\n",
+        "g = d.copy()\nfor x in xs:\n    g['a'].append(d['a'][0])\n",
+        "g = {'c': 1}\ng.update(d)\nfor x in xs:\n    g['a'].append(d['a'][0])\n",
+        "for x in xs:\n    for key, value in d.items():\n        value.append(d['a'][0])\n",
+        "for x in xs:\n    d.get('a').append(d['a'][0])\n",
+        "for x in xs:\n    rows.append(d[str(x)])\n    d['a'] = x\n",
+        "for x in xs:\n    rows.append(d['a'])\n    d[str(x)] = x\n",
+        "for x in xs:\n    rows.append(len(d))\n    d['c'] = x\n",
+    ],
+)
+def test_elements_that_may_be_one_are_not_kept_apart(source: str) -> None:
+    assert not independent(KEPT + source)

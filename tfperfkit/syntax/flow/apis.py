@@ -163,6 +163,9 @@ class ApiCalls(Functions):
             self.note(self.world, "output", "collect:output")
         return result
 
+    def _has_places(self, value: Value) -> bool:
+        return value.region is not None and any(slot.startswith("#") for slot in self.heap.find(value.region).slots)
+
     def _change(self, value: Value, given: Sequence[Value], varies: bool) -> None:
         """Note that an object changes, and may hold what it was given."""
         if value.region is None:
@@ -172,7 +175,7 @@ class ApiCalls(Functions):
                 self.write(value, ELEMENTS, item.with_variation(varies))
                 self.write(value, KEYS_OF.get(value.type, ELEMENTS), item.with_variation(varies))
             return
-        for item in given:
+        for item in given or [NOTHING] * self._has_places(value):
             self.write(value, ELEMENTS, item.with_variation(varies))
         self.change_deeply(value, varies)
 

@@ -166,6 +166,8 @@ class Calls(ApiCalls):
     def _call_special(self, node: ast.Call, name: str) -> Value | None:
         if name == "builtins.getattr":
             return self._call_getattr(node)
+        if name == "builtins.setattr":
+            return self._call_setattr(node)
         if name == "collections.defaultdict" and node.args:
             return self._make_defaultdict(node)
         if name in ("builtins.max", "builtins.min") and len(node.args) > 1 and not node.keywords:
@@ -192,6 +194,14 @@ class Calls(ApiCalls):
             return self.call_unknown(node, *values)
         found = self.load_attribute(values[0], name, node)
         return self.heap.join(found, values[2]) if len(values) > 2 else found
+
+    def _call_setattr(self, node: ast.Call) -> Value:
+        values = self._values(node)
+        name = node.args[1].value if len(node.args) == 3 and isinstance(node.args[1], ast.Constant) else None
+        if not isinstance(name, str) or node.keywords:
+            return self.call_unknown(node, *values)
+        self.store_attribute(values[0], name, values[2], node)
+        return NONE
 
     def _make_defaultdict(self, node: ast.Call) -> Value:
         value = self.allocate(node, type="defaultdict")

@@ -20,6 +20,8 @@ COMMUTING: dict[type[ast.operator], str] = {
     ast.BitAnd: "&",
     ast.BitXor: "^",
 }
+#: Elements of a container that is written out are kept apart up to this number.
+MAX_SLOTS = 32
 
 
 class Expressions(Calls):
@@ -213,27 +215,26 @@ class Expressions(Calls):
     # Displays and comprehensions
 
     def _Tuple(self, node: ast.Tuple) -> Value:
-        values = [self.evaluate(item) for item in node.elts]
-        made = self.allocate(node, type="tuple")
-        starred = any(isinstance(item, ast.Starred) for item in node.elts)
-        for index, (item, value) in enumerate(zip(node.elts, values, strict=True)):
-            part = self.element(value, node) if isinstance(item, ast.Starred) else value
-            self.write(made, ELEMENTS if starred else f"#{index}", part)
+        made, values = self._display(node, "tuple", node.elts)
         keys = [value.key for value in values if value.key is not None]
+        starred = any(isinstance(item, ast.Starred) for item in node.elts)
         return replace(made, key=("tuple", ast.dump(node), *keys) if keys and not starred else None)
 
     def _List(self, node: ast.List) -> Value:
-        return self._display(node, "list", node.elts)
+        return self._display(node, "list", node.elts)[0]
 
     def _Set(self, node: ast.Set) -> Value:
-        return self._display(node, "set", node.elts)
+        return self._display(node, "set", node.elts)[0]
 
-    def _display(self, node: ast.expr, kind: str, items: Sequence[ast.expr]) -> Value:
+    def _display(self, node: ast.expr, kind: str, items: Sequence[ast.expr]) -> tuple[Value, list[Value]]:
+        """Make a container of elements that are written out; return their values too."""
+        values = [self.evaluate(item) for item in items]
         made = self.allocate(node, type=kind)
-        for item in items:
-            value = self.evaluate(item)
-            self.hold(made, self.element(value, node) if isinstance(item, ast.Starred) else value)
-        return made
+        apart = kind != "set" and len(items) <= MAX_SLOTS and not any(isinstance(item, ast.Starred) for item in items)
+        for index, (item, value) in enumerate(zip(items, values, strict=True)):
+            part = self.element(value, node) if isinstance(item, ast.Starred) else value
+            self.write(made, f"#{index}" if apart else ELEMENTS, part)
+        return made, values
 
     def _Dict(self, node: ast.Dict) -> Value:
         made = self.allocate(node, type="dict")
@@ -241,13 +242,11 @@ class Expressions(Calls):
             if key is None:
                 value = self.evaluate(item)
                 self.write(made, KEYS, self.element(value, node))
-                self.hold(
-                    made,
-                    self.read_part(value) if value.type in ("dict", "defaultdict") else self.element(value, node),
-                )
+                self.hold(made, self.mapped(value, node))
             else:
                 self.write(made, KEYS, self.evaluate(key))
-                self.write(made, get_key_slot(key) or ELEMENTS, self.evaluate(item))
+                slot = get_key_slot(key) if len(node.keys) <= MAX_SLOTS else ""
+                self.write(made, slot or ELEMENTS, self.evaluate(item))
         return made
 
     def _ListComp(self, node: ast.ListComp) -> Value:
@@ -342,7 +341,7 @@ class Expressions(Calls):
             self.assign_target(targets[0], replace(self.read(value, KEYS), key=value.key))
             self.assign_target(targets[1], self.read_part(value))
             return
-        positions = value.type == "tuple" and not starred and ELEMENTS not in slots
+        positions = value.type in ("tuple", "list") and not starred and ELEMENTS not in slots
         for index, item in enumerate(targets):
             if positions and f"#{index}" in slots:
                 self.assign_target(item, self.read(value, f"#{index}"))

@@ -6,19 +6,20 @@ import ast
 from collections.abc import Sequence
 
 from tfperfkit.syntax.bindings import COMPREHENSIONS, Frame, Frames
+from tfperfkit.syntax.nodes import find_nodes
 
 _BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
 
 
 def is_read_after(frames: Frames, home: Frame, loop: ast.AST, name: str) -> bool:
     """Whether code may read the name after the loop, before it surely assigns it. Code in other functions counts as run
-    after the loop.
+    after the loop, but not that of functions which the loop defines: nobody must keep them.
 
     Args:
         home: the function, or the module, that the name belongs to.
     """
     scope = home.node
-    if (home, name) in frames.rebound or _is_read_elsewhere(frames, home, name):
+    if (home, name) in frames.rebound or _is_read_elsewhere(frames, home, loop, name):
         return True
     path = _path(scope, loop)
     if path is None:
@@ -37,10 +38,14 @@ def is_read_after(frames: Frames, home: Frame, loop: ast.AST, name: str) -> bool
     return False
 
 
-def _is_read_elsewhere(frames: Frames, home: Frame, name: str) -> bool:
-    """Whether a function or class within the scope uses its name."""
+def _is_read_elsewhere(frames: Frames, home: Frame, loop: ast.AST, name: str) -> bool:
+    """Whether a function or class within the scope, but not in the loop, uses its name."""
+    inside = set(find_nodes(loop, ast.AST))
     return any(
-        name in frame.used and _get_function(frame) is not home and frame.owner(name) is home
+        name in frame.used
+        and frame.node not in inside
+        and _get_function(frame) is not home
+        and frame.owner(name) is home
         for frame in frames.of.values()
     )
 

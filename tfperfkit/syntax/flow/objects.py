@@ -93,7 +93,7 @@ class Objects(State):
         """Put a value into a slot of the objects that ``base`` refers to."""
         if base.region is None:
             return
-        if self.iterating and value.code is not None:
+        if self.iterating and (value.code is not None or value.lazy):
             self.doubt("a function is kept")
         self.heap.store(base.region, slot, value)
         if not self.iterating:
@@ -167,6 +167,10 @@ class Objects(State):
             return found.with_variation(self.iterating and (unordered or self._varies_anywhere(value)))
         return self._take(value, node)
 
+    def mapped(self, value: Value, node: ast.AST) -> Value:
+        """Return what a mapping has under any of its keys."""
+        return self.read_part(value) if value.type in ("dict", "defaultdict") else self.element(value, node)
+
     def _take(self, value: Value, node: ast.AST) -> Value:
         """Take an element of what may be used up by it, or may run code."""
         if value.type == "shuffled":
@@ -209,19 +213,14 @@ class Objects(State):
         if isinstance(node.slice, ast.Slice) and base.type in ("list", "tuple"):
             made = self.allocate(node, type="list")
             return self.hold(made, self.element(base, node)).with_variation(varies or self.heap.varies_deeply(base))
-        constant = node.slice.value if isinstance(node.slice, ast.Constant) else None
-        if base.type == "tuple" and isinstance(constant, int) and base.region is not None:
-            slots = self.heap.find(base.region).slots
-            if f"#{constant}" in slots and ELEMENTS not in slots:
-                return self.read(base, f"#{constant}")
-        named = get_key_slot(node.slice)
-        if base.type == "dict" and base.region is not None and named in self.heap.find(base.region).slots:
-            found = self.read(base, named)
-            if ELEMENTS in self.heap.find(base.region).slots:  # stored under a computed key, which may be this one
-                found = self.heap.join(found, self.read(base, ELEMENTS, index.key))
-            return found.with_variation(varies)
         if base.type == "defaultdict" and base.region is not None:
             self.write(base, KEYS, index, "collect:keys")
+        named = self._find_slots(base, node.slice)
+        if named:
+            found = NOTHING
+            for slot in named:
+                found = self.heap.join(found, self.read(base, slot))
+            return found
         if base.type == "pair":
             return self.element(base, node).with_variation(varies)
         if base.type in CONTAINERS or base.type == "?":
@@ -230,6 +229,21 @@ class Objects(State):
         return replace(found, type=found.type if base.instance else "").with_variation(
             varies or (self._varies_anywhere(base) and self.iterating)
         )
+
+    def _find_slots(self, base: Value, index: ast.expr) -> list[str]:
+        """The slots that the element at a constant index may be in; empty if it may be any element.
+
+        Elements of a dict stay under their keys. Those of a list stay at their places until something else is put into
+        it, or their order changes; then it has a slot for any place.
+        """
+        if not isinstance(index, ast.Constant) or base.region is None:
+            return []
+        slots, key = self.heap.find(base.region).slots, get_key_slot(index)
+        if base.type in ("dict", "defaultdict"):
+            return [slot for slot in (key, ELEMENTS) if slot in slots] if key else []
+        place = f"#{index.value!r}"
+        apart = base.type in ("tuple", "list") and place in slots and ELEMENTS not in slots
+        return [place] if apart else []
 
     def store_item(
         self, base: Value, index: Value, value: Value, node: ast.Subscript, how: str = "assign", sliced: bool = False
@@ -253,7 +267,7 @@ class Objects(State):
             self.heap.store(base.region, KEYS, index)
             if not self.is_own(base) or varies or self.control or base.varies:
                 self.heap.vary(base.region, KEYS)
-        slot = (get_key_slot(node.slice) if base.type == "dict" else "") or ELEMENTS
+        slot = (get_key_slot(node.slice) if base.type in ("dict", "defaultdict") else "") or ELEMENTS
         if base.type not in CONTAINERS and base.type != "ndarray" and base.instance is None:
             self.write(base, EVERY, value.with_variation(varies), how, key)
         self.write(base, slot, value.with_variation(varies), how, key)

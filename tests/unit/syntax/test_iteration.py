@@ -46,6 +46,11 @@ def same(source: str, text: str) -> bool:
         "calls = {'e': np.exp, 's': np.sin}\nfor x in xs:\n    rows.append(calls['e'](x))\n",
         "kept = {}\nkept['model'] = model\nkept['all'] = []\nfor x in xs:\n    kept['all'].append(kept['model'](x))\n",
         "kept = {'a': [], 'b': [1]}\nfor x in xs:\n    kept['a'].append(len(kept['b']))\n",
+        "for x in xs:\n    f = tf.train.Feature(float_list=tf.train.FloatList(value=[x.sum()]))\n"
+        "    f = tf.train.Features(feature={'x': f})\n"
+        "    rows.append(tf.train.Example(features=f).SerializeToString())\n",
+        "for x in xs:\n    rows.append(np.minimum.accumulate(x))\n",
+        "for x in xs:\n    n = np.zeros(9)\n    np.add.at(n, x, 1)\n    rows.append(n)\n",
         "for x in xs:\n    f = lambda w: w + x\n    rows.append(f(1))\n",
         "for x in xs:\n    y = x * 2\n    rows.append(sorted(xs, key=lambda v: v * y))\n",
         "class A:\n    n = 0\nfor x in xs:\n    a = A()\n    setattr(a, 'n', x)\n    rows.append(a.n)\n",
@@ -64,6 +69,10 @@ def test_independent(source: str) -> None:
         "for p in ['a', 'b']:\n    model.load_weights(p)\n    rows.append(model(xs))\n",
         "for x in xs:\n    rows.append(unknown(x))\n",
         "for x in xs:\n    out[0] = x.sum()\n",
+        "for x in xs:\n    np.add.at(out, x, 1)\n    rows.append(out.sum())\n",
+        "for x in xs:\n    np.minimum.accumulate(x, 0, None, out)\n",
+        "e = tf.train.Example()\nfor x in xs:\n    e.features.feature['a'].int64_list.value.append(1)\n"
+        "    rows.append(e.SerializeToString())\n",
         "for i in range(9):\n    out[i] = out[i - 1]\n",
         "for x in xs:\n    best = max(best, x.sum())\n",
         "for x in xs:\n    rows.append(len(rows))\n",
@@ -138,6 +147,11 @@ def test_twenty_thousand_lines_take_a_bounded_time() -> None:
 def test_deeply_nested_code_is_unknown() -> None:
     tree = ast.parse(HEAD + "for x in xs:\n    y = " + "+".join(["x"] * 900) + "\n    rows.append(y)\n")
     iterations_independent(tree, loop_of(tree))
+
+
+def test_a_message_that_is_changed_varies() -> None:
+    source = "e = tf.train.Example()\nfor x in xs:\n    e.features.feature['a'].int64_list.value.append(1)\n"
+    assert not same(source + "    print(e.SerializeToString())\n", "e.SerializeToString()")
 
 
 WRAP = "def wrap(f):\n    return lambda *given: f(*given)\n"

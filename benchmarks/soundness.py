@@ -2,7 +2,8 @@
 
     python -m benchmarks.soundness [--programs N] [--graphs N] [--first SEED] [--page FILE]
 
-``--programs`` are programs in Python, ``--graphs`` TensorFlow functions. The page keeps the part of the others.
+``--programs`` are programs in Python, ``--graphs`` TensorFlow functions. The page keeps the part of the others, and the
+list of runs.
 
 Each program has a loop. What the analysis claims of the loop is compared with what happens: the values of an expression
 in all iterations, and the results after running the iterations in other orders. A claim that execution refutes is a
@@ -25,6 +26,8 @@ EACH = 250
 EACH_GRAPHS = 50
 HEAD_OF_SOURCE = "# Claims about source code, compared with what happens"
 HEAD_OF_GRAPHS = "# Claims about graphs, compared with what happens"
+#: A part of the page that is written by hand.
+HEAD_OF_RUNS = "# All long runs, and what they refuted"
 GRAPH_TITLES = {
     "the same in every call": "a tensor is the same in every call of a function",
     "a row of one row": "each row of a tensor depends on one row of an argument alone",
@@ -95,7 +98,7 @@ def run_graphs(given: argparse.Namespace) -> int:
 
 def publish(page: Path, part: str) -> None:
     """Put one part of the page in the place of the old one."""
-    heads = (HEAD_OF_SOURCE, HEAD_OF_GRAPHS)
+    heads = (HEAD_OF_SOURCE, HEAD_OF_GRAPHS, HEAD_OF_RUNS)
     old = page.read_text(encoding="utf-8") if page.exists() else ""
     parts = {
         head: each for each in old.split("\n# ") for head in heads if f"# {each.removeprefix('# ')}".startswith(head)

@@ -32,6 +32,12 @@ def test_no_claim_is_refuted_by_a_shuffle_that_changes_nothing_twice() -> None:
     assert programs == 1 and found["not used"].made and not found["not used"].refuted
 
 
+def test_a_list_is_no_scalar() -> None:
+    """A loop adds rows to a list whose first element differs from row to row by itself."""
+    programs, found = check_claims([3_003_194])
+    assert programs == 1 and not found["a row of one row"].refuted
+
+
 def test_a_program_may_run_out_of_axes() -> None:
     assert check_claims([100_613])[0] == 1
 

@@ -77,7 +77,7 @@ class RowAnalysis:
         if row.kind == "shape":
             if len(inputs) == 1:
                 self._shaped[view.graph.name, node.name] = inputs[0]
-            return (UNIFORM if view.shape(node.name) == () else FIXED,)
+            return (UNIFORM if _is_one_number(view, node) else FIXED,)
         if row.varies or any(state.mixed for state in inputs):
             return (MIXED,)
         given = [number for number, state in enumerate(inputs) if state.axis is not None]
@@ -94,12 +94,18 @@ class RowAnalysis:
         return (made,) if row.kind != "batch-norm" else (made, MIXED, MIXED, MIXED, MIXED, MIXED)
 
 
+def _is_one_number(view: View, node: Node) -> bool:
+    """Whether a tensor is a scalar. A list of tensors has the shape of one, whatever it holds."""
+    return view.shape(node.name) == () and view.graph.type_of(node.name).dtype not in ("variant", "resource")
+
+
 def _without_rows(view: View, node: Node, row: optable.Row, inputs: Sequence[Rows]) -> Rows:
     """Whether a tensor without rows has the same number everywhere."""
     alike = (
-        view.shape(node.name) == ()
+        _is_one_number(view, node)
         or row.kind in ("fill", "fill-like")
         or node.type in ("TensorListReserve", "EmptyTensorList")
+        or (node.type in ("TensorListSetItem", "TensorListPushBack") and all(state.uniform for state in inputs))
         or (row.kind == "constant" and view.filled(node) is not None)
         or (row.axis in ("each", "reshape", "transpose", "named") and bool(inputs) and _all_uniform(row, inputs))
     )

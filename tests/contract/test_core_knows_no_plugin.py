@@ -40,6 +40,7 @@ ORDINARY = {
         "graph/graphdef",
         "instruments/stacks/activity",
         "ledger/explained_parts",
+        "ledger/ownership",
         "model",
         "offers/late_rank",
         "offers/recorded_trace",

@@ -80,6 +80,7 @@ EXECUTING = {
     ("lines/choose.py", "compile"),
     ("launch/bootstrap/sitecustomize.py", "exec_module"),
     ("commands/__init__.py", "import_module"),  # the modules of that package
+    ("collecting.py", "import_module"),  # the modules of a family of rules
     ("launch/preload.py", "import_module"),  # modules of a fixed list
     ("fixing/lookup.py", "import_module"),  # the fixers of its table
     ("registry.py", "import_module"),  # the package of our own probes
@@ -121,6 +122,7 @@ READING = {
     "config.py",
     "recording/source_copies.py",
     "storage/reserved_space.py",
+    "syntax/script.py",  # the user's script, in its own process
     "syntax/effects.py",  # the table of known APIs beside it
     "syntax/flow/objects.py",  # no file: a value of the analysed program
     "storage/descriptors.py",  # the process's own descriptors
@@ -164,7 +166,6 @@ READING = {
     "trials/prove.py",
     "trials/workspace.py",
     "__init__.py",  # the magics' load
-    "findings.py",  # of the experiments: the script that a finding names
 }
 
 

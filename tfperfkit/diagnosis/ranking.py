@@ -43,6 +43,8 @@ def _key(finding: Finding, weight: float, longest: float) -> tuple[float, ...]:
         worth = centre / longest
     if isinstance(finding.gain, UpTo):
         worth = weight * finding.share_of_step * UNKNOWN_PART.value
+        if finding.basis == "run" and finding.severity == "low":  # its rule says that it may not come again
+            worth = min(worth, LOW)
     if finding.basis == "risk":  # no time to compare: a grave risk stands with what costs a fifth of a step
         worth = max(worth, {"high": HIGH, "medium": MEDIUM, "low": LOW, "info": 0.0}[finding.severity])
     return (finding.severity == "info", -worth, -finding.share_of_step * weight, _SEVERITY[finding.severity])

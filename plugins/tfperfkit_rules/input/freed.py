@@ -106,4 +106,4 @@ def _choose_severity(share: float, comes_back: bool) -> Severity:
         return "info"
     if not comes_back:
         return "low"
-    return "high" if share >= FREED_GRAVE.value else "medium" if share >= gain.HIGH else "low"
+    return "high" if share >= FREED_GRAVE.value else "low"

@@ -48,7 +48,7 @@ def test_short_waits_that_come_back_count_together() -> None:
     given = sampled(*[(3, 1), (2, 8)] * 20, (3, 500))
     finding = one(freed(given))
     assert finding.title == "TensorFlow took 8.0 s to free iterators of datasets, 20 times"
-    for wall_s, severity in ((25.0, "high"), (35.0, "medium"), (70.0, "low"), (90.0, "info")):
+    for wall_s, severity in ((25.0, "high"), (35.0, "low"), (70.0, "low"), (90.0, "info")):
         given.run = msgspec.structs.replace(given.run, wall_s=wall_s)
         finding = one(freed(given))
         assert finding.severity == severity and finding.share_of_step == pytest.approx(8.0 / wall_s)
@@ -76,7 +76,7 @@ def test_what_keras_made_of_arrays_is_to_be_a_dataset_with_options() -> None:
     mine.run = given.run
     assert one(freed(mine)).severity == "high"
     given.run = mine.run = msgspec.structs.replace(given.run, wall_s=110.0)
-    assert [one(freed(each)).severity for each in (given, mine)] == ["info", "medium"], "no option would help"
+    assert [one(freed(each)).severity for each in (given, mine)] == ["info", "low"], "no option would help"
 
 
 @pytest.mark.parametrize(

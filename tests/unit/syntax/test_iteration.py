@@ -57,6 +57,8 @@ def same(source: str, text: str) -> bool:
         "h = {'a': [], 'n': 0}\nfor x in xs:\n    h['n'] += 1\n    h['a'].append(x)\n",
         "h = [[], [1]]\nfor x in xs:\n    h[0].append(h[1][0])\n",
         "h = [[2], [1]]\nfor x in xs:\n    a, b = h\n    a.append(b[0])\n",
+        "for x, y in zip(xs, list(rows)):\n    rows.append(y)\n",
+        "for i, x in enumerate(xs):\n    rows.append(x)\n",
     ],
 )
 def test_independent(source: str) -> None:
@@ -91,6 +93,12 @@ def test_independent(source: str) -> None:
         "async def main(source):\n    async for x in source:\n        rows.append(x)\n",
         "for x in xs:\n    with open('a', 'w') as file:\n        file.write('a')\n",
         "for x in xs:\n    rows.append(np.random.normal())\n",
+        "for x in rows:\n    rows.append(x)\n",
+        "for x, y in zip(xs, rows):\n    rows.append(x)\n",
+        "for i, x in enumerate(rows):\n    rows.append(x)\n",
+        "for i, (x, y) in enumerate(zip(xs, reversed(rows))):\n    rows.append(x)\n",
+        "for x in map(str, filter(None, rows)):\n    rows.append(x)\n",
+        "import itertools\nfor x in itertools.islice(rows, 9):\n    rows.append(x)\n",
     ],
 )
 def test_unknown(source: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from tfperfkit.syntax.bindings import CALLABLES, COMPREHENSIONS, Callable, Comprehension, Frame, parameters
@@ -15,6 +15,10 @@ from tfperfkit.syntax.flow.values import ATOM, ELEMENTS, EVERY, NOTHING, Region,
 from tfperfkit.syntax.nodes import find_nodes
 
 LoopNode = ast.For | ast.AsyncFor | Comprehension | Callable
+
+
+#: Functions that take the next element of what they are given when theirs is asked for.
+_STEP_BY_STEP = frozenset(f"builtins.{name}" for name in ("zip", "enumerate", "reversed", "map", "filter", "iter"))
 
 
 class Iteration(Program):
@@ -94,9 +98,20 @@ class Iteration(Program):
             if self.element(over, node).region is not None:
                 self.doubt("a generator keeps what it gives")
         self._bind_part(target, over, node)
-        if over.region is not None and over.type not in ("dataset", "shuffled"):
-            # Going through it reads it again and again.
-            self.deep_reads.append((over.region, False))
+        for value in (over, *self._find_gone_through(node)):
+            if value.region is not None and value.type not in ("dataset", "shuffled"):
+                # Going through it reads it again and again.
+                self.deep_reads.append((value.region, False))
+
+    def _find_gone_through(self, node: ast.expr) -> Iterator[Value]:
+        """Yield what a header goes through step by step below ``zip``, ``enumerate`` and their like."""
+        name = self._called(node)
+        if not isinstance(node, ast.Call) or not (name in _STEP_BY_STEP or name.startswith("itertools.")):
+            return
+        for item in node.args:
+            if item in self.given:
+                yield self.given[item]
+            yield from self._find_gone_through(item)
 
     def _bind_part(self, target: ast.expr, over: Value, node: ast.expr) -> None:
         name = self._called(node)

@@ -338,8 +338,8 @@ class CallTime(msgspec.Struct, frozen=True, kw_only=True):
 
     ``call``: what the line calls, as the user wrote it; "" for the user's own Python. ``seconds`` are of the run; no
     moment counts for two of a report's calls. ``parts_s``: the same by part of the run. ``times``: how often the line
-    was seen to run, at least. ``callers``: the user's lines on the way to it, outermost first. ``findings``: the codes
-    of those that own most of its time; none if its time has no known cause.
+    was seen to run, at least; 0 if that is not known. ``callers``: the user's lines on the way to it, outermost first.
+    ``findings``: the codes of those that own most of its time; none if its time has no known cause.
     """
 
     where: SourceSpan

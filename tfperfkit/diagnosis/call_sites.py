@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from tfperfkit.diagnosis.places import name_place
 from tfperfkit.ledger.call_names import name_call
 from tfperfkit.ledger.call_tree import CallSite, Ledger
 from tfperfkit.ledger.ownership import EXPLAINS, find_owned
-from tfperfkit.model import MIN_BETWEEN, CallTime, Finding, SourceSpan
+from tfperfkit.model import CallTime, Finding, SourceSpan
+from tfperfkit.records.parts import PAID_ONCE
 from tfperfkit.records.samples import Place
 from tfperfkit.rule import Evidence
 
@@ -16,8 +18,6 @@ from tfperfkit.rule import Evidence
 _OFTEN = 3
 #: A listed call takes at least this share of the run; more than these are not listed.
 _MIN_LISTED, _MAX_LISTED = 0.02, 12
-#: Parts of a run that no call of the user's can shorten.
-_PAID_ONCE = ("imports", "ending", "tfperf", "not sampled")
 
 
 class NamedCall(NamedTuple):
@@ -36,9 +36,9 @@ def find_costliest_call(
     """
     wanted = set(parts)
     mine = Ledger(
-        entry for entry in ledger.entries if (entry.part in wanted if wanted else entry.part not in _PAID_ONCE)
+        entry for entry in ledger.entries if (entry.part in wanted if wanted else entry.part not in PAID_ONCE)
     )
-    sites = mine.find_call_sites(max(at_least, MIN_BETWEEN * ledger.total))
+    sites = mine.find_call_sites(at_least)
     if not sites:
         return None
     name = name_call(sites[0].frame, evidence.source(sites[0].frame.file))
@@ -46,13 +46,13 @@ def find_costliest_call(
         return None
     times = count_times(evidence, sites[0].place)
     often = f", called at least {times} times" if times >= _OFTEN else ""
-    return NamedCall(sites[0], f"{name} ({_name_place(sites[0].where)}){often}")
+    return NamedCall(sites[0], f"{name} ({name_place(sites[0].where)}){often}")
 
 
 def list_calls(evidence: Evidence, findings: Sequence[Finding]) -> tuple[CallTime, ...]:
     """Return the call sites that took 2 % of the run or more, the costliest first, with the findings that own them."""
     ledger = evidence.run_ledger
-    mine = Ledger(entry for entry in ledger.entries if entry.part not in _PAID_ONCE)
+    mine = Ledger(entry for entry in ledger.entries if entry.part not in PAID_ONCE)
     every = frozenset(range(len(ledger.entries)))
     owners = []
     for finding in findings:
@@ -81,15 +81,15 @@ def list_calls(evidence: Evidence, findings: Sequence[Finding]) -> tuple[CallTim
 
 
 def count_times(evidence: Evidence, place: Place) -> int:
-    """Return how many separate times a line was seen to run: samples in a row count as one time."""
+    """Return how many separate times a line was seen to run, at least; 0 if that is not known.
+
+    Samples in a row count as one time. Only samples of code below the script's top level count: while the main thread
+    waits, another thread may be sampled, and that does not end a call.
+    """
     times, before = 0, False
     for _, stack in evidence.log.inside(evidence.log.whole):
-        here = any((frame.file, frame.line) == place for frame in stack.frames)
-        times += here and not before
-        before = here
+        if stack.frames and stack.frames[0].name == "<module>":
+            here = any((frame.file, frame.line) == place for frame in stack.frames)
+            times += here and not before
+            before = here
     return times
-
-
-def _name_place(span: SourceSpan) -> str:
-    """Return ``train.py:12``."""
-    return f"{span.file.rpartition('/')[2]}:{span.line}"

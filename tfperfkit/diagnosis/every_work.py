@@ -16,7 +16,7 @@ from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.rules import apply, apply_last
 from tfperfkit.diagnosis.same_time import fold_same_time
 from tfperfkit.model import Basis, Elsewhere, Family, Finding, RunStatus
-from tfperfkit.records.parts import RunPart
+from tfperfkit.records.parts import PAID_ONCE
 from tfperfkit.rule import Evidence
 
 _PARTS_OF_THE_RUN: tuple[Basis, ...] = ("step", "turn")
@@ -87,14 +87,12 @@ def _find_scopes(run: Evidence, work: Sequence[Evidence]) -> Callable[[Finding],
 _CUT: tuple[RunStatus, ...] = ("interrupted", "killed", "running")
 _STEP: tuple[str, Basis] = ("", "step")
 _TURN: tuple[str, Basis] = ("", "turn")
-#: Parts of a run that take no longer if the run is longer.
-_ONCE: tuple[RunPart, ...] = ("imports", "ending", "tfperf")
 
 
 def _repeated_share(run: Evidence) -> float:
     """Return the share of the run that is not paid once, however long it is; 0 if that is not known."""
     account = run.run_account
-    return 1 - account.seconds_of(*_ONCE) / account.total_s if account is not None and account.total_s > 0 else 0.0
+    return 1 - account.seconds_of(*PAID_ONCE) / account.total_s if account is not None and account.total_s > 0 else 0.0
 
 
 def _training_shares(run: Evidence, wall_s: float) -> dict[tuple[str, Basis], float]:

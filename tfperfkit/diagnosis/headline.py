@@ -9,13 +9,14 @@ from tfperfkit.diagnosis.call_sites import find_costliest_call
 from tfperfkit.diagnosis.doubts import find_open_question, find_single_line
 from tfperfkit.diagnosis.headroom import is_a_try, is_less, large
 from tfperfkit.diagnosis.other_training import other_trainings
+from tfperfkit.diagnosis.places import name_place
 from tfperfkit.diagnosis.rank_samples import sampled
 from tfperfkit.diagnosis.small import is_small
 from tfperfkit.ledger.compute import has_long_operations, is_compute
 from tfperfkit.ledger.computed_lines import ComputedLine, computed_lines, computed_parts
 from tfperfkit.ledger.library_work import find_library_work
 from tfperfkit.ledger.part_lines import find_part_lines
-from tfperfkit.model import MIN_BETWEEN, Finding, RunAccount, SourceSpan, StepAccount
+from tfperfkit.model import MIN_BETWEEN, Finding, RunAccount, StepAccount
 from tfperfkit.offers import ComputedStep, FunctionCalls, FunctionCosts, LayerWork, StepBreakdown
 from tfperfkit.records.parts import PARTS, PLACED, RUN_PARTS, PartName, RunPart, words_of
 from tfperfkit.rule import Evidence
@@ -152,7 +153,7 @@ def _most_of_it(evidence: Evidence, part: PartName) -> str:
     if call is not None:
         return f", {100 * call.site.value / whole:.0f} % of that in {call.words}"
     lines = find_part_lines(ledger, part)
-    return f" ({_name_place(lines[0])})" if lines else ""
+    return f" ({name_place(lines[0])})" if lines else ""
 
 
 def _waits_for_others(evidence: Evidence) -> str:
@@ -231,7 +232,7 @@ def _computed_at(evidence: Evidence) -> str:
 def _computes_what(line: ComputedLine) -> str:
     """Return the place, its operations, and what bounds most of their time if that is the machine's limit."""
     bound_by = f"; bound by {line.bound}" if line.is_bound_by_machine else ""
-    return f"{_name_place(line.where)}: {line.join_types()}{bound_by}"
+    return f"{name_place(line.where)}: {line.join_types()}{bound_by}"
 
 
 def _saw_another(evidence: Evidence) -> bool:
@@ -253,7 +254,7 @@ def of_the_run(
     if name in _NOT_A_CAUSE or taken <= longer_than_s or (name in _REPEATED and taken <= 2 * work_s):
         return ""
     line = next(iter(account.lines.get(name, ())), None) if name in PLACED else None
-    at = f" ({_name_place(line.where)})" if line is not None and line.seconds >= taken / 2 else ""
+    at = f" ({name_place(line.where)})" if line is not None and line.seconds >= taken / 2 else ""
     if name == "imports":
         first = sorted(account.imports_s.items(), key=lambda item: -item[1])[:3]
         slowest = ", ".join(f"{package} {each:.1f} s" for package, each in first if each >= 0.1 * taken)
@@ -310,12 +311,7 @@ def _say_first(finding: Finding) -> str:
 
 def _in_brackets(finding: Finding) -> str:
     """Return the first place of a finding in brackets; "" if it has none."""
-    return f" ({_name_place(finding.where[0])})" if finding.where else ""
-
-
-def _name_place(span: SourceSpan) -> str:
-    """Return ``train.py:12``."""
-    return f"{span.file.rpartition('/')[2]}:{span.line}"
+    return f" ({name_place(finding.where[0])})" if finding.where else ""
 
 
 def bound(evidence: Evidence) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from tfperfkit import calibration
+from tfperfkit.diagnosis.places import name_place
 from tfperfkit.model import SourceSpan
 from tfperfkit.records.samples import Place, Stack
 from tfperfkit.records.steps import Step
@@ -82,8 +83,8 @@ def notes(evidence: Evidence) -> tuple[str, ...]:
     options = " ".join(f"--window {each.probe}={begin}:{_WINDOW_STEPS}" for each, begin in proposed)
     first = found[0]
     return (
-        f"The windows saw the training at {_name_place(first.seen)}, {100 * first.seen_share:.0f} % of the steps' "
-        f"time. The one at {_name_place(first.main)} has {100 * first.main_share:.0f} %, and nothing looked inside "
+        f"The windows saw the training at {name_place(first.seen)}, {100 * first.seen_share:.0f} % of the steps' "
+        f"time. The one at {name_place(first.main)} has {100 * first.main_share:.0f} %, and nothing looked inside "
         f"of its compiled functions. To look there: {options}",
     )
 
@@ -100,8 +101,3 @@ def _common(paths: Sequence[tuple[Place, ...]]) -> tuple[Place, ...]:
     """The frames that all paths begin with, at the same lines."""
     together = zip(*paths, strict=False) if paths else ()
     return tuple(frames[0] for frames in itertools.takewhile(lambda frames: len(set(frames)) == 1, together))
-
-
-def _name_place(span: SourceSpan) -> str:
-    """Return ``train.py:12``."""
-    return f"{span.file.rpartition('/')[2]}:{span.line}"

@@ -154,6 +154,8 @@ PLACED: tuple[RunPart, ...] = (
     "freeing",
     "children",
 )
+#: Parts that take no longer if the run is longer, and that no call of the user's can shorten.
+PAID_ONCE: tuple[RunPart, ...] = ("imports", "ending", "tfperf")
 #: The parts that a trace tells on the training thread.
 TRACED: tuple[PartName, ...] = tuple(part for part, words in PARTS.items() if words.traced)
 _PART_OF: dict[str, PartName] = {**{part: part for part in PARTS}, "summary": "saving"}

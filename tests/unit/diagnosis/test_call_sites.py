@@ -23,12 +23,13 @@ SOURCE = "\n".join(
         "    rows = [value * 2 for value in values]",
     ]
 )
+TOP = Frame(FILE, 1, "<module>", 9, None, ())
 TRAIN = Frame(FILE, 5, "train", 6, (6, 6, 4, 40), ("keras.src.trainer:fit",))
 EXPORT = Frame(FILE, 3, "on_epoch_end", 4, (4, 4, 8, 33), ("keras.src.models.model:export",))
 ROWS = Frame(FILE, 5, "train", 7, None, ())
-TRACES, SAVES = (Stack((TRAIN, EXPORT), "keras", doing, "callback") for doing in ("tracing", "saving"))
-FITS = Stack((TRAIN,), "keras", "graph")
-OWN = Stack((ROWS,), "", "python")
+TRACES, SAVES = (Stack((TOP, TRAIN, EXPORT), "keras", doing, "callback") for doing in ("tracing", "saving"))
+FITS = Stack((TOP, TRAIN), "keras", "graph")
+OWN = Stack((TOP, ROWS), "", "python")
 
 
 def log_of(*stacks: Stack) -> SampleLog:
@@ -62,7 +63,14 @@ def test_the_user_s_own_python_is_named_as_before() -> None:
 def test_times_that_a_line_ran_are_told_apart_by_what_was_seen_in_between() -> None:
     made = make_evidence(log=log_of(TRACES, SAVES, FITS, SAVES, FITS, FITS, TRACES))
     assert count_times(made, (FILE, 4)) == 3
-    assert count_times(made, (FILE, 6)) == 1 and count_times(made, (FILE, 9)) == 0
+    assert count_times(made, (FILE, 6)) == 1 and count_times(made, (FILE, 99)) == 0
+
+
+def test_a_thread_that_is_sampled_while_a_call_waits_does_not_end_the_call() -> None:
+    worker = Stack((Frame(FILE, 20, "work", 21, None, ()),), "", "python")
+    made = make_evidence(log=log_of(*[SAVES, worker] * 20, FITS, SAVES))
+    assert count_times(made, (FILE, 4)) == 2
+    assert count_times(made, (FILE, 21)) == 0, "two threads may be in it at once"
 
 
 def test_a_part_without_an_owner_is_reported_by_the_call_that_takes_it() -> None:

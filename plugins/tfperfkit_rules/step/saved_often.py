@@ -148,7 +148,18 @@ def _make_finding(evidence: Evidence, found: _Saves, share: float) -> Finding:
             "All of it is below these lines, whatever it does: an export traces the model's functions again and then "
             "writes files."
         ),
-        absorbs_here=("STP001", "STP003", "STP008", "RET003", "RET008", "RET012", "RET014", "SYN001", "LIN001"),
+        absorbs_here=(
+            "STP001",
+            "STP003",
+            "STP008",
+            "STP017",
+            "RET003",
+            "RET008",
+            "RET012",
+            "RET014",
+            "SYN001",
+            "LIN001",
+        ),
         parts=("saving", "tracing", "dispatch"),
     )
 

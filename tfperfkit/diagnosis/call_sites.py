@@ -53,17 +53,18 @@ def list_calls(evidence: Evidence, findings: Sequence[Finding]) -> tuple[CallTim
     """Return the call sites that took 2 % of the run or more, the costliest first, with the findings that own them."""
     ledger = evidence.run_ledger
     mine = Ledger(entry for entry in ledger.entries if entry.part not in PAID_ONCE)
-    every = frozenset(range(len(ledger.entries)))
+    every = frozenset(range(len(mine.entries)))
     owners = []
     for finding in findings:
         claim = (finding.share_of_run or 0.0) * ledger.total
         if finding.severity != "info" and claim:
-            owners.append((finding.code, claim, find_owned(finding, ledger, every, claim)))
+            owners.append((finding.code, claim, find_owned(finding, mine, every, claim)))
     found = []
     for site in mine.find_call_sites(_MIN_LISTED * ledger.total)[:_MAX_LISTED] if ledger.total else ():
-        below = ledger.find_below([site.place])
         codes = [
-            code for code, claim, owned in owners if min(claim, ledger.add_up(owned & below)) >= EXPLAINS * site.value
+            code
+            for code, claim, owned in owners
+            if min(claim, mine.add_up(owned & site.entries)) >= EXPLAINS * site.value
         ]
         found.append(
             CallTime(

@@ -28,12 +28,13 @@ class Entry(NamedTuple):
 class CallSite(NamedTuple):
     """A line of the user's code and what it calls. ``frame``: the costliest of the line. ``value``: inclusive time in
     the unit of the ledger. ``parts``: the same by part, the largest first. ``callers``: the user's frames on the way to
-    the line, outermost first."""
+    the line, outermost first. ``entries``: the numbers of the ledger's entries that ``value`` adds up."""
 
     frame: Frame
     value: float
     parts: Mapping[str, float]
     callers: tuple[Frame, ...]
+    entries: frozenset[int]
 
     @property
     def place(self) -> Place:
@@ -128,4 +129,6 @@ class Ledger:
         parts: Counter[str] = Counter()
         for number in numbers:
             parts[self.entries[number].part] += self.entries[number].value  # type: ignore[assignment]
-        return CallSite(frames[depth], self.add_up(numbers), dict(parts.most_common()), frames[:depth])
+        return CallSite(
+            frames[depth], self.add_up(numbers), dict(parts.most_common()), frames[:depth], frozenset(numbers)
+        )

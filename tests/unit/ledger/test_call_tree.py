@@ -73,3 +73,5 @@ def test_no_moment_counts_for_two_call_sites(rows: list[tuple[float, list[int]]]
     assert all(lower <= site.value <= ledger.inclusive(*site.place) + 1e-9 for site in sites)
     assert sum(site.value for site in sites) <= ledger.total + 1e-9
     assert all(sum(site.parts.values()) == pytest.approx(site.value) for site in sites)
+    assert all(ledger.add_up(site.entries) == pytest.approx(site.value) for site in sites)
+    assert sum(len(site.entries) for site in sites) == len(frozenset().union(*(site.entries for site in sites)))

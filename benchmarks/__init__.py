@@ -1,1 +1,1 @@
-"""What tfperfkit costs, as ratios measured in turn. ``make bench`` runs it; docs/overhead.md has the result."""
+"""What tfperfkit costs, as ratios measured in turn. ``make bench`` runs it; results/overhead.md has the result."""

@@ -202,7 +202,7 @@ def main() -> None:
     parser.add_argument("--no-run", action="store_true", help="only judge again and write the table")
     parser.add_argument("--timeout", type=float, default=TIMEOUT, help="seconds for a script (default: %(default)s)")
     parser.add_argument("--state", type=Path, default=STATE, help="where results are kept (default: %(default)s)")
-    parser.add_argument("--out", type=Path, help="write the table as Markdown, e.g. docs/accuracy.md")
+    parser.add_argument("--out", type=Path, help="write the table as Markdown, e.g. benchmarks/results/accuracy.md")
     options = parser.parse_args()
 
     everything = cases()

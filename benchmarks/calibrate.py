@@ -201,7 +201,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write what was measured, with all points")
     parser.add_argument("--page", type=Path, metavar="FILE", help="measure nothing, write the page of numbers in use")
     arguments = parser.parse_args()
-    source = ROOT / "docs" / "calibration.md"
+    source = ROOT / "benchmarks" / "results" / "calibration.md"
     if arguments.page:
         if arguments.page.resolve() == source:
             parser.error(f"{arguments.page} gets its tables when the site is made: name another file")

@@ -2,7 +2,7 @@
 
 A finding is made as the report should have it: the first code that is accepted, at the planted lines. Counted is an
 experiment whose candidates name that finding and, where they name a function or a statement, find it in the script.
-Prints the words that the site has in ``docs/proof.md``; ``--each``: every fault first.
+Prints the words that the site has in ``benchmarks/results/proof.md``; ``--each``: every fault first.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _finds_its_place(case: Case, variant: Variant) -> bool:
 
 
 def words(found: list[Covered]) -> str:
-    """As they stand in ``docs/proof.md``."""
+    """As they stand in ``benchmarks/results/proof.md``."""
     fixed = [item for item in found if item.fixes]
     ceiling = [item for item in found if item.ceilings and not item.fixes]
     without = [item for item in found if not item.fixes and not item.ceilings]

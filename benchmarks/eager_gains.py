@@ -2,7 +2,7 @@
 
 Each script of ``benchmarks/eager_loops/SET`` has ``step`` and ``batches``. One ``tfperf run`` of it gives the
 prediction; then another process takes its steps, eager and compiled, in turn, in plain Python. Printed is what stands
-in ``docs/gains.md``: the predicted factor with its range, and the measured one, of mean steps over six blocks.
+in ``results/gains.md``: the predicted factor with its range, and the measured one, of mean steps over six blocks.
 """
 
 from __future__ import annotations

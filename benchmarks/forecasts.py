@@ -1,7 +1,7 @@
 """How far predictions come true: ``python -m benchmarks.forecasts [--out FILE] [--picture FILE]``.
 
 Reads the predictions and the measured gains that the documents hold (``benchmarks.stored_pairs``), scores them as
-forecasts are, by rule, and writes ``docs/forecasts.md`` and its picture. It runs nothing; what is measured anew comes
+forecasts are, by rule, and writes ``results/forecasts.md`` with its picture. It runs nothing; new measurements come
 into the tables of the documents first.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.scatter import Point, scatter
-from benchmarks.stored_pairs import DOCS, Pair, at_hand, first_sight
+from benchmarks.stored_pairs import RESULTS, Pair, at_hand, first_sight
 
 NEAR = 1.5
 #: What stands in the page from here on is written by hand, and kept.
@@ -37,8 +37,8 @@ reached, "at most" that was not passed. An interval of 80 % holds four of five."
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.forecasts", description=__doc__)
-    parser.add_argument("--out", type=Path, default=DOCS / "forecasts.md", help="the page (default: %(default)s)")
-    parser.add_argument("--picture", type=Path, default=DOCS / "pictures" / "forecasts.svg", help="(%(default)s)")
+    parser.add_argument("--out", type=Path, default=RESULTS / "forecasts.md", help="the page (default: %(default)s)")
+    parser.add_argument("--picture", type=Path, default=RESULTS / "forecasts.svg", help="(%(default)s)")
     options = parser.parse_args()
     first, known = first_sight(), at_hand()
     before = options.out.read_text(encoding="utf-8") if options.out.exists() else ""
@@ -50,7 +50,7 @@ def main() -> None:
 def page(first: Sequence[Pair], known: Sequence[Pair]) -> str:
     """The document, up to what is written by hand."""
     lines = ["# How far predictions come true", "", INTRODUCTION, ""]
-    lines += ["![Predicted against measured](pictures/forecasts.svg)", "", MEANING, ""]
+    lines += ["![Predicted against measured](forecasts.svg)", "", MEANING, ""]
     lines += ["## At first sight, by rule", "", *_table(first, [(code, "code") for code in _codes(first)]), ""]
     batches = list(dict.fromkeys(pair.batch for pair in first))
     lines += ["## At first sight, by batch", "", *_table(first, [(batch, "batch") for batch in batches]), ""]

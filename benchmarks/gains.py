@@ -211,8 +211,8 @@ def main() -> None:
     parser.add_argument("--no-run", action="store_true", help="report the kept runs again")
     parser.add_argument("--rounds", type=int, default=2, help="of plain python, 0: the authors' figures")
     parser.add_argument("--keep", type=Path, default=KEEP, help="where runs are kept (default: %(default)s)")
-    parser.add_argument("--out", type=Path, help="write the page, e.g. docs/gains.md")
-    parser.add_argument("--picture", type=Path, help="write the picture, e.g. docs/pictures/gains.svg")
+    parser.add_argument("--out", type=Path, help="write the page, e.g. benchmarks/results/gains.md")
+    parser.add_argument("--picture", type=Path, help="write the picture, e.g. benchmarks/results/gains.svg")
     parser.add_argument("--json", type=Path, help="write the scores as JSON")
     options = parser.parse_args()
 

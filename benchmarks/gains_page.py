@@ -88,7 +88,7 @@ def page(scores: Sequence[Score], total: int) -> str:
     known = sorted(scores, key=lambda item: (item.code or "~", item.name))
     priced = [item for item in known if item.judged]
     told = INTRODUCTION.format(run=len(scores), total=total)
-    lines = ["# Do predicted gains come true?", "", told, "", "![Predicted against measured](pictures/gains.svg)", ""]
+    lines = ["# Do predicted gains come true?", "", told, "", "![Predicted against measured](gains.svg)", ""]
     lines += ["## By rule", "", MEANING, ""]
     lines += ["| rule | scripts | held | within 1.3 times | too low | too high | bias | width as printed |"]
     lines += ["|---|---|---|---|---|---|---|---|"]

@@ -1,6 +1,6 @@
 """The reference GAN, stage by stage: what tfperf predicted on each, and what the change that it named gained.
 
-    python -m benchmarks.ladder [ROUNDS]      writes docs/gan-ladder.md's table to stdout
+    python -m benchmarks.ladder [ROUNDS]      writes benchmarks/results/gan-ladder.md's table to stdout
 
 Each pair of stages is timed in turn (A B A B ...) under plain python, by the times that the trainer itself prints.
 """

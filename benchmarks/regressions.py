@@ -2,8 +2,8 @@
 
 ``python -m benchmarks.regressions [--turns N] [--time 90s] [--until HH:MM] [--out FILE]``: the repository and the five
 kinds of ``tests/regressions``, and the commit that changes nothing, each once a turn, in random order, each in a
-repository of its own. Prints a line of JSON for each check, then the words of ``docs/proof.md``; ``--read FILE``: the
-words alone.
+repository of its own. Prints a line of JSON for each check, then the words of ``results/proof.md``; ``--read FILE``:
+the words alone.
 
 With ``--out`` it may be interrupted and started again: what stands in the file counts as done, and ``--turns`` is how
 many there shall be in all. A check that was under way is made again.

@@ -1,7 +1,7 @@
 """Predictions and what was measured, as the documents hold them: the tables are the store, nothing is copied.
 
-Of first sight are the right first findings of the blind batches (``docs/blind-trials.md``); those of scripts that
-rules were written with stand in ``docs/gains.md``.
+Of first sight are the right first findings of the blind batches (``results/blind-trials.md``); those of scripts that
+rules were written with stand in ``results/gains.md``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-DOCS = Path(__file__).parents[1] / "docs"
+RESULTS = Path(__file__).parent / "results"
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _RANGE = re.compile(rf"(?:{_NUMBER} \()?{_NUMBER} to {_NUMBER}")
 _BOUND = re.compile(rf"(at least|at most) {_NUMBER}")
@@ -67,7 +67,7 @@ def first_sight(text: str | None = None) -> list[Pair]:
     """The right first findings of all blind batches, a prediction or none, in the order of the tables. Where a table
     has what the finding saves of the whole script, which is what was measured, that is the prediction."""
     found, batch = [], ""
-    for line in (text or (DOCS / "blind-trials.md").read_text(encoding="utf-8")).splitlines():
+    for line in (text or (RESULTS / "blind-trials.md").read_text(encoding="utf-8")).splitlines():
         if line.startswith("## "):
             batch = line[3:].split()[0].lower()
         cells = _cells(line)
@@ -80,7 +80,7 @@ def at_hand(text: str | None = None) -> list[Pair]:
     """Those of the fault collection, and of blind scripts run again: rules were written or mended with them at hand.
     Predictions of steps stand beside steps; those of the script have no range of their own in the table."""
     found = []
-    for line in (text or (DOCS / "gains.md").read_text(encoding="utf-8")).splitlines():
+    for line in (text or (RESULTS / "gains.md").read_text(encoding="utf-8")).splitlines():
         cells = _cells(line)
         if len(cells) != 8 or cells[1] not in ("collection", "first", "second", "third"):
             continue

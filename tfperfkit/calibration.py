@@ -1,7 +1,7 @@
 """Numbers that rules decide or predict by: a value, its unit, what it is and where it comes from.
 
 A rule states such a number in its own file and takes ``.value`` of it, so that anyone can ask where it comes from and
-measure it again. ``docs/calibration.md`` is collected from all modules that state one. ``python -m
+measure it again. ``benchmarks/results/calibration.md`` is collected from all modules that state one. ``python -m
 benchmarks.calibrate``, in a checkout, measures the physical ones again. The numbers of the core, which rules use
 through ``tfperfkit.gain``, are in this module.
 """
@@ -93,7 +93,7 @@ WINDOW_ERROR = Threshold(
     0.02,
     "share",
     "error of a share that was measured exactly",
-    Chosen("the cost of the sampler while windows are open, 2 % of a CPU core (docs/overhead.md)"),
+    Chosen("the cost of the sampler while windows are open, 2 % of a CPU core (benchmarks/results/overhead.md)"),
 )
 SELDOM_SHARE = Threshold(
     SEVERITY_MEDIUM.value,

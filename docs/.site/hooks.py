@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 _SHIM = re.compile(r"<script src=[\"']?https://[^>]*iframe-worker[^>]*></script>")
+#: Folders of pages that the site has without an entry in its navigation or its search.
+_UNLISTED = ("results/", "design/")
 _FILE = re.compile(r"^(```\w+) +(\w[^\n\"`=]*)$", re.MULTILINE)
 _ROOT = Path(__file__).resolve().parents[2]
 _WORKER = Path(__file__).with_name("worker.js")
@@ -32,8 +34,27 @@ def _unfolded(entry: Any, root: Path) -> Any:
     return [page.relative_to(root).as_posix() for page in sorted((root / entry).glob("*.md"))]
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
+def on_files(files: Any, config: Any) -> Any:
+    """Add the records of measurements, ``benchmarks/results``, as the folder ``results``."""
+    from mkdocs.structure.files import File
+
+    for path in sorted((_ROOT / "benchmarks" / "results").iterdir()):
+        content = path.read_bytes() if path.suffix != ".md" else _site_links(path.read_text(encoding="utf-8"))
+        files.append(File.generated(config, f"results/{path.name}", content=content))
+    return files
+
+
+def _site_links(markdown: str) -> str:
+    """Return a page of the records with links as the site has them."""
+    return markdown.replace("](../../docs/", "](../")
+
+
+def on_page_markdown(markdown: str, page: Any = None, **_: Any) -> str:
     """Called with a page's source: a block's file becomes its title, which GitHub can't be given."""
+    if page is not None:
+        if page.file.src_uri.startswith(_UNLISTED):
+            page.meta["search"] = {"exclude": True}
+        markdown = markdown.replace("../benchmarks/results/", "results/")
     if str(_ROOT) not in sys.path:
         sys.path.insert(0, str(_ROOT))
     from benchmarks.collected import fill_in

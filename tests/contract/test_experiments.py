@@ -62,5 +62,5 @@ def test_the_published_coverage_counts_every_fault() -> None:
     from benchmarks.collected import fill_in
     from benchmarks.coverage import cases
 
-    page = fill_in((ROOT / "docs" / "proof.md").read_text(encoding="utf-8"))
+    page = fill_in((ROOT / "benchmarks" / "results" / "proof.md").read_text(encoding="utf-8"))
     assert f" of {sum(not case.healthy for case in cases())} faults" in page

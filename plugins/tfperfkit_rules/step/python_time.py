@@ -361,7 +361,7 @@ MIN_TIMED_MS = Threshold(
     0.1,
     "ms",
     "minimum time of a line of C code for line_profiler's time to be used instead of samples",
-    Derived("measuring a line costs a microsecond at most (docs/overhead.md: 0.1 us become 1): a hundredth of it"),
+    Derived("measuring a line costs a microsecond at most (results/overhead.md: 0.1 us become 1): a hundredth of it"),
 )
 
 

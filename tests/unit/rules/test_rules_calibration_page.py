@@ -38,8 +38,8 @@ def test_the_site_has_a_row_for_each_number(calibrate) -> None:
     assert spec is not None and spec.loader is not None
     hooks = module_from_spec(spec)
     spec.loader.exec_module(hooks)
-    source = (ROOT / "docs" / "calibration.md").read_text()
-    assert "| `" not in source, "the tables are made with the site: restore docs/calibration.md"
+    source = (ROOT / "benchmarks" / "results" / "calibration.md").read_text()
+    assert "| `" not in source, "the tables are made with the site: restore benchmarks/results/calibration.md"
     page = hooks.on_page_markdown(source)
     stated = [name.rpartition(".")[2] for name, _ in calibrate.numbers()]
     assert re.findall(r"^\| `([A-Z0-9_]+)` \|", page, re.MULTILINE) == stated and len(stated) > 400
@@ -57,7 +57,7 @@ def test_the_modules_with_measures_are_those_that_are_run(calibrate) -> None:
 
 
 def test_the_page_itself_is_not_overwritten(calibrate, monkeypatch, capsys) -> None:
-    monkeypatch.setattr("sys.argv", ["calibrate", "--page", str(ROOT / "docs" / "calibration.md")])
+    monkeypatch.setattr("sys.argv", ["calibrate", "--page", str(ROOT / "benchmarks" / "results" / "calibration.md")])
     with pytest.raises(SystemExit, match="2"):
         calibrate.main()
     assert "name another file" in capsys.readouterr().err

@@ -1,7 +1,7 @@
 """What a killed rank leaves: of two real workers one is killed (SIGKILL) at a random moment, time after time; then the
 report is asked for both parts.
 
-    python -m benchmarks.rank_deaths [--times 30] [--seed 0] [--page docs/distributed.md]
+    python -m benchmarks.rank_deaths [--times 30] [--seed 0] [--page benchmarks/results/ranks.md]
 
 Of four moments one lies in the first seconds of the worker's process, in which TensorFlow is imported and the workers
 find each other, and three after a step that was drawn. What each worker had done by then stands in a file that it

@@ -1,6 +1,6 @@
 """What tfperf costs each of two ranks, and one process: the same script in turn without and with it, pair after pair.
 
-    python -m benchmarks.rank_overhead [--pairs 5] [--steps 1800] [--page docs/distributed.md]
+    python -m benchmarks.rank_overhead [--pairs 5] [--steps 1800] [--page benchmarks/results/ranks.md]
 
 After the windows, first while samples are dense (8 s) and then when they are not, and in the whole run: the time of a
 step, and the processor time of the process in it, as the workers themselves note them. Workers are real:

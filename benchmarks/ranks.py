@@ -1,7 +1,7 @@
 """Whether the report of all ranks names the late one and why: ten delays planted in one of two workers, and ten
 pairs in which nobody is late, most of them with the same delay in both.
 
-    python -m benchmarks.ranks [--only KIND] [--page docs/distributed.md]
+    python -m benchmarks.ranks [--only KIND] [--page benchmarks/results/ranks.md]
 
 Workers are real: MultiWorkerMirroredStrategy over gRPC on this machine's loopback, by ``tfperf launch``.
 """

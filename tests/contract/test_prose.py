@@ -20,7 +20,31 @@ NOT_YET = (
     "CONTRIBUTING.md",
     "SECURITY.md",
 )
-DONE = ("docs/trust.md", "docs/index.md", "docs/testing.md")
+DONE = (
+    "docs/trust.md",
+    "docs/index.md",
+    "docs/testing.md",
+    "docs/fixing.md",
+    "docs/proving.md",
+    "docs/comparing.md",
+    "docs/checking.md",
+    "docs/notebooks.md",
+    "docs/distributed.md",
+    "docs/reading-traces.md",
+    "docs/viewing.md",
+    "docs/long-runs.md",
+    "docs/children.md",
+    "docs/compatibility.md",
+    "docs/transparency.md",
+    "docs/tutorial.md",
+    "docs/watch.md",
+    "docs/trackers.md",
+    "docs/agents.md",
+    "docs/html-report.md",
+    "docs/api.md",
+    "docs/design-notes.md",
+    "docs/symptoms/",
+)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +84,9 @@ def test_code_is_checked_in_comments_docstrings_and_sentences(tmp_path: Path, mo
 
 def test_the_project_is_written_in_plain_english() -> None:
     paths = [
-        path for path in files() if not (name := path.relative_to(ROOT).as_posix()).startswith(NOT_YET) or name in DONE
+        path
+        for path in files()
+        if not (name := path.relative_to(ROOT).as_posix()).startswith(NOT_YET) or name.startswith(DONE)
     ]
     assert len(paths) > 3
     assert find_all(paths) == []

@@ -57,7 +57,7 @@ def one_finding(report: Report, identity: str) -> str:
     else:
         raise UsageError(f"no finding {identity!r:.80} in that run: {', '.join(found) or 'it has none'}")
     if page is not None:
-        made += f"\npage: {page}\n\n{page.read_text(encoding='utf-8', errors='replace').strip()}\n"
+        made += f"\npage: {page}\n\n{pages.shorten(pages.read(page)).strip()}\n"
     return made if len(made) <= LIMIT else made[:LIMIT].rpartition("\n")[0] + "\n(cut here)\n"
 
 

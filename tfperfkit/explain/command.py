@@ -11,6 +11,7 @@ from typing import TextIO
 
 from tfperfkit.errors import UsageError
 from tfperfkit.explain import glossary, pages
+from tfperfkit.explain.detection import fill_in_detection
 from tfperfkit.report.terminal import Screen, terminal_of
 from tfperfkit.report.text import visible
 
@@ -18,10 +19,13 @@ _WIDTH = 100
 _NEAREST = 4
 
 
-def explain(words: Sequence[str]) -> None:
-    """Print what the words (one topic) mean; raises UsageError with the nearest topics where nothing is called so."""
+def explain(words: Sequence[str], *, full: bool = False) -> None:
+    """Print what the words (one topic) mean. ``full``: with how a finding is detected.
+
+    Raises UsageError with the nearest topics if nothing is called so.
+    """
     topic = " ".join(words).strip()
-    show("\n\n".join(text.strip() for text in _texts(topic)), sys.stdout)
+    show("\n\n".join(text.strip() for text in _texts(topic, full=full)), sys.stdout)
 
 
 def list_topics() -> None:
@@ -76,9 +80,9 @@ def _formatted(text: str, screen: Screen, file: TextIO) -> None:
     ).print(Page(text, code_theme="ansi_light", hyperlinks=False))
 
 
-def _texts(topic: str) -> Iterator[str]:
+def _texts(topic: str, *, full: bool) -> Iterator[str]:
     code = topic.upper()
-    found = [_page(page) for name, page in pages.findings().items() if name == code]
+    found = [_finding(page, full=full) for name, page in pages.findings().items() if name == code]
     if not found:
         found = [entry.markdown for entry in glossary.find(_entries(), topic)]
         if glossary.plain(topic) in pages.REPORT_NAMES:
@@ -105,6 +109,11 @@ def _unknown(topic: str) -> str:
 
 def _entries() -> tuple[glossary.Entry, ...]:
     return glossary.parse(_page(pages.root() / pages.GLOSSARY))
+
+
+def _finding(page: Path, *, full: bool) -> str:
+    text = _page(page)
+    return fill_in_detection(text) if full else pages.shorten(text)
 
 
 def _page(page: Path) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from tfperfkit.explain.front_matter import read_front_matter, without_front_matter
 from tfperfkit.registry import GROUP as PROBES
 from tfperfkit.registry import installed
 
@@ -17,6 +18,8 @@ RULES = "tfperfkit.rules"
 _CODE = re.compile(r"[A-Z]{2,5}\d{3}")
 _OWN = Path(__file__).resolve().parent / "pages"
 _CHECKOUT = Path(__file__).resolve().parents[2] / "docs"
+#: What follows "How to verify" on the page of a finding.
+_MORE = re.compile(r"^(?=<!-- collected: detection |## See also$)", re.MULTILINE)
 GLOSSARY = "glossary.md"
 #: A page that goes through a whole report, and what it is asked for by.
 REPORT, REPORT_NAMES = "reading-a-report.md", ("report", "reading a report")
@@ -46,14 +49,23 @@ def probes() -> dict[str, Path]:
 
 
 def title(page: Path) -> str:
-    """The first heading, without the code before it."""
-    first = read(page).lstrip().partition("\n")[0]
+    """The title that the page's front matter states, else its first heading without the code before it."""
+    text = page.read_text(encoding="utf-8", errors="replace")
+    stated = read_front_matter(text)
+    if stated is not None:
+        return stated.title
+    first = text.lstrip().partition("\n")[0]
     return first.lstrip("# ").removeprefix(f"{page.stem}: ").strip()
 
 
 def read(page: Path) -> str:
-    """The text of a page; raises OSError."""
-    return page.read_text(encoding="utf-8", errors="replace")
+    """The text of a page without its front matter; raises OSError."""
+    return without_front_matter(page.read_text(encoding="utf-8", errors="replace"))
+
+
+def shorten(page: str) -> str:
+    """A finding's page up to how to verify the change, without how the finding is detected."""
+    return _MORE.split(page, maxsplit=1)[0].rstrip() + "\n"
 
 
 def _by_name(folder: Path) -> dict[str, Path]:
@@ -74,11 +86,11 @@ def _foreign() -> Iterator[Path]:
 
 
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-_SECTION = re.compile(r"^## Fix\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+_SECTION = re.compile(r"^## (?:Use instead|Fix)\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
 
 
 def examples(code: str) -> tuple[tuple[str, str], ...]:
-    """(language, code) of each block under "Fix" on the page of a finding; () without such a page. Raises OSError."""
+    """(language, code) of each block under "Use instead" on the page of a finding; () without one. Raises OSError."""
     page = findings().get(code)
     section = _SECTION.search(read(page)) if page is not None else None
     return tuple(_BLOCK.findall(section.group(1))) if section else ()

@@ -36,7 +36,7 @@ class WholeSort(GraphRule[SortedRow]):
     """Recognised by the slices with fixed bounds that what was sorted goes into, and nothing else."""
 
     code = "GRF013"
-    title = "All is sorted, and only the first few are used"
+    title = "Full sort where tf.math.top_k is enough"
     remedy = ReplaceOps("top_k")
 
     def find(self, view: View) -> Iterator[SortedRow]:

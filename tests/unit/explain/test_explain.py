@@ -79,9 +79,20 @@ def test_a_whole_report(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_through_a_pipe_the_page_comes_as_it_is_written(capsys: pytest.CaptureFixture[str]) -> None:
-    command.explain(["bat001"])
+    command.explain(["grf013"])
     text = capsys.readouterr().out
-    assert text.strip() == (pages.root() / "findings" / "BAT001.md").read_text(encoding="utf-8").strip()
+    page = (pages.root() / "findings" / "GRF013.md").read_text(encoding="utf-8")
+    assert text.startswith("# GRF013 · ") and "\n## How to verify\n" in text
+    assert "typical_gain" in page and "typical_gain" not in text
+    assert "## See also" in page and "## See also" not in text
+
+
+def test_the_full_page_says_how_a_finding_is_detected(capsys: pytest.CaptureFixture[str]) -> None:
+    command.explain(["GRF013"], full=True)
+    text = capsys.readouterr().out
+    part = text.partition("\n## Detection and gain estimate\n")[2].partition("\n## See also\n")
+    assert "- Of what is sorted or shuffled that is used, at most: 50 %." in part[0]
+    assert "tf.math.top_k" in part[2]
 
 
 def test_on_a_terminal_it_is_formatted(monkeypatch: pytest.MonkeyPatch) -> None:

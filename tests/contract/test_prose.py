@@ -44,6 +44,7 @@ DONE = (
     "docs/api.md",
     "docs/design-notes.md",
     "docs/symptoms/",
+    "docs/probes/",
 )
 
 

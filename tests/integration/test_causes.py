@@ -85,7 +85,7 @@ def test_a_model_is_one_by_what_it_is(tfperf: Tfperf, called: str, told: bool) -
     assert ("EAG004" in found) == told, found
     if told:
         assert found["EAG004"]["where"][0]["line"] == line_of(script, f"x = {called}(x)")
-        assert found["EAG004"]["title"].startswith("agent.generator is called")
+        assert found["EAG004"]["title"].startswith("agent.generator called")
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_it_draws_and_asks_nobody(browser: Browser, page: Path, width: int, tmp_
     loaded(browser, page, width=width)
     text, drawn = browser.shown()
     assert "RET001" in text and "Do this first" in text and "sets the pace" in text
-    assert "train_step is traced again" in browser.evaluate("document.querySelector('h1').textContent")
+    assert "train_step retraced" in browser.evaluate("document.querySelector('h1').textContent")
     assert any("ms" in words for words in drawn), drawn  # the axis of the steps
     for picture in ("#steps-plot canvas", "[data-series=memory] canvas"):
         assert browser.evaluate(f"document.querySelector({picture!r}).width") > 200
@@ -216,7 +216,7 @@ def firefox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
 def test_firefox_draws_the_same(firefox: Firefox, page: Path, width: int) -> None:
     firefox.size(width, 1000)
     firefox.open(page.as_uri())
-    assert "train_step is traced again" in firefox.evaluate("document.querySelector('h1').textContent")
+    assert "train_step retraced" in firefox.evaluate("document.querySelector('h1').textContent")
     for picture in ("#steps-plot canvas", "[data-series=memory] canvas"):
         assert firefox.evaluate(f"document.querySelector({picture!r}).width") > 200
     assert firefox.evaluate("document.querySelectorAll('[data-tree=flame] [role=treeitem]').length") > 3

@@ -54,4 +54,4 @@ def test_the_second_phase_is_traced_and_priced(tfperf: Tfperf) -> None:
     assert any("traced after the steps" in note for note in trace["notes"])
     found = next(item for item in report["findings"] if item["code"] == "EAG008")
     assert (found["predicted_speedup"] or found["at_least"]) > 1  # how much more depends on the machine
-    assert "operations in it" in [item["name"] for item in found["evidence"]]
+    assert "eager operations" in [item["name"] for item in found["evidence"]]

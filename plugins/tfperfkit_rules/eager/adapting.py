@@ -102,8 +102,8 @@ def adapted(evidence: Evidence) -> Iterable[Finding]:
         where=where(evidence, [item for item, _ in at.most_common(3)]),
         evidence=(
             Measurement("time in adapt", share, "share", "samples"),
-            *([Measurement("examples in a batch", float(batch), "count", "run")] if batch else []),
-            Measurement("passes over the data", float(passes), "count", "run"),
+            *([Measurement("examples per batch of adapt", float(batch), "count", "run")] if batch else []),
+            Measurement("passes of adapt over the data", float(passes), "count", "run"),
             Measurement("samples", float(samples.count), "count", "baseline"),
         ),
         advice=words.advice,
@@ -115,21 +115,20 @@ def adapted(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _small(layer: str, batch: int) -> _Words:
-    size = "one" if batch == 1 else f"{batch}"
     return _Words(
-        f"{layer}.adapt goes through the data in batches of {size}",
-        f"Give it large batches: .batch({ADAPT_BATCH.value}) for the dataset of {layer}.adapt, or, when the "
-        f"data are in memory, the array itself: {layer}.adapt(array).",
-        "Keras works on each batch operation by operation, from Python, whatever is in it. The result is the same.",
+        f"{layer}.adapt runs in batches of {batch}",
+        f"Pass {layer}.adapt large batches: dataset.batch({ADAPT_BATCH.value}). Or: if the data is in memory, pass the "
+        f"array: {layer}.adapt(array).",
+        "Keras runs eager operations for each batch, so small batches are mostly overhead. The result is the same.",
     )
 
 
 def _again(layer: str, passes: int) -> _Words:
     return _Words(
-        f"{layer}.adapt goes through the data {passes} times",
-        "Take what all layers need in one pass: read the data once into arrays and give each layer its own, "
-        f"{layer}.adapt(columns[name]); or .cache() the dataset before the first adapt.",
-        "Each adapt reads and prepares all of the data again, to use one column of it. The result is the same.",
+        f"{layer}.adapt runs in {passes} passes over the data",
+        f"Read the data once into arrays, then pass each layer its column: {layer}.adapt(columns[name]). Or: add "
+        ".cache() to the dataset before the first adapt.",
+        "Each adapt reads and prepares the whole dataset to use one column of it. The result is the same.",
     )
 
 

@@ -58,14 +58,14 @@ def _finding(evidence: Evidence, row: AskedAgain, share: float, samples: int, of
         where=tuple(dict.fromkeys(spans)),
         evidence=(
             Measurement("calls at this line", float(row.calls), "count", "run"),
-            Measurement("of them with an earlier call's data and result", float(row.repeats), "count", "run"),
-            Measurement("time in these", 1e3 * row.in_vain, "ms", "run"),
+            Measurement("calls that repeat an earlier one", float(row.repeats), "count", "run"),
+            Measurement("time in repeated calls", 1e3 * row.in_vain, "ms", "run"),
             *([Measurement("samples", float(samples), "count", "baseline")] if samples else []),
         ),
         advice=_advice(f"{model}.{row.way}", row, others),
         detail=(
-            "The data and what was computed of them were compared by a sample of their numbers: with other weights or "
-            "other data, the results would differ."
+            "tfperf compared a sample of the numbers in the data and in the results. Other weights or other data would "
+            "give other results."
         ),
         absorbs_here=_SAME_CALLS,
         parts=("evaluate", "graph", "dispatch", "eager_ops", "tracing", "input", "other")
@@ -76,21 +76,16 @@ def _finding(evidence: Evidence, row: AskedAgain, share: float, samples: int, of
 
 def _title(call: str, row: AskedAgain) -> str:
     if row.before is not None:
-        times = "again" if row.repeats == 1 else f"{row.repeats:,} times more"
-        return f"{call} goes {times} through data that line {row.before.line} has had, with the same weights"
+        times = "" if row.repeats == 1 else f", {row.repeats:,} times"
+        return f"{call} repeated on the same data and weights as line {row.before.line}{times}"
     if row.repeats == row.calls - 1:
-        return f"{call} goes {row.calls:,} times through the same data with the same weights"
-    return (
-        f"{call} goes through data again that it has had with the same weights, {row.repeats:,} of {row.calls:,} times"
-    )
+        return f"{call} repeated on the same data and weights, {row.calls:,} calls"
+    return f"{call} repeated on the same data and weights, {row.repeats:,} of {row.calls:,} calls"
 
 
 def _advice(call: str, row: AskedAgain, others: int) -> str:
     if row.before is not None:
-        return f"Keep what line {row.before.line} got, and use it here."
+        return f"Keep the result of line {row.before.line} and use it here."
     if not others:
-        return f"Call {call} once, before the loop, and keep what it gives: what follows can be computed of that."
-    return (
-        f"Keep what {call} gives for each set of data in a dictionary, and ask that first; empty it where the weights "
-        "change."
-    )
+        return f"Call {call} once, before the loop, and reuse its result."
+    return f"Keep the result of {call} for each data set in a dictionary. Empty the dictionary when the weights change."

@@ -64,22 +64,23 @@ def trained_by_batch(evidence: Evidence) -> Iterable[Finding]:
         code="EAG014",
         family="eager",
         remedy=CallDirectly("fit"),
-        title=f"Keras' Python around each train_on_batch takes {100 * around:.0f} % of {evidence.unit.a}",
+        title=f"Keras' Python around train_on_batch takes {100 * around:.0f} % of {evidence.unit.a}",
         severity=severity(gained.surely),
         basis=basis(evidence, turns.turn_ms),
         share_of_step=around,
         gain=gained,
         where=where(evidence, places),
         evidence=(
-            Measurement("time in train_on_batch outside of compiled functions", around, "share", "breakdown"),
-            Measurement("one iteration of the loop", turns.turn_ms, "ms", "baseline"),
+            Measurement("train_on_batch time outside compiled functions", around, "share", "breakdown"),
+            Measurement("mean iteration of the loop", turns.turn_ms, "ms", "baseline"),
         ),
         advice=(
-            f"Put one step into a function with @tf.function (tf.GradientTape, {model}(x, training=True), the loss, "
-            "optimizer.apply_gradients) and call that with tensors. Where batches come one after another, "
-            f"{model}.fit over a dataset with compile(..., steps_per_execution=20) does as well."
+            f"Write one function with @tf.function: tf.GradientTape, {model}(x, training=True), the loss, "
+            f"optimizer.apply_gradients. Call it with tensors. Or: if nothing happens between batches, use {model}.fit "
+            "over a dataset, with compile(..., steps_per_execution=20)."
         ),
-        detail="Each call checks and converts its data, makes an iterator, and reads the loss and all metrics back.",
+        detail="Each train_on_batch call checks and converts its data, creates an iterator, and reads the loss and all "
+        "metrics back.",
         absorbs=("STP003", "BAT001"),
         absorbs_here=("LIN001", "SYN001"),
         parts=_AROUND,

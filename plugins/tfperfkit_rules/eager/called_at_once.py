@@ -1,5 +1,5 @@
-"""EAG004's words where models are called in each iteration of a loop whose iterations don't need each other: one call
-does for all of them."""
+"""The texts of EAG004 for models that are called in each iteration of a loop with independent iterations: one call
+can replace all of them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,13 @@ def names_of(models: Sequence[str]) -> str:
 
 
 def title(models: Sequence[str], apart: BatchLoop) -> str:
-    return (
-        f"{names_of(models)} {'are' if models[1:] else 'is'} called in each iteration of the loop in line "
-        f"{apart.loop.line}, not once for all of them"
-    )
+    return f"{names_of(models)} called in each iteration of line {apart.loop.line}, so overhead dominates"
 
 
 def advice(models: Sequence[str], compiled: str) -> str:
-    """``compiled``: what to do where they can't be one batch."""
+    """``compiled``: what to do if the inputs can't be one batch."""
     return (
-        "No iteration of the loop needs another: put the inputs of all iterations together (np.stack, tf.stack) and "
-        f"call {names_of(models)} once before it{', each' if models[1:] else ''}; an iteration takes its row of the "
-        f"result. Where that can't be: {compiled[0].lower()}{compiled[1:]}; that gains less."
+        "Stack the inputs of all iterations (np.stack, tf.stack), for they are independent, and call "
+        f"{names_of(models)} once before the loop{', each' if models[1:] else ''}; an iteration takes its row of the "
+        f"result. Or, for less gain: {compiled[0].lower()}{compiled[1:]}."
     )

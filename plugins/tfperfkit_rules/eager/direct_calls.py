@@ -1,4 +1,4 @@
-"""EAG004: models that are called operation by operation beside a compiled update (choosing an action, a replay)."""
+"""EAG004: models that are called eagerly next to a compiled update (choosing an action, a replay)."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], mo
         code="EAG004",
         family="eager",
         remedy=Compile("model"),
-        title=f"{names_of(names)} {'are' if names[1:] else 'is'} called operation by operation inside {unit.loop}"
+        title=f"{names_of(names)} called eagerly in {unit.loop}, so overhead dominates"
         if apart is None
         else title(names, apart),
         severity=severity(gained.surely),
@@ -118,16 +118,16 @@ def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], mo
         gain=gained,
         where=_places(evidence, rows, apart),
         evidence=(
-            Measurement("time in the call" if not rows[1:] else "time in the calls", share, "share", window(evidence)),
+            Measurement("time in eager model calls", share, "share", window(evidence)),
             *([Measurement("iterations of the loop", apart.turns, "number", "lines")] if apart and apart.turns else []),
             Measurement("samples", float(count), "count", "baseline"),
         ),
         advice=(
-            f"{compiled}; give it tensors. Where several inputs are there at a time, call it once for all of them."
+            f"{compiled}. Pass tensors. Or: call {names_of(names)} once for all inputs that are available together."
             if apart is None
             else advice(names, compiled)
         ),
-        detail="The update is compiled, this is not: Python hands out each operation of the model.",
+        detail="The update is compiled, but Python dispatches each operation of these model calls.",
         absorbs_here=("LIN001", *(("SYN001",) if apart is not None else ())),
     )
 

@@ -47,15 +47,13 @@ MAX_NAME = Threshold(
 )
 
 _REMEDY = {
-    "map_fn": "Write it for the whole tensor (axis=-1, keepdims=True in place of one row at a time). Where that can't "
-    "be, call it inside of a @tf.function, as tf.vectorized_map if no element depends on another.",
-    "vectorized_map": "Call it inside of a @tf.function: outside of one it traces your function again at each call.",
+    "map_fn": "Write the function for the whole tensor: axis=-1, keepdims=True instead of one row at a time. Or: call "
+    "tf.vectorized_map inside a @tf.function, if no element depends on another.",
+    "vectorized_map": "Call tf.vectorized_map inside a @tf.function: outside of one, it traces your function on each "
+    "call.",
 }
-_OTHER_REMEDY = (
-    "Call it inside of a @tf.function, where its iterations run in the runtime; outside of one it is a loop of "
-    "Python's."
-)
-#: Python's own, which go through what they are given.
+_OTHER_REMEDY = "Call tf.{name} inside a @tf.function: its iterations then run in TensorFlow's runtime, not in Python."
+#: Python's own functions that go through their argument.
 _HANDS_ON = ("zip", "enumerate", "reversed", "list", "tuple", "iter")
 
 
@@ -77,14 +75,10 @@ def maps_called_eagerly(evidence: Evidence) -> Iterable[Finding]:
         rest,
         code="EAG010",
         remedy=Compile("map"),
-        title=f"tf.{name} is called eagerly: Python runs {_turns(name)}",
-        advice=_REMEDY.get(name, _OTHER_REMEDY),
-        detail=f"Most of its operations: {', '.join(rest.types)}." if rest.types else "",
+        title=f"tf.{name} called eagerly runs its {'iterations' if name == 'while_loop' else 'function'} in Python",
+        advice=_REMEDY.get(name, _OTHER_REMEDY.format(name=name)),
+        detail=f"Most frequent operations: {', '.join(rest.types)}." if rest.types else "",
     )
-
-
-def _turns(name: str) -> str:
-    return "its iterations one by one" if name == "while_loop" else "your function once for each element"
 
 
 def elements_one_by_one(evidence: Evidence) -> Iterable[Finding]:
@@ -106,7 +100,7 @@ def elements_one_by_one(evidence: Evidence) -> Iterable[Finding]:
     through = next((call for stack in part.stacks if (call := _through(evidence, stack.frames[-1], line))), None)
     over = around[-1].over if around else ""
     several = _list_zipped(around[-1].iterable) if around and taken is None else ()
-    who = "A Python loop"
+    who = ""
     if through is not None and taken is None:
         who, over = _short(through.function), _short(through.arguments[0]) if through.arguments else ""
         several = _list_zipped(through.arguments[0]) if through.arguments else ()
@@ -114,22 +108,23 @@ def elements_one_by_one(evidence: Evidence) -> Iterable[Finding]:
     name = _short(owner) if owner is not None else " and ".join(several) or over or "the tensor"
     values = ", ".join(f"{item}.numpy()" for item in several or (_short_text(name),))
     read = f"{', '.join(several) or 'values'} = {values}"
-    one = _short(taken) if taken is not None else "a row"
+    one = f"elements {_short(taken)}" if taken is not None else "rows"
+    looped = ", before the loop" if around else ""
     advice = (
-        f"Read the whole tensor once before the loop ({read}) and take elements of that; or express the loop by "
-        "operations on the whole tensor (tf.reduce_sum, tf.where, tf.gather)."
+        f"Read the whole tensor once{looped}: {read}. Take elements from that array. Or: use operations on the whole "
+        "tensor (tf.reduce_sum, tf.where, tf.gather)."
     )
-    if through is not None and taken is None:
-        advice = f"Read the whole tensor first, and give {who} its values: {read}."
+    if who:
+        advice = f"Read the whole tensor first and pass its values to {who}: {read}."
     yield _finding(
         evidence,
         part,
         Left(ELEMENTS_LEFT_MIN.value, ELEMENTS_LEFT_MAX.value),
         code="EAG011",
         remedy=BatchLoop(),
-        title=f"{who} takes {_quoted(one, name)} out of a tensor, one at a time",
+        title=f"Python reads {_quoted(one, name)} one at a time{f', in {who}' if who else ''}",
         advice=advice,
-        detail="Each element is an operation of TensorFlow's that Python hands out, and a tensor of its own.",
+        detail="Each element that is read is a separate TensorFlow operation, which returns a new tensor.",
     )
 
 
@@ -138,7 +133,7 @@ def _through(evidence: Evidence, frame: Frame, place: Place) -> Call | None:
 
 
 def _quoted(one: str, name: str) -> str:
-    return f"the rows of {name}" if one == "a row" and name != "the tensor" else one
+    return f"rows of {name}" if one == "rows" and name != "the tensor" else one
 
 
 def _list_zipped(over: Expression | None) -> tuple[str, ...]:
@@ -186,7 +181,9 @@ def _finding(
         gain=(AtLeast if code == "EAG010" else between)(*rest.bounds(share, samples.count)),
         where=tuple(dict.fromkeys(spans)),
         evidence=(
-            Measurement("time in these lines", share, "share", "samples"),
+            Measurement(
+                f"time in {'eager maps' if code == 'EAG010' else 'reading elements'}", share, "share", "samples"
+            ),
             *rest.evidence,
             Measurement("samples", float(samples.count), "count", "baseline"),
         ),

@@ -144,19 +144,18 @@ def _finding(evidence: Evidence, key: _Evaluated, share: float, parameters: int 
         gain=gained,
         where=tuple(dict.fromkeys((span(evidence, *key.minimize), function))),
         evidence=(
-            Measurement("time in evaluations of the function", share, "share", "samples"),
+            Measurement("time in evaluations of the objective", share, "share", "samples"),
             *((Measurement("parameters", float(parameters), "count", "run"),) if parameters is not None else ()),
             Measurement("samples", float(evidence.samples.count), "count", "baseline"),
         ),
         advice=(
-            "Give it the gradient: let one tf.function return the value and tape.gradient(value, x) of a "
-            "tf.GradientTape that watches x, hand both to SciPy as NumPy's float64, and call minimize(..., jac=True)."
+            "Return the gradient too, and call minimize(..., jac=True): one @tf.function returns the value and "
+            "tape.gradient(value, x), after tape.watch(x), and SciPy gets both as NumPy float64."
         ),
         detail=(
-            "Without jac SciPy estimates each gradient by finite differences: it moves one parameter after another by "
-            "a little and evaluates the function again. A tape gives the whole gradient for a few evaluations, "
-            f"{GRADIENT_MIN.value:.0f} to {GRADIENT_MAX.value:.0f}, however many parameters "
-            "there are, and exactly; the path of the optimizer differs a little by that."
+            "Without jac, SciPy moves one parameter at a time and evaluates the function again. A tf.GradientTape "
+            f"returns the exact gradient at the cost of {GRADIENT_MIN.value:.0f} to {GRADIENT_MAX.value:.0f} "
+            "evaluations, however many parameters there are."
         ),
         absorbs_here=("EAG013", "LIN001", "STP003", "SYN001"),
         parts=("graph", "dispatch", "eager_ops", "host_sync", "other"),
@@ -164,5 +163,5 @@ def _finding(evidence: Evidence, key: _Evaluated, share: float, parameters: int 
 
 
 def _title(parameters: int | None) -> str:
-    each = f"each of {parameters:,} parameters" if parameters is not None else "each parameter"
-    return f"SciPy's minimize gets no gradient, and evaluates the function for {each} to estimate it"
+    number = f" of {parameters:,} parameters" if parameters is not None else ""
+    return f"scipy minimize without jac estimates gradients{number} by finite differences"

@@ -76,9 +76,9 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
         family="eager",
         remedy=CallDirectly("fit"),
         title=(
-            f"{model}.fit is called {fits:,.0f} times for {batches / fits:,.1f} batches each"
+            f"{model}.fit called {fits:,.0f} times for {batches / fits:,.1f} batches each"
             if epochs <= fits
-            else f"{model}.fit is called {fits:,.0f} times for {epochs / fits:,.1f} epochs of "
+            else f"{model}.fit called {fits:,.0f} times for {epochs / fits:,.1f} epochs of "
             f"{batches / epochs:,.1f} batches each"
         ),
         severity=severity(gained.surely),
@@ -88,17 +88,17 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
         where=where(evidence, [place]),
         evidence=(
             Measurement("calls of fit", fits, "count", "run"),
-            *([Measurement("epochs in each", epochs / fits, "count", "run")] if epochs > fits else []),
-            Measurement("batches in each", batches / fits, "count", "run"),
-            Measurement("time in fit outside of compiled functions", around, "share", "samples"),
-            Measurement("one iteration of the loop", turns.turn_ms, "ms", "baseline"),
+            *([Measurement("epochs per call of fit", epochs / fits, "count", "run")] if epochs > fits else []),
+            Measurement("batches per call of fit", batches / fits, "count", "run"),
+            Measurement("fit time outside compiled functions", around, "share", "samples"),
+            Measurement("mean iteration of the loop", turns.turn_ms, "ms", "baseline"),
         ),
         advice=(
-            f"Call {model}.train_on_batch(x, y) in this loop"
-            f"{', for each batch of each epoch' if epochs > fits else ''}, or give {model}.fit all of the data "
-            "at once, as arrays or as a tf.data.Dataset made from what the loop goes over."
+            f"Replace {model}.fit with {model}.train_on_batch(x, y) in this loop"
+            f"{', for each batch of each epoch' if epochs > fits else ''}. Or: call {model}.fit once on all the data, "
+            "as arrays or as one tf.data.Dataset."
         ),
-        detail="Each fit makes a dataset, an iterator and callbacks again before its first batch runs.",
+        detail="Each fit call creates a dataset, an iterator and callbacks before its first batch runs.",
         absorbs=("INP001", "INP012", "RET012", "RET008", "STP002", "BAT001"),
         # Each fit traces its dataset's functions, and is an epoch.
         absorbs_here=("LIN001", "RET014", *(("STP010",) if _asks_for_one_epoch(call) else ())),

@@ -1,4 +1,4 @@
-"""EAG004: Keras' ``predict`` and its like, called for little in each iteration of the training loop."""
+"""EAG004: Keras' ``predict`` and ``evaluate``, called on tiny inputs in each iteration of the training loop."""
 
 from __future__ import annotations
 
@@ -110,16 +110,17 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
     gained = from_shares(saved_min, min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
     model = name_receiver(find_call_at(evidence, place, found.api))
     unit, name = evidence.unit, "evaluate" if found.api is EVALUATE else "predict"
-    loop = f"inside {unit.loop}" if often else "in a loop"
-    figures = [Measurement("batches in a call", batches, "number", "run")] if batches >= 2 else []
+    loop = f"in {unit.loop}" if often else "in a loop"
+    figures = [Measurement(f"batches per call of {name}", batches, "number", "run")] if batches >= 2 else []
     return Finding(
         code="EAG004",
         family="eager",
         remedy=CallDirectly("predict"),
         title=(
-            f"{model}.{name} goes through its data in {batches:,.0f} small batches {loop}"
+            f"{model}.{name} called on {batches:,.0f} small batches {loop}, so overhead dominates"
             if rounds
-            else f"{model}.{name} is called {'again and again' if batches >= 2 else 'for little data'} {loop}"
+            else f"{model}.{name} called {'repeatedly' if batches >= 2 else 'on tiny inputs'} {loop}, so overhead "
+            "dominates"
         ),
         severity=severity(gained.surely),
         basis=basis(evidence, turns.turn_ms),
@@ -127,8 +128,8 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
         gain=gained,
         where=where(evidence, [place for place, _ in (*at.most_common(3), *fits.most_common(1))]),
         evidence=(
-            Measurement("time in these calls", share, "share", "samples"),
-            Measurement(f"time in them in {unit.a}", share * turns.turn_ms, "ms", "samples"),
+            Measurement(f"time in calls of {name}", share, "share", "samples"),
+            Measurement(f"time in calls of {name} {unit.per}", share * turns.turn_ms, "ms", "samples"),
             *figures,
             Measurement("samples", float(len(turns.found)), "count", "baseline"),
         ),
@@ -138,8 +139,8 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
         detail=(
             EACH_BATCH
             if rounds
-            else f"Each call of {name} makes a dataset, an iterator and callbacks of its own, and traces the dataset's "
-            "functions" + ("." if batches >= 2 else ": that takes far longer than the network.")
+            else f"Each {name} call creates a dataset, an iterator and callbacks, and traces the dataset's functions."
+            + ("" if batches >= 2 else " That takes far longer than the network itself.")
         ),
         absorbs=("INP001", "INP012", "RET012", "RET008", *(("EAG006", "STP010") if fits else ())),
         absorbs_here=("LIN001", "SYN001", "RET014"),  # it traces, as the detail says
@@ -196,15 +197,15 @@ def _rounds(evidence: Evidence, place: Place, batches: float) -> float:
 def _advice(evidence: Evidence, place: Place, model: str, name: str, batches: float, *, fits: bool) -> str:
     if batches >= 2:
         return (
-            f"Where several calls get the same data and the weights are the same, {name} once and keep the result. "
-            f"Else collect the inputs of all calls and {name} them in one."
+            f"Collect the inputs of all calls and {name} them in one. Or: if data and weights are the same in several "
+            f"calls, {name} once and keep the result."
         )
     update = ", and update with one train_on_batch for all of them" if fits else ""
-    return (
-        f"Call the model itself, {model}(x) on a tensor, in place of {name}. "
-        f"{advise_compiling_once(evidence, *place, model, name)}. Or collect the inputs and {name} them in one batch"
-        f"{update}."
-    )
+    together = f"ollect the inputs and {name} them in one batch{update}"
+    compiled = advise_compiling_once(evidence, *place, model, name)
+    if fits:
+        return f"C{together}. Or, for less gain: {compiled[0].lower()}{compiled[1:]}."
+    return f"{compiled}. Or: if the inputs are independent, c{together}."
 
 
 def _apart(evidence: Evidence, place: tuple[str, int]) -> bool:

@@ -45,22 +45,23 @@ def numpy_inside(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG002",
         family="eager",
-        title=f"{unit.The} leaves TensorFlow for NumPy, so it can't be compiled",
+        title=f"NumPy inside {unit.the} prevents compiling with tf.function",
         severity=severity(gained.surely),
         share_of_step=min(1.0, lost(with_own) + share),
         gain=gained,
         where=tuple(dict.fromkeys((read, *hot, *place.where))),
         evidence=(
-            Measurement(f"Python and NumPy inside {unit.the}", share, "share", "samples"),
+            Measurement(f"time in Python and NumPy inside {unit.the}", share, "share", "samples"),
             *measured(with_own, unit),
         ),
         advice=(
-            f"Write what follows {_short(read)} with TensorFlow (tf.reduce_sum, tf.where, tf.argmax, tf.gather on "
-            f"whole tensors), then put @tf.function on {place.functions[0].function or '{unit.the}'}."
+            f"Replace the NumPy code after {_short(read)} with TensorFlow operations on whole tensors (tf.reduce_sum, "
+            f"tf.where, tf.argmax, tf.gather). Then put @tf.function on {place.functions[0].function or unit.the}."
             if place.functions
-            else f"Write what follows {_short(read)} with TensorFlow, then move {unit.the} into a @tf.function."
+            else f"Replace the NumPy code after {_short(read)} with TensorFlow operations on whole tensors. Then move "
+            f"{unit.the} into a @tf.function."
         ),
-        detail="Between the forward pass and the update the value of a tensor is read and worked on in Python.",
+        detail="Python reads the value of a tensor between the forward pass and the update.",
         absorbs=("EAG001",),
         absorbs_here=("LIN001", "SYN001"),
     )

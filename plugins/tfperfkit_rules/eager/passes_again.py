@@ -95,24 +95,21 @@ def _finding(evidence: Evidence, place: Place, loop: SameIterations, name: str, 
     return Finding(
         code="EAG017",
         family="eager",
-        title=f"{name} computes the same of the same data in each iteration of line {loop.line}",
+        title=f"{name} repeated on the same data and weights, in each iteration of line {loop.line}",
         severity=severity(gained.surely),
         share_of_step=share,
         gain=gained,
         where=tuple(dict.fromkeys((span(evidence, *place), around))),
         evidence=(
-            Measurement("time in the call", share, "share", "samples"),
-            Measurement("iterations that were counted, at least", turns, "count", "run"),
+            Measurement("time in repeated calls", share, "share", "samples"),
+            Measurement("iterations counted, at least", turns, "count", "run"),
             Measurement("samples", float(evidence.samples.count), "count", "baseline"),
         ),
         advice=(
-            f"Call {name} once for all of the data, before line {loop.line}, and keep what it gives: what differs "
-            "between iterations can be computed of that."
+            f"Call {name} once for all the data, before line {loop.line}, and keep the result. Compute from it what "
+            "differs between iterations."
         ),
-        detail=(
-            "By the source nothing that the call gets follows from what differs between the iterations, and nothing "
-            "changes the weights in them."
-        ),
+        detail="According to the source, no iteration changes the inputs of the call or the weights.",
         absorbs_here=_SYMPTOMS,
         parts=("graph", "dispatch", "eager_ops", "host_sync", "input", "other"),
     )

@@ -1,4 +1,4 @@
-"""EAG005: a Python loop over time steps or examples runs its operations one by one."""
+"""EAG005: a Python loop over time steps or examples repeats eager operations inside the training step."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ BACKWARD_SAVED = Threshold(
 MIN_FORWARD = Threshold(0.01, "share", "lower bound for the forward share of a step", Chosen("it is a divisor"))
 
 
-#: Where iterations can't be joined, a part of the gain is had all the same.
-_TURN_ALONE = "Where iterations differ too much for that, put @tf.function on what one iteration computes."
+#: If iterations can't be joined, this gains a part all the same.
+_TURN_ALONE = " Or: if iterations differ too much, put @tf.function on the computation of one iteration."
 
 
 class _Found(NamedTuple):
@@ -64,18 +64,18 @@ def python_loop(evidence: Evidence) -> Iterable[Finding]:
         code="EAG005",
         family="eager",
         remedy=Compile("loop"),
-        title=f"A Python loop runs the same operations {found.turns:,.0f} times over, one by one",
+        title=f"Python loop inside the eager step repeats its operations {found.turns:,.0f} times",
         severity=severity(gained.surely),
         share_of_step=max(lost(estimate), found.share),
         gain=gained,
         where=tuple(dict.fromkeys((SourceSpan(found.file, found.loop.line, name), *place.where))),
         evidence=(
             Measurement("iterations of the loop", found.turns, "count", evidence.offered_by(LineCounts)),
-            Measurement("forward part of the loop", found.share, "share", "samples"),
+            Measurement("time in the loop's forward pass", found.share, "share", "samples"),
             *measured(estimate, evidence.unit),
         ),
         advice=_advice(evidence, found, place),
-        detail="Each iteration calls its operations again, and the backward pass repeats them all.",
+        detail="Each iteration dispatches its operations from Python again, and the backward pass repeats them all.",
         absorbs=("EAG001",),
     )
 
@@ -85,25 +85,22 @@ def _advice(evidence: Evidence, found: _Found, place: StepPlace) -> str:
     read = _read(evidence, found)
     if read is not None:
         return (
-            f"Line {read} needs values in Python in each iteration, so the iterations can't be joined as they are. Put "
-            "what an iteration computes into one @tf.function and call that; in the loop keep only inputs and results. "
-            "After it compute the loss, its gradients and the update for all iterations at once, on stacked tensors, "
-            "in a second @tf.function with reduce_retracing=True."
+            "Put the computation of one iteration into a @tf.function and keep only inputs and results in the loop, "
+            f"because line {read} needs values in Python. After the loop compute loss, gradients and update for all "
+            "iterations at once, on stacked tensors, in a second @tf.function(reduce_retracing=True)."
         )
     if _own_gradients(evidence, found):
         return (
-            "Each iteration computes gradients of its own. Let one call compute those of all iterations: "
-            "tf.vectorized_map of a function of one iteration over what the loop goes over, or one tape.jacobian of "
-            "all iterations' losses. Then put the whole step into one @tf.function. "
+            "Compute the gradients of all iterations in one call: tf.vectorized_map of a function of one iteration, or "
+            f"one tape.jacobian of all iterations' losses. Then put {unit.the} into one @tf.function."
             f"{_TURN_ALONE}{others(evidence, place)}"
         )
     names = ", ".join(found.loop.targets) or "iteration"
     step = next((span.function for span in place.functions if span.function), "")
     then = f" Then put @tf.function on {step}." if step else f" Then put {unit.the} into a @tf.function."
     return (
-        f"Work on whole tensors instead of one {names} at a time: over examples with operations on the batch "
-        f"(axis=1), over time with keras.layers.RNN or LSTM(return_sequences=True), or tf.scan.{then}"
-        f"{others(evidence, place)}"
+        f"Replace the loop over {names} with operations on whole tensors: over examples with axis=1 on the batch, over "
+        f"time with keras.layers.RNN, LSTM(return_sequences=True) or tf.scan.{then}{others(evidence, place)}"
     )
 
 

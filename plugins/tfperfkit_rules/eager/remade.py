@@ -19,10 +19,10 @@ from tfperfkit_rules.measures.source_text import find_line_calls, find_loops
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.measures.trace_window import traced
 
-_ANEW = "To begin again with the same layers keep the first weights (start = model.get_weights()) and set them again."
+_ANEW = " To restart training, keep start = model.get_weights() and call model.set_weights(start)."
 _COMPILED = (
-    "Then call it compiled: call = tf.function(model) once, behind the line that makes it. Where one "
-    "input goes through several models that share layers, one model with several outputs does for all."
+    " After that line, compile it once: call = tf.function(model). Or: if several models that share layers get one "
+    "input, build one model with several outputs."
 )
 _WORDS = {"loaded": ("loaded", "Load"), "made": ("built", "Build")}
 
@@ -58,24 +58,24 @@ def models_made_again(evidence: Evidence) -> Iterable[Finding]:
         code="EAG009",
         family="eager",
         remedy=Hoist("model"),
-        title=f"A model is {done} again and again in {evidence.unit.loop}",
+        title=f"Model is {done} again and again in {evidence.unit.loop}",
         severity=severity(gained.surely),
         share_of_step=min(made + dragged + called, 1.0),
         gain=gained,
         where=tuple({(item.file, item.line): item for item in reversed(spans)}.values())[::-1],
         evidence=(
-            Measurement(f"time in which it is {done}", made, "share", "samples"),
-            Measurement("variables and tracing that each new one brings", dragged, "share", "samples"),
-            Measurement("compiled functions that run for the first time", first, "share", "samples"),
-            *([Measurement("calling each new one", called, "share", "samples")] if calling else []),
-            Measurement("times that it was seen, at least", found.times, "count", "baseline"),
+            Measurement(f"time in which models are {done}", made, "share", "samples"),
+            Measurement("time in new variables and tracing", dragged, "share", "samples"),
+            Measurement("time in first runs of compiled functions", first, "share", "samples"),
+            *([Measurement("time in calls of new models", called, "share", "samples")] if calling else []),
+            Measurement(f"models {done}, at least", found.times, "count", "baseline"),
             Measurement("samples", float(count), "count", "baseline"),
         ),
         advice=(
-            f"{do} it once, before the loop or when the program starts, and use the same object each time. "
-            + (_COMPILED if calling is not None else _ANEW)
+            f"{do} the model once, before the loop or at program start, and reuse it."
+            + (_COMPILED if calling is not None else _ANEW if found.what == "made" else "")
         ),
-        detail="Each new model makes its variables, and TensorFlow traces and optimises its functions once more.",
+        detail="Each new model creates its variables, and TensorFlow traces and optimises its functions again.",
         absorbs=("RET012", "RET008", "RET014", "MEM002"),
         absorbs_here=("LIN001", "STP001", *(("EAG004",) if calling is not None else ())),
         parts=(

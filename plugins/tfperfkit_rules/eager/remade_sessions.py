@@ -51,22 +51,20 @@ def sessions_made_again(evidence: Evidence) -> Iterable[Finding]:
         code="EAG009",
         family="eager",
         remedy=Hoist("model"),
-        title=f"A session is made again for each run in {evidence.unit.loop}",
+        title=f"Session is created again and again in {evidence.unit.loop}",
         severity=severity(gained.surely),
         share_of_step=making,
         gain=gained,
         where=tuple(dict.fromkeys((*spans, evidence.work.where))),
         evidence=(
-            Measurement("time beside running it", making, "share", "samples"),
+            Measurement("time outside session.run", making, "share", "samples"),
             Measurement("samples", float(samples.count), "count", "baseline"),
         ),
         advice=(
-            "Build the graph, make the session and restore the weights once, before the loop or when the program "
-            "starts (in __init__ of a class that keeps all three), and call only session.run(fetches, feed_dict) for "
-            "each request."
+            "Build the graph, create the session and restore the weights once, before the loop or at program start. In "
+            "the loop call only session.run(fetches, feed_dict)."
         ),
-        detail="A new session knows nothing of what another one ran: it optimises its graph once more, and its "
-        "variables have to be given their values again.",
+        detail="A new session optimises its graph again, and its variables have to be restored again.",
         absorbs_here=("LIN001", "EAG012"),
         parts=("dispatch", "graph", "saving"),
     )

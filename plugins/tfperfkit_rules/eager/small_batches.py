@@ -42,14 +42,14 @@ BATCHES_LEFT_MAX = Threshold(
     ),
 )
 
-EACH_BATCH = "Each batch costs Keras a round of its loop and a call of its function, whatever is in it."
+EACH_BATCH = "Each batch costs one iteration of Keras' loop and one function call, whatever its size."
 
 
 def larger_batches(model: str, name: str) -> str:
     """What to do, for a model and a method of Keras by their names in the script."""
     return (
-        f"Give {model}.{name} larger batches: batch_size=1024, or as many as memory holds; without the argument it "
-        "takes 32. A dataset's batches are set by its batch(), a PyDataset's by its __getitem__."
+        f"Increase the batch size: {model}.{name}(..., batch_size=1024), or as much as memory allows; the default is "
+        "32. For a dataset, set it in batch(); for a PyDataset, in __getitem__."
     )
 
 
@@ -91,15 +91,15 @@ def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
         code="EAG004",
         family="eager",
         remedy=BatchSize("predict"),
-        title=f"{model}.{name} goes through its data in batches that are too small",
+        title=f"{model}.{name} called with small batches, so overhead dominates",
         severity=severity(gained.surely),
         share_of_step=min(overhead, 1.0),
         gain=gained,
         where=where(evidence, [place]),
         evidence=(
-            Measurement("time around the computing", overhead, "share", "samples"),
-            Measurement("batches", float(batches.number), "count", "run"),
-            Measurement("one batch", each_ms, "ms", "run"),
+            Measurement("time in batch overhead", overhead, "share", "samples"),
+            Measurement("batches timed", float(batches.number), "count", "run"),
+            Measurement("median time per batch", each_ms, "ms", "run"),
         ),
         advice=larger_batches(model, name),
         detail=EACH_BATCH,

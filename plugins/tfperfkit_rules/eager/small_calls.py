@@ -1,5 +1,5 @@
-"""EAG012, EAG013 and EAG004: ``session.run``, a compiled function, or ``predict_on_batch`` is called for so little that
-calling takes most of it."""
+"""EAG012, EAG013 and EAG004: ``session.run``, a compiled function, or ``predict_on_batch`` is called on inputs so small
+that call overhead dominates."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from tfperfkit.records.samples import MIN, Place
 from tfperfkit.records.steps import MarkerKind
 from tfperfkit.remedy import BatchLoop, BatchSize, Remedy, Rewrite
 from tfperfkit.rule import Evidence
+from tfperfkit_rules.eager.codes import TITLES
 from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.called import (
     COMPILED,
@@ -64,8 +65,10 @@ PAUSE_TURNS = Threshold(
 
 
 class _Words(NamedTuple):
+    """``called``: what is called, for labels."""
+
     code: str
-    title: str
+    called: str
     cost_ms: float
     advice: str
     detail: str
@@ -74,28 +77,28 @@ class _Words(NamedTuple):
 
 _SESSION = _Words(
     "EAG012",
-    "session.run is called for so little that calling it takes most of its time",
+    "session.run",
     SESSION_RUN_MS.value,
-    "Feed many rows at a time, and fetch all that you need of them in one call: session.run([a, b], {x: rows}). Or go "
-    "over to TensorFlow 2 and a tf.function.",
-    "Each call checks what it is fed, copies it and looks its part of the graph up, however small it is.",
+    "Feed many rows per call and fetch all results in it: session.run([a, b], {x: rows}). Or: migrate to TensorFlow 2 "
+    "and a tf.function.",
+    "Each call checks and copies its inputs and looks up its part of the graph, however small the work is.",
 )
 _FUNCTION = _Words(
     "EAG013",
-    "A compiled function is called for so little that calling it takes most of its time",
+    "the tf.function",
     shared.FUNCTION_CALL_MIN_MS.value,
-    "Call it for many rows at a time (requests, or the states of several environments, side by side), or move this "
-    "loop into the function (for i in tf.range(n)), so that it runs in the graph.",
-    "Each call binds its arguments in Python and starts the graph in the runtime, however small it is.",
+    "Call the tf.function once for many rows: stack requests, or the states of several environments. Or: move this "
+    "loop into the function, for i in tf.range(n), so that it runs in the graph.",
+    "Each call binds its arguments in Python and starts the graph in the runtime, however small the work is.",
     BatchLoop(),
 )
 _BATCH = _Words(
     "EAG004",
-    "A model's function is called for a batch so small that calling it takes most of its time",
+    "the model's function",
     shared.FUNCTION_CALL_MIN_MS.value,
-    "Collect the inputs of many iterations of the loop into one array, and call predict_on_batch, or predict(rows, "
-    "batch_size=1024), once for all of them.",
-    "Each call prepares its arguments in Python and starts the graph in the runtime, however few rows there are.",
+    "Collect the inputs of many iterations into one array and call predict(rows, batch_size=1024) once. Or: call "
+    "predict_on_batch once.",
+    "Each call binds its arguments in Python and starts the graph in the runtime, however few rows there are.",
     BatchSize("predict"),
 )
 #: What Keras compiles for such a call.
@@ -158,15 +161,15 @@ def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterat
         code=words.code,
         family="eager",
         remedy=words.remedy,
-        title=words.title,
+        title=TITLES[words.code],
         severity=severity(gained.surely),
         share_of_step=overhead,
         gain=gained,
         where=tuple(dict.fromkeys(spans)),
         evidence=(
-            Measurement("time in these calls", share, "share", "samples"),
-            Measurement("one call", each_ms, "ms", "run"),
-            Measurement("calls that were timed", float(len(calls_of_it)), "count", "run"),
+            Measurement(f"time in calls of {words.called}", share, "share", "samples"),
+            Measurement(f"median call of {words.called}", each_ms, "ms", "run"),
+            Measurement("calls timed", float(len(calls_of_it)), "count", "run"),
         ),
         advice=words.advice,
         detail=words.detail,

@@ -51,17 +51,14 @@ def eager_step(evidence: Evidence) -> Iterable[Finding]:
         where=place.where,
         evidence=measured(estimate, evidence.unit),
         advice=_advice(evidence, place),
-        detail=_detail(estimate),
+        detail=_detail(estimate, evidence.unit),
     )
 
 
 def _title(estimate: Compiled, place: StepPlace, unit: Unit) -> str:
     if place.handed:
-        return (
-            f"strategy.run is called outside of a tf.function: {unit.the} runs as {estimate.operations:,.0f} separate "
-            "operations, called one by one from Python"
-        )
-    return f"{unit.The} runs as {estimate.operations:,.0f} separate operations, called one by one from Python"
+        return f"strategy.run outside tf.function makes {unit.the} run as {estimate.operations:,.0f} eager operations"
+    return f"{unit.The} runs as {estimate.operations:,.0f} eager operations, without tf.function"
 
 
 def lost(estimate: Compiled) -> float:
@@ -73,19 +70,19 @@ def lost(estimate: Compiled) -> float:
 def measured(estimate: Compiled, unit: Unit) -> tuple[Measurement, ...]:
     """Return what a finding of this family rests on."""
     return (
-        Measurement(f"operations {unit.per}", estimate.operations, "count", estimate.traced_by),
-        Measurement("time in them", estimate.eager_ms, "ms", "breakdown"),
-        Measurement("of it heavy work (convolutions, products)", estimate.heavy_ms, "ms", "breakdown"),
-        Measurement("TensorFlow's Python that hands them out", estimate.dispatch_ms, "ms", "breakdown"),
-        Measurement("step now", estimate.step_ms, "ms", "baseline"),
+        Measurement(f"eager operations {unit.per}", estimate.operations, "count", estimate.traced_by),
+        Measurement("time in eager operations", estimate.eager_ms, "ms", "breakdown"),
+        Measurement("time in convolutions and matmuls", estimate.heavy_ms, "ms", "breakdown"),
+        Measurement("time in TensorFlow's Python dispatch", estimate.dispatch_ms, "ms", "breakdown"),
+        Measurement("mean step", estimate.step_ms, "ms", "baseline"),
     )
 
 
-def _detail(estimate: Compiled) -> str:
+def _detail(estimate: Compiled, unit: Unit) -> str:
     digits = 0 if estimate.step_ms >= 1000 else 1
     return (
-        f"Of {estimate.step_ms:,.{digits}f} ms, {estimate.dispatch_ms:,.{digits}f} ms is Python that hands out "
-        f"operations and {estimate.heavy_ms:,.{digits}f} ms heavy work that a compiled step must do too."
+        f"{estimate.dispatch_ms:,.{digits}f} ms of {unit.the}, {estimate.step_ms:,.{digits}f} ms, is Python dispatch "
+        f"overhead. {estimate.heavy_ms:,.{digits}f} ms is compute that remains after compiling."
     )
 
 
@@ -100,9 +97,8 @@ def _advice(evidence: Evidence, place: StepPlace) -> str:
             else f"Move the call of strategy.run (line {lines}) into a function with @tf.function"
         )
         return (
-            f"{what}: the replicas' steps and the exchange between them become one graph, which is traced once. "
-            "@tf.function on what strategy.run is given is not enough: the exchange stays outside."
-            f"{reads(evidence, place)}{others(evidence, place)}"
+            f"{what}. @tf.function on the replica's function alone is not enough: the exchange between replicas stays "
+            f"outside.{reads(evidence, place)}{others(evidence, place)}"
         )
     if place.functions:
         what = f"Put @tf.function on {' and '.join(names[:3])}" if names else f"Put {unit.the} into a @tf.function"
@@ -111,15 +107,12 @@ def _advice(evidence: Evidence, place: StepPlace) -> str:
         here = place.tape is not None and (place.tape.file, place.tape.line) in tapes
         which = "from the tape to the update" if here else "from the call that leads to the tape to the update"
         what = f"Move the body of the loop, {which}, into a function with @tf.function"
-    return (
-        f"{what}, so that TensorFlow compiles {unit.the} once and runs it as one graph."
-        f"{reads(evidence, place)}{draws(evidence, place)}{others(evidence, place)}"
-    )
+    return f"{what}.{reads(evidence, place)}{draws(evidence, place)}{others(evidence, place)}"
 
 
 def others(evidence: Evidence, place: StepPlace) -> str:
-    """Return what else in the step runs operation by operation, beside the functions that make the update: the choice
-    of an action, say. Told where it takes a medium share of the step."""
+    """Say what else in the step runs eagerly, next to the functions that make the update, such as the choice of an
+    action; "" if it takes less than a medium share of the step."""
     unit = evidence.unit
     if place.loop is None or not place.functions:
         return ""
@@ -139,16 +132,16 @@ def others(evidence: Evidence, place: StepPlace) -> str:
     if share < MEDIUM:
         return ""
     taken = f"{100 * share:.0f} % of {unit.the}"
-    return f" Beside that {name} runs operation by operation, {taken}: compile what it computes too."
+    return f" Compile {name} too, which also runs eagerly ({taken})."
 
 
 def reads(evidence: Evidence, place: StepPlace) -> str:
-    """Return what in the step can't be compiled: lines where Python reads the value of a tensor, in the function or
-    below."""
+    """Say what in the step can't be compiled: lines where Python reads the value of a tensor, in the function or in
+    those that it calls."""
     data = evidence.offer(HostReads)
     around = find_function(evidence, place.loop.file, place.loop.line) if place.loop is not None else None
     if data is None:
-        return " Inside it use TensorFlow instead of NumPy and .numpy()."
+        return " Inside it, use TensorFlow instead of NumPy and .numpy()."
     lines = []
     for row in data.rows:
         function = find_function(evidence, row.file, row.line)
@@ -158,7 +151,7 @@ def reads(evidence: Evidence, place: StepPlace) -> str:
             lines.append(f"{row.file.rpartition('/')[2]}:{row.line}")
     if not lines:
         return ""
-    return f" Before that, replace what reads values of tensors inside it ({', '.join(lines[:3])}) by TensorFlow."
+    return f" First replace the lines that read tensor values ({', '.join(lines[:3])}) with TensorFlow operations."
 
 
 def _beside(evidence: Evidence, place: StepPlace, file: str, function: Function) -> bool:
@@ -198,6 +191,6 @@ def draws(evidence: Evidence, place: StepPlace) -> str:
         return ""
     where = ", ".join(dict.fromkeys(lines))
     return (
-        f" Draw its random numbers ({where}) outside and hand them in: in a compiled function Python draws once, while "
-        "it is traced."
+        f" Draw its random numbers ({where}) outside and pass them in: a compiled function draws them only once, "
+        "during tracing."
     )

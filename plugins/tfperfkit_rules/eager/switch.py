@@ -48,16 +48,16 @@ def left_eager(evidence: Evidence) -> Iterable[Finding]:
         code="EAG003",
         family="eager",
         remedy=Setting("run_eagerly", "off"),
-        title=f"{what} makes {unit.the} run as {estimate.operations:,.0f} separate operations",
+        title=f"{what} makes {unit.the} run as {estimate.operations:,.0f} eager operations",
         severity=severity(1 - estimate.upper_ms / estimate.step_ms),
         share_of_step=lost(estimate),
         gain=between(*estimate.range),
         where=tuple(dict.fromkeys((*switch, *place.where))),
         evidence=measured(estimate, evidence.unit),
         advice=_advice(evidence, switch, everywhere, place),
-        detail="The switch is meant for debugging: no function is compiled while it is on."
+        detail="The switch is for debugging: while it is on, no tf.function is compiled."
         if everywhere
-        else "With it Keras calls each operation of the training step from Python, as for debugging.",
+        else "The switch is for debugging: while it is on, Keras calls each operation from Python.",
         absorbs=("EAG001",),
     )
 
@@ -72,16 +72,16 @@ def _advice(evidence: Evidence, switch: list[SourceSpan], everywhere: bool, plac
             for span in place.functions
             if (function := find_function(evidence, span.file, span.line)) is not None
         )
-        rest = "" if compiles or place.by_keras else f" Then see that {unit.the} is a @tf.function."
-        return f"{what}: your tf.functions and Keras' steps are compiled again.{rest}"
+        rest = "" if compiles or place.by_keras else f" Then make sure that {unit.the} is a @tf.function."
+        return f"{what}.{rest}"
     if not switch:
-        return "Something sets run_eagerly on the model: give compile(run_eagerly=False), or set it in no place."
-    first = _needs_values(evidence)
-    return f"{first}Take run_eagerly=True out ({text or 'see the line'}); switch it on only while you look for a fault."
+        return "Pass run_eagerly=False to compile: something else sets run_eagerly on the model."
+    quoted = f": {text}" if text and text.strip(",") != "run_eagerly=True" else ""
+    return f"{_needs_values(evidence)}Remove run_eagerly=True{quoted}."
 
 
 def _needs_values(evidence: Evidence) -> str:
-    """Return what in the training step of ``fit`` reads values of tensors, which a compiled one has not: a metric, a
+    """Say what in the training step of ``fit`` reads values of tensors, which fails in a compiled step: a metric, a
     loss."""
     unit = evidence.unit
     data = evidence.offer(HostReads)
@@ -101,9 +101,8 @@ def _needs_values(evidence: Evidence) -> str:
     if not at:
         return ""
     return (
-        f"First write what reads values of tensors in {unit.the} ({', '.join(at[:3])}) with TensorFlow's operations "
-        "(tf.reduce_sum, tf.cast, tf.where): a compiled step has no values, and .numpy() fails there. Or compute it "
-        "once an epoch, of predictions. Then: "
+        f"First replace the lines that read tensor values in {unit.the} ({', '.join(at[:3])}) with TensorFlow "
+        "operations (tf.reduce_sum, tf.cast, tf.where): .numpy() fails in a compiled step. "
     )
 
 

@@ -40,8 +40,8 @@ WEIGHTS_LEFT_MAX = Threshold(
 _LIBRARY: tuple[Literal["dispatch", "eager_ops", "host_sync"], ...] = ("dispatch", "eager_ops", "host_sync")
 #: Where the weights are read and nothing is set.
 _READ = (
-    "Where nothing trains in between, call get_weights once, before, and keep the arrays. Where something does, read "
-    "only what is used, within TensorFlow: tf.gather(layer.embeddings, ids) copies the rows that are looked up."
+    "Call get_weights once, before the loop, and keep the arrays, if nothing trains in between. Or: read only the rows "
+    "in use, within TensorFlow: tf.gather(layer.embeddings, ids)."
 )
 #: What changes weights: training, and assigning.
 _CHANGES = (
@@ -57,9 +57,9 @@ _CHANGES = (
     "assign_sub",
 )
 _WITHIN = (
-    "Do it within TensorFlow, in one function with @tf.function: for a running average, for a, w in zip(averages, "
-    "model.trainable_variables): a.assign(d * a + (1 - d) * w), with averages = [tf.Variable(w) for w in "
-    "model.trainable_variables] made once; or the optimizer's own, use_ema=True. Or do it more seldom."
+    "Update the average inside one @tf.function: for a, w in zip(averages, model.trainable_variables): "
+    "a.assign(d * a + (1 - d) * w). Create averages = [tf.Variable(w) for w in model.trainable_variables] once. Or: "
+    "use the optimizer's own average, use_ema=True."
 )
 #: A variable is read as an array.
 _VALUE = Api(
@@ -103,24 +103,27 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG007",
         family="eager",
-        title=f"{_name_unit(evidence)} copies a network's weights to NumPy{' and back' if back else ''}",
+        title=_title(evidence, back=back, one_by_one=bool(one_by_one)),
         severity=severity(gained.surely),
         share_of_step=share,
         gain=gained,
         where=tuple(dict.fromkeys((*lines, *callers(evidence, places[0])[:1]))),
         evidence=(
-            Measurement("time in these lines", share, "share", window(evidence)),
+            Measurement("time in weight copies", share, "share", window(evidence)),
             Measurement(
-                f"time in them in {evidence.unit.a}", share * (evidence.step_ms or 0.0), "ms", window(evidence)
+                f"time in weight copies {evidence.unit.per}",
+                share * (evidence.step_ms or 0.0),
+                "ms",
+                window(evidence),
             ),
             Measurement("samples", float(evidence.samples.count), "count", "baseline"),
         ),
         advice=_advice(evidence, copies) if back else _WITHIN if one_by_one else _READ,
         detail="get_weights reads the variables one by one, and set_weights checks and assigns them one by one."
         if back
-        else "Each variable is read and copied whole, each time."
+        else "Each variable is read and copied as a whole, every time."
         if one_by_one
-        else "get_weights copies all variables of a layer or a model, whole, each time.",
+        else "get_weights copies all variables of a layer or a model, every time.",
         absorbs_here=("LIN001", "SYN001"),
     )
 
@@ -152,20 +155,19 @@ def _advice(evidence: Evidence, copies: set[tuple[str, int]]) -> str:
     if len(owners) == 1:  # the values come from elsewhere: an optimizer of SciPy's, a population
         owner = owners.pop()
         return (
-            "Assign the variables within TensorFlow, in one function with @tf.function that gets the values as "
-            f"tensors: for variable, value in zip({owner}.variables, values): variable.assign(value). Shapes do not "
-            f"change: take them once, from {owner}.variables, which copies nothing."
+            "Assign the variables inside one @tf.function that gets the values as tensors: for variable, value in "
+            f"zip({owner}.variables, values): variable.assign(value). Take the shapes once, from {owner}.variables, "
+            "which copies nothing."
         )
     others = reads - sets
     target = next(iter(sets)) if len(sets) == 1 else "target"
     model = next(iter(others)) if len(others) == 1 else "model"
     names = [function.name for _, function in functions if function is not None]
-    within = f"in {names[0]}, with @tf.function on it," if len(functions) == len(names) == 1 else "in one @tf.function"
+    within = f"{names[0]} and put @tf.function on it" if len(functions) == len(names) == 1 else "one @tf.function"
     return (
-        f"Assign the variables within TensorFlow, {within} that uses both models: for a, b in zip({target}.variables, "
-        f"{model}.variables): a.assign(b), or what is mixed of them: a.assign(tau * b + (1 - tau) * a). Nothing else "
-        "in the function may be Python that is to run each time. Use the models from outside of the function; a list "
-        "of variables given to it as an argument arrives as tensors. Or do it more seldom."
+        f"Assign the variables in {within}: for a, b in zip({target}.variables, {model}.variables): a.assign(b), or "
+        "a.assign(tau * b + (1 - tau) * a) to mix them. Use both models from outside the function, for variables "
+        "passed as arguments arrive as tensors. Or: do it less often."
     )
 
 
@@ -178,11 +180,14 @@ def _list_owners(evidence: Evidence, method: str, functions: set[tuple[str, Func
     }
 
 
-def _name_unit(evidence: Evidence) -> str:
-    unit = evidence.unit
-    if evidence.work is None:
-        return f"{unit.Each}"
-    return "Each iteration" if evidence.work.iterations is not None else f"The {evidence.work.kind}"
+def _title(evidence: Evidence, *, back: bool, one_by_one: bool) -> str:
+    work = evidence.work
+    when = evidence.unit.each
+    if work is not None:
+        when = "each iteration" if work.iterations is not None else f"the {work.kind}"
+    if back:
+        return f"get_weights and set_weights copy weights through NumPy in {when}"
+    return f"{'Variable.numpy()' if one_by_one else 'get_weights'} copies weights to NumPy in {when}"
 
 
 def _find_lines_between(evidence: Evidence, rows: list[LineShare]) -> list[LineShare]:

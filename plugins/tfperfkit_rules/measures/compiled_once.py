@@ -9,7 +9,7 @@ from tfperfkit_rules.measures.source_text import find_function, find_line_calls,
 
 
 def advise_compiling_once(evidence: Evidence, file: str, line: int, name: str, method: str = "") -> str:
-    """Return a sentence without its end: ``, and`` may follow.
+    """Return one or more sentences, without the last full stop.
 
     A ``tf.function`` that is made in a loop, or in a function that a loop calls, is traced again each time. So the
     sentence names the line after which it belongs, if only one line of the source binds the name.
@@ -23,14 +23,14 @@ def advise_compiling_once(evidence: Evidence, file: str, line: int, name: str, m
     bound = _find_bound_value(call, method)
     if bound is not None and _is_made_each_time(evidence, file, line, bound):
         return (
-            f"Line {bound.line} sets {name} again each time that its function is called: make it once, outside of "
-            f"that, and compile its call there: call = tf.function({name}, reduce_retracing=True)"
+            f"Create {name} once, outside the function that line {bound.line} is in, and compile it there: "
+            f"call = tf.function({name}, reduce_retracing=True)"
         )
     made = _find_making_line(evidence, file, line, bound)
     if call is None or made is None:
         return (
-            f"Compile the call once, where {name} is made, not in a loop or in a function that one calls, which "
-            f"would trace it again each time: call = tf.function({name}, reduce_retracing=True)"
+            f"Compile {name} once, where it is created, not inside the loop: "
+            f"call = tf.function({name}, reduce_retracing=True)"
         )
     owner, _, last = name.rpartition(".")
     compiled = f"{owner}.{last}_compiled" if owner else f"{last}_compiled"
@@ -38,8 +38,8 @@ def advise_compiling_once(evidence: Evidence, file: str, line: int, name: str, m
     after = after if len(after) <= shared.MAX_LINE.value else f"{compiled}(...)"
     after = f"{compiled}(x).numpy(), x a tensor" if method else after
     return (
-        f"Compile the call once, behind line {made}, which sets {name}: {compiled} = tf.function({name}, "
-        f"reduce_retracing=True). Line {line} then calls {after}"
+        f"Compile {name} once, after line {made}: {compiled} = tf.function({name}, reduce_retracing=True). In line "
+        f"{line} call {after}"
     )
 
 

@@ -14,24 +14,23 @@ _CONVERT, _MAKE = "tensorflow.convert_to_tensor", ("tensorflow.constant", "tenso
 _RAGGED = "tensorflow.ragged.constant"
 _LISTS = ("builtins.list", "json.loads", "json.load")
 _NUMBERS = (
-    "Keep the data as an array of NumPy's from where they come in, and convert that: of a list of arrays make one "
-    "array first, tf.convert_to_tensor(numpy.stack(rows)). Where they must be nested lists of numbers, "
-    "tf.constant(rows, dtype=tf.float32) reads them far faster than convert_to_tensor."
+    "Keep the data as one NumPy array and convert that: tf.convert_to_tensor(numpy.stack(rows)). Or: if the data must "
+    "be nested lists of numbers, use tf.constant(rows, dtype=tf.float32), which is far faster than convert_to_tensor."
 )
 _ROWS = (
-    "Make it once{before}, of all rows, from one flat array: rows = tf.RaggedTensor.from_row_lengths("
-    "numpy.concatenate(lists), [len(item) for item in lists]), and pick from it: tf.gather(rows, ids), which "
-    ".to_tensor() pads."
+    "Create the ragged tensor once{before}, from one flat array: rows = tf.RaggedTensor.from_row_lengths("
+    "numpy.concatenate(lists), [len(item) for item in lists]). Pick rows of it with tf.gather(rows, ids); "
+    ".to_tensor() pads them."
 )
-_ARRAYS = "Of a list of arrays make one array first, tf.constant(numpy.stack(rows))"
-_INTO_ARRAY = "; or write the rows into an array that was made before the loop"
+_ARRAYS = "Make one array of the list first: tf.constant(numpy.stack(rows))."
+_INTO_ARRAY = " Or: write the rows into an array that is created before the loop."
 
 
 def advise_array(name: str, *, looped: bool) -> str:
     """Say what to do in place of a call of TensorFlow's function ``name``. ``looped``: a loop is around it."""
     if name == _RAGGED:
         return _ROWS.format(before=", before the loop" if looped else "")
-    return _NUMBERS if name == _CONVERT else f"{_ARRAYS}{_INTO_ARRAY if looped else ''}."
+    return _NUMBERS if name == _CONVERT else f"{_ARRAYS}{_INTO_ARRAY if looped else ''}"
 
 
 def name_list_maker(evidence: Evidence, frame: Frame) -> str:

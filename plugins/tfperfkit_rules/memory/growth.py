@@ -110,34 +110,34 @@ def _kept(evidence: Evidence, data: MemoryData, row: Grower, per_step: float) ->
         remedy=Remove(),
         severity=_severity(evidence, data, per_step),
         basis="risk",
-        title=f"{name} grows with {unit.every}",
+        title=f"Memory grows with {unit.every} because {name} is never emptied",
         share_of_step=0.0,
         where=(where,),
         evidence=(
-            Measurement(f"growth {unit.per}", per_step, "bytes", "run"),
-            Measurement(f"elements {unit.per}", row.per_step, "number", "run"),
-            Measurement("elements at the last look", row.last, "count", "run"),
+            Measurement(f"memory growth {unit.per}", per_step, "bytes", "run"),
+            Measurement(f"new elements {unit.per}", row.per_step, "number", "run"),
+            Measurement("elements at the end", row.last, "count", "run"),
             *_limits(data, per_step),
         ),
         advice=_advice(row),
-        detail=f"It holds {row.element or row.kind} and is never emptied.",
+        detail=f"{name} holds {row.element or row.kind}.",
     )
 
 
 def _advice(row: Grower) -> str:
     name = row.name
     if row.container in ("dict", "set"):
-        return f"Delete what is no longer needed from {name}, or bound it: functools.lru_cache(maxsize=100)."
+        return f"Delete entries of {name} that are no longer needed. Or: bound it, functools.lru_cache(maxsize=100)."
     if row.kind == "tensors":
         return (
-            f"Keep numbers, not tensors: {name}.append(float(value)) for a scalar; for more, keep the newest only: "
+            f"Keep numbers, not tensors: {name}.append(float(value)). Or: keep only the newest, "
             f"{name} = collections.deque(maxlen=100)."
         )
     if row.kind == "variables":
-        return "Make variables once, before the loop, and assign to them."
+        return "Create the variables once, before the loop, and assign to them."
     if row.container in ("ndarray", "tensor"):
-        return f"{name} is copied and gets longer each time: make it once in its full size, or write it to a file."
-    return f"Keep the newest only: {name} = collections.deque(maxlen=100); or keep a mean, or write to a file."
+        return f"Create {name} once, at its full size, for each append copies it. Or: write it to a file."
+    return f"Keep only the newest: {name} = collections.deque(maxlen=100). Or: keep a mean, or write to a file."
 
 
 def _unexplained(data: MemoryData, per_step: float, steps: int, unit: Unit) -> Finding:
@@ -149,36 +149,36 @@ def _unexplained(data: MemoryData, per_step: float, steps: int, unit: Unit) -> F
         family="memory",
         remedy=Remove(),
         basis="risk",
-        title=f"Memory grows with {unit.every}",
+        title=f"Memory grows with {unit.every}, cause unknown",
         severity="low" if lasting else "info",
         share_of_step=0.0,
         # All of a script grows where a part of it does.
         where=tuple(SourceSpan(row.file, row.line, row.function) for row in tops[:1] if row.function != "<module>"),
-        evidence=(Measurement(f"growth {unit.per}", per_step, "bytes", "run"), *_limits(data, per_step)),
+        evidence=(Measurement(f"memory growth {unit.per}", per_step, "bytes", "run"), *_limits(data, per_step)),
         advice=(
-            "No container of the script's grows: look for what a library keeps (callbacks, loggers, caches), or let "
-            "tracemalloc compare two snapshots a few hundred steps apart."
+            "Look for what a library keeps: callbacks, loggers, caches. No container of the script grows. Or: compare "
+            "two snapshots of tracemalloc, a few hundred steps apart."
         ),
     )
 
 
 def _of_models(data: MemoryData, per_step: float, models: list[SourceSpan], unit: Unit) -> Finding:
-    """A remark: that nothing frees the models follows from their number, not from the steps'."""
+    """Make a note: that nothing frees the models follows from their number, not from the number of steps."""
     return Finding(
         code="MEM001",
         family="memory",
         remedy=Remove(),
         basis="risk",
-        title="Memory grows while models are made one after the other",
+        title="Memory grows because models are created one after another",
         severity="info",
         share_of_step=0.0,
         where=tuple(models[:1]),
-        evidence=(Measurement(f"growth {unit.per}", per_step, "bytes", "run"), *_limits(data, per_step)),
+        evidence=(Measurement(f"memory growth {unit.per}", per_step, "bytes", "run"), *_limits(data, per_step)),
         advice=(
-            "Let each go before the next one is made: keep numbers of its history, not the model or the History "
-            "object, then del model, keras.backend.clear_session() and gc.collect(). Or give each a process of its own."
+            "Delete each model before the next one: del model, keras.backend.clear_session(), gc.collect(). Keep "
+            "numbers of its history, not the History object. Or: train each model in its own process."
         ),
-        detail="Each model brings its variables, its optimizer's and the graphs of its functions.",
+        detail="Each model holds its variables, its optimizer's variables and the graphs of its functions.",
     )
 
 
@@ -227,23 +227,26 @@ def graphs_grow(evidence: Evidence) -> Iterator[Finding]:
             remedy=Remove(),
             severity="medium",
             basis="risk",
-            title=f"{unit.Every} adds operations to the default graph"
+            title=f"Graph grows because {unit.every} adds operations to the default graph"
             if default
-            else f"Every trace of {row.function or 'a function'} is kept",
+            else f"Graph grows because every trace of {row.function or 'a function'} is kept",
             share_of_step=0.0,
             where=(where,) if row.file else (),
             evidence=(
                 Measurement(
-                    f"operations {unit.per}" if default else f"graphs {unit.per}", row.per_step, "number", "run"
+                    f"new operations {unit.per}" if default else f"new graphs {unit.per}", row.per_step, "number", "run"
                 ),
-                Measurement("alive at the last look", row.last, "count", "run"),
-                *([Measurement("operations in them", row.operations, "count", "run")] if row.operations else []),
+                Measurement(f"{'operations' if default else 'graphs'} alive at the end", row.last, "count", "run"),
+                *(
+                    [Measurement("operations in these graphs", row.operations, "count", "run")]
+                    if row.operations
+                    else []
+                ),
             ),
             advice=(
-                "Build all operations before the loop and only run them in it; tf.Graph.finalize() then tells who adds "
-                "more."
+                "Build all operations before the loop and only run them in it. tf.Graph.finalize() then raises at the "
+                "line that adds one."
                 if default
-                else "Let it trace once: pass tensors, not Python values, and define the tf.function outside of the "
-                "loop."
+                else "Let it trace once: pass tensors, not Python values, and create the tf.function outside the loop."
             ),
         )

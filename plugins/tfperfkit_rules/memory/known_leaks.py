@@ -1,4 +1,4 @@
-"""MEM005: what a version of TensorFlow is known to keep for ever, where the script did what makes it do so.
+"""MEM005: a known memory leak of the installed TensorFlow version that the script triggers.
 
 An entry of the table has a public source, and its condition is what ran. Nothing is in it that was not seen to happen.
 """
@@ -39,17 +39,17 @@ class Leak(NamedTuple):
 GENERATORS = Leak(
     first="2.10",
     last="2.21",
-    keeps="each dataset's Python function, and all that it holds on to",
+    keeps="Python functions of rebuilt datasets",
     advice=(
-        "Make the dataset once, before the loop: each iteration over it calls the function again. What changes goes in "
-        "by from_generator(..., args=...), or through an object that the function reads; let it hold no large arrays."
+        "Create the dataset once, before the loop, and iterate over it again. Pass what changes by "
+        "from_generator(..., args=...). Or: through an object that the function reads."
     ),
     sources=("github.com/tensorflow/tensorflow/issues/57690", "github.com/tensorflow/tensorflow/pull/123530"),
 )
 
 
 def known_leaks(evidence: Evidence) -> Iterator[Finding]:
-    """Above a remark only where memory was seen to grow."""
+    """Report more than a note only if memory was seen to grow."""
     unit = evidence.unit
     data, memory = evidence.offer(InputData), evidence.offer(MemoryData)
     version = _version(evidence.run.versions.get("tensorflow", ""))
@@ -75,19 +75,19 @@ def known_leaks(evidence: Evidence) -> Iterator[Finding]:
         family="memory",
         severity="low" if grows else "info",
         basis="risk",
-        title=f"TensorFlow {evidence.run.versions['tensorflow']} keeps {GENERATORS.keeps}, for ever",
+        title=f"TensorFlow {evidence.run.versions['tensorflow']} never frees {GENERATORS.keeps}",
         share_of_step=0.0,
         where=_places(pipeline, stage),
         evidence=(
-            Measurement("datasets that were made", float(pipeline.datasets_made), "count", "run"),
+            Measurement("datasets created at this line", float(pipeline.datasets_made), "count", "run"),
             *(
-                [Measurement(f"growth {unit.per}", memory.growth_bytes_per_step or 0.0, "bytes", "run")]
+                [Measurement(f"memory growth {unit.per}", memory.growth_bytes_per_step or 0.0, "bytes", "run")]
                 if memory is not None and grows
                 else []
             ),
         ),
         advice=GENERATORS.advice,
-        detail=f"A fault of TensorFlow's own: {' and '.join(GENERATORS.sources)}.",
+        detail=f"This is a TensorFlow bug: {' and '.join(GENERATORS.sources)}.",
         absorbs=("MEM001",) if grows else (),
     )
 

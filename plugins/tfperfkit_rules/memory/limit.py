@@ -34,20 +34,20 @@ def near_limit(evidence: Evidence) -> Iterator[Finding]:
             family="memory",
             severity="high" if share >= GRAVE.value else "medium",
             basis="risk",
-            title=f"The process comes near its memory limit ({data.limit_source})",
+            title=f"Process memory peaks close to its limit ({data.limit_source})",
             share_of_step=0.0,
             where=(SourceSpan(top.file, top.line, top.function),) if top is not None else (),
             evidence=(
-                Measurement("highest memory", data.rss_peak_bytes, "bytes", "run"),
-                Measurement("limit", data.limit_bytes, "bytes", "run"),
-                Measurement("share of the limit", share, "share", "run"),
+                Measurement("peak memory", data.rss_peak_bytes, "bytes", "run"),
+                Measurement("memory limit", data.limit_bytes, "bytes", "run"),
+                Measurement("peak share of the limit", share, "share", "run"),
                 *(
                     [Measurement("steps until the limit", data.steps_to_limit, "count", "run")]
                     if data.steps_to_limit is not None
                     else []
                 ),
             ),
-            advice="Make batches, shuffle buffers and caches smaller, or read the data in pieces, not all at once.",
+            advice="Make batches, shuffle buffers and caches smaller. Or: read the data in pieces, with tf.data.",
         )
     for device in data.devices:
         if device.limit_bytes and device.peak_bytes >= NEAR.value * device.limit_bytes:
@@ -57,12 +57,12 @@ def near_limit(evidence: Evidence) -> Iterator[Finding]:
                 family="memory",
                 severity="high" if share >= GRAVE.value else "medium",
                 basis="risk",
-                title=f"{device.device} comes near its memory limit",
+                title=f"{device.device} memory peaks close to its limit",
                 share_of_step=0.0,
                 evidence=(
-                    Measurement("highest memory", device.peak_bytes, "bytes", "run"),
-                    Measurement("limit", device.limit_bytes, "bytes", "run"),
-                    Measurement("share of the limit", share, "share", "run"),
+                    Measurement("peak memory", device.peak_bytes, "bytes", "run"),
+                    Measurement("memory limit", device.limit_bytes, "bytes", "run"),
+                    Measurement("peak share of the limit", share, "share", "run"),
                 ),
-                advice="A smaller batch, mixed precision, or gradient accumulation needs less.",
+                advice="Make the batch smaller. Or: use mixed precision, or gradient accumulation.",
             )

@@ -87,8 +87,8 @@ def _finding(evidence: Evidence, price: _Price, grown: Growing | None) -> Findin
     figures = []
     if grown is not None:
         figures = [
-            Measurement("operations added for each run of the session", grown.added, "number", "run"),
-            Measurement("operations of the graph at the last count", grown.operations, "count", "run"),
+            Measurement("operations added per session.run", grown.added, "number", "run"),
+            Measurement("operations in the graph at the end", grown.operations, "count", "run"),
         ]
     return Finding(
         code="MEM002",
@@ -97,19 +97,19 @@ def _finding(evidence: Evidence, price: _Price, grown: Growing | None) -> Findin
         severity=gain.severity(share),
         basis="run" if whole else "step",
         share_of_step=share,
-        title="Every iteration of the loop adds operations to the session's graph",
+        title="Graph grows because every iteration adds operations to the session",
         gain=gain.from_shares(min(certain, high), high),
         where=price.places[: shared.MAX_PLACES.value],
         evidence=(
             *figures,
-            Measurement("share of the run" if whole else "share of the loop", share, "share", "samples"),
+            Measurement(f"share of the {'run' if whole else 'loop'} in the growing graph", share, "share", "samples"),
             Measurement("samples", evidence.samples.count, "count", "run"),
         ),
         advice=(
-            "Make the operation once, before the loop, with a placeholder for what changes, and only run it there: "
-            "session.run(op, {placeholder: value}). graph.finalize() before the loop tells who adds more."
+            "Create the operation once, before the loop, with a placeholder for what changes, and only run it in the "
+            "loop: session.run(op, {placeholder: value}). graph.finalize() then raises at the line that adds one."
         ),
-        detail="After each change the session extends and optimises its graph again: the larger, the longer.",
+        detail="After each change the session extends and optimises its whole graph again.",
         absorbs=("STP007",),  # that is why
         absorbs_here=("LIN001",),
     )

@@ -1,4 +1,4 @@
-"""What to do about each cause: the remedy in words, with the names of the very arguments."""
+"""Say what to do about each cause of a retrace, with the names of the arguments."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ MAX_SIGNATURE = Threshold(
 )
 
 _REDUCING = "@tf.function(reduce_retracing=True)"
-#: How advice begins that leaves the sizes open which were seen to change: from the second trace on.
-REDUCED = f"leave the size open with {_REDUCING}"
+#: The beginning of advice that leaves changing sizes open from the second trace on.
+REDUCED = f"Leave the size open with {_REDUCING}"
 
 
 def partial_batch(traces: Sequence[Trace]) -> bool:
@@ -75,13 +75,13 @@ def remark(difference: Difference, partial: bool) -> str:
         "keyword": "keyword",
         "context": "same arguments, other context",
         "alias": "which variables are the same",
-        "function_object": "made again",
+        "function_object": "created again",
     }
     return words.get(difference.way, "")
 
 
 def remedy(code: str, function: TracedFunction, traces: Sequence[Trace], batches: bool = True) -> str:
-    """One or two sentences: what to change in the code. ``batches``: whether a dataset may have made the batches."""
+    """Return sentences that say what to change. ``batches``: whether a dataset may have made the batches."""
     paths = {found.path for trace in traces if (found := main_difference(trace.cause)) is not None}
     name = paths.pop() if len(paths) == 1 else "the arguments"
     if function.owner == "keras":
@@ -89,52 +89,55 @@ def remedy(code: str, function: TracedFunction, traces: Sequence[Trace], batches
     signature = open_signature(traces)
     if code == codes.PYTHON_VALUE and not _are_numbers(traces):
         return (
-            f"a Python value is part of the graph, so each value of {name} is traced once: keep few values, or pass it "
-            "as a tensor if the function only hands it to TensorFlow's functions"
+            f"Pass {name} as a tensor, if {function.function} only passes it on to TensorFlow functions. Or: keep few "
+            f"values, for each value of {name} is traced once."
         )
     if code == codes.PYTHON_VALUE:
         return (
-            f"pass {name} as a tensor of the dtype that {function.function} computes with, "
-            "tf.constant(..., tf.float32) (a whole number alone makes an int32, which does not mix with floats), or "
-            "keep it in a tf.Variable and assign to it; a Python value is part of the graph"
+            f"Pass {name} as a tensor of the dtype that {function.function} computes with: "
+            "tf.constant(..., tf.float32), since a whole number alone becomes an int32. Or: keep it in a tf.Variable "
+            "and assign to it."
         )
     if code == codes.VARYING_BATCH and partial_batch(traces) and not batches:
-        return f"leave the size open with {signature}, or give it pieces of one size"
+        return f"Leave the size open with {signature}. Or: pass pieces of one size."
     if code == codes.VARYING_BATCH and partial_batch(traces):
-        return f"drop the rest with dataset.batch(n, drop_remainder=True), or {signature}"
+        return f"Drop the partial batch: dataset.batch(n, drop_remainder=True). Or: keep it, with {signature}."
     if code in (codes.VARYING_BATCH, codes.VARYING_LENGTH):
-        pad = "pad or bucket to a few lengths (padded_batch, bucket_by_sequence_length)"
+        pad = "ad or bucket to a few lengths (padded_batch, bucket_by_sequence_length)."
         if function.jit_compile:
-            return f"{pad}: with jit_compile XLA compiles again for each size even where the trace leaves it open"
-        return f"leave the size open with {signature}; or {pad}"
+            return f"P{pad} With jit_compile, XLA compiles again for each size even if the trace leaves it open."
+        return f"Leave the size open with {signature}. Or: p{pad}"
     if code == codes.VARYING_RANK:
-        return f"give {name} one rank before the call (tf.reshape, tf.expand_dims), or write one tf.function for each"
+        return f"Give {name} one rank before the call: tf.reshape, tf.expand_dims. Or: write one tf.function per rank."
     if code == codes.VARYING_DTYPE:
-        return f"cast {name} to one dtype before the call: tf.cast({name}, ...), or in the dataset's map"
+        return f"Cast {name} to one dtype before the call: tf.cast({name}, ...). Or: cast it in the dataset's map."
     if code == codes.VARYING_STRUCTURE:
         return (
-            f"call it always with the same arguments: give {name} in the same form each time, a tensor where a "
-            "Python value or None stands now, and the same keys and lengths"
+            f"Pass {name} in the same form in each call: the same keys and lengths, and a tensor instead of a Python "
+            "value or None."
         )
     if code == codes.OBJECT_IDENTITY:
         return (
-            f"make the object passed as {name} once and pass it again, or pass the tensors it holds; "
-            "an object is compared by its identity, so each new one is a new trace"
+            f"Create the object passed as {name} once and reuse it. Or: pass the tensors that it holds, for TensorFlow "
+            "compares other objects by identity."
         )
     if code == codes.MADE_IN_LOOP:
-        return f"make the tf.function once, outside of the loop, and call that: each new one traces {function.function}"
+        return f"Create the tf.function once, outside the loop, and call that. Each new one traces {function.function}."
     if code == codes.PER_INSTANCE:
         return (
-            f"make the {function.instance_of} once and reuse it, or make {function.function} a plain method that is "
-            "called inside one tf.function: a tf.function method is traced for each instance"
+            f"Create the {function.instance_of} once and reuse it. Or: make {function.function} a plain method that is "
+            "called inside one tf.function."
         )
     if code == codes.CONTEXT:
         return _context(name)
     if code == codes.FAILING:
-        return "mend what raises inside the function, or don't call it where it fails: a failed trace is not kept"
+        return (
+            "Fix the exception raised during tracing, or avoid the call. TensorFlow does not cache failed traces, so "
+            "every call retraces."
+        )
     if code == codes.PIPELINE_REBUILT:
-        return "build the tf.data pipeline once, before the loop, and iterate it again; each map traces its function"
-    return f"look at what changes in {name} from call to call and keep it the same"
+        return "Build the tf.data pipeline once, before the loop, and iterate over it again."
+    return f"Keep {name} the same in each call."
 
 
 def _are_numbers(traces: Sequence[Trace]) -> bool:
@@ -149,21 +152,18 @@ def _are_numbers(traces: Sequence[Trace]) -> bool:
 
 def _context(path: str) -> str:
     if path == "context.strategy_scope":
-        return (
-            "call it always from the same side of the strategy: inside strategy.run, not once in the scope and once "
-            "outside"
-        )
+        return "Call it always inside strategy.run, not once in the strategy's scope and once outside."
     if path == "context.enclosing_graph":
-        return "don't call it inside tf.Graph().as_default(): each graph traces it again"
-    return "call it under the same circumstances each time"
+        return "Call it outside tf.Graph().as_default(), for each graph traces it again."
+    return "Call it in the same context each time."
 
 
 def _keras(code: str, name: str) -> str:
     if code in (codes.VARYING_BATCH, codes.VARYING_LENGTH):
-        return "feed the model batches of one shape (drop_remainder=True, padding), or a dataset that leaves it open"
+        return "Feed batches of one shape: drop_remainder=True, padding. Or: a dataset that leaves the shape open."
     if code == codes.VARYING_DTYPE:
-        return "feed the model one dtype: cast in the dataset's map, or convert NumPy arrays to float32 once"
-    return f"feed the model data of one form each time: {name} differs from call to call"
+        return "Feed one dtype: cast in the dataset's map. Or: convert NumPy arrays to float32 once."
+    return f"Feed data of the same form in each call: {name} differs from call to call."
 
 
 def open_signature(traces: Sequence[Trace]) -> str:

@@ -82,16 +82,16 @@ def _finding(
     saved = traces[1:] if fix.startswith(advice.REDUCED) and not once else traces
     after = total - len(saved)
     figures = [
-        Measurement("retraces", len(traces), "count", "run"),
-        Measurement("traces", total, "count", "run"),
+        Measurement("avoidable retraces", len(traces), "count", "run"),
+        Measurement("traces now", total, "count", "run"),
         Measurement("traces after the fix", after, "count", "run"),
-        Measurement("time lost", lost_ms, "ms", "run"),
-        Measurement("time for each retrace", lost_ms / len(traces), "ms", "run"),
+        Measurement("time in avoidable retraces", lost_ms, "ms", "run"),
+        Measurement("mean time per retrace", lost_ms / len(traces), "ms", "run"),
     ]
     median = time.median_step_ns
     if median:
         figures.append(Measurement("median step", ms(median), "ms", "baseline"))
-        figures.append(Measurement("worth in steps", lost_ms / ms(median), "count", "run"))
+        figures.append(Measurement("time in avoidable retraces, in median steps", lost_ms / ms(median), "count", "run"))
     costliest = max(traces, key=lost_ns)
     # What happened once does not come back with every step, so the steady step gains nothing that we know of.
     gained = gain.Unknown() if once else _gain(evidence, time, function, saved, time.share(saved))
@@ -107,15 +107,15 @@ def _finding(
         gain=gained,
         where=_where(evidence, code, function, costliest),
         evidence=tuple(figures),
-        advice=fix[:1].upper() + fix[1:] + ".",
+        advice=fix,
         # The same traces, seen as a part of the step, and as what they leave behind.
         absorbs=(codes.UNEXPLAINED, "MEM002"),
-        detail=detail(function, costliest, traces, fix, after, median),
+        detail=detail(function, costliest, traces, after, median),
     )
 
 
 def _fix(evidence: Evidence, code: str, function: TracedFunction, traces: list[Trace]) -> str:
-    """What to change: of a number the very words to type, where the source tells them."""
+    """Say what to change: for a number the code to type, if the source shows it."""
     paths = sorted({found.path for trace in traces for found in trace.cause if found.way == "value"})
     if code == codes.PYTHON_VALUE and function.owner == "user" and 0 < len(paths) <= MAX_SIGNATURE.value:
         typed_out = typed.advice(evidence, function, traces, paths)

@@ -55,20 +55,20 @@ OF_BLAME: dict[Blame, str] = {
     "other": OTHER,
 }
 
-#: What each code means, without numbers or names: the heading of its page.
+#: What each code means, without numbers or names: the heading of its page. A finding fills the user's names in.
 TITLES = {
-    PYTHON_VALUE: "A Python value that changes makes a tf.function trace again",
-    VARYING_BATCH: "Batches of varying size make a tf.function trace again",
-    VARYING_LENGTH: "Varying lengths make a tf.function trace again",
-    VARYING_RANK: "Tensors of varying rank make a tf.function trace again",
-    VARYING_DTYPE: "Tensors of varying dtype make a tf.function trace again",
-    VARYING_STRUCTURE: "Arguments of varying structure make a tf.function trace again",
-    OBJECT_IDENTITY: "A new Python object as an argument makes a tf.function trace again",
-    MADE_IN_LOOP: "A tf.function is made again in code that runs repeatedly",
-    PER_INSTANCE: "Each new instance traces its tf.function method again",
-    CONTEXT: "A tf.function traces again because it is called under another context",
-    FAILING: "A trace that fails is tried again and again",
-    PIPELINE_REBUILT: "A tf.data pipeline is built again and again",
-    OTHER: "A tf.function traces again and again",
-    UNEXPLAINED: "Steady steps go on tracing",
+    PYTHON_VALUE: "tf.function retraced because a Python value changes",
+    VARYING_BATCH: "tf.function retraced because the batch size changes",
+    VARYING_LENGTH: "tf.function retraced because an argument's shape changes",
+    VARYING_RANK: "tf.function retraced because an argument's rank changes",
+    VARYING_DTYPE: "tf.function retraced because an argument's dtype changes",
+    VARYING_STRUCTURE: "tf.function retraced because an argument's structure changes",
+    OBJECT_IDENTITY: "tf.function retraced because an argument is a new object",
+    MADE_IN_LOOP: "tf.function created in a loop, so traced every time",
+    PER_INSTANCE: "tf.function method traced again for each new instance",
+    CONTEXT: "tf.function retraced because its calling context changes",
+    FAILING: "tf.function trace fails and is retried every time",
+    PIPELINE_REBUILT: "tf.data pipeline rebuilt, so its functions are traced again",
+    OTHER: "tf.function retraced because an argument changes",
+    UNEXPLAINED: "New model or compile() in a loop causes retracing",
 }

@@ -37,22 +37,21 @@ def advice(evidence: Evidence, function: TracedFunction, traces: Sequence[Trace]
         sites = [_given(evidence, trace.call_site, definition, name) for trace in reversed(traces)]
         text, place = next((site for site in sites if site is not None), (name, "the call"))
         if all(map(is_string, values)) and has_only_tensorflow_uses(definition, name):
-            swaps.append(f"at {place} tf.constant({text}) instead of {text}")
+            swaps.append(f"tf.constant({text}) instead of {text} at {place}")
             continue
         if not all(map(_is_number, values)):
             return None
         uses = find_uses(definition, name)
         whole = all(value.lstrip("+-").isdecimal() for value in values)
         dtype = "int32" if whole and uses.counts and not uses.computes else floats
-        swaps.append(f"at {place} tf.constant({text}, tf.{dtype}) in place of {text}")
+        swaps.append(f"tf.constant({text}, tf.{dtype}) instead of {text} at {place}")
         if whole and uses.counts and uses.computes:
-            cautions.append(f"{_lines(uses.counts, 'needs', 'need')} it whole: tf.cast({name}, tf.int32)")
+            cautions.append(f"{_lines(uses.counts, 'needs', 'need')} an integer: tf.cast({name}, tf.int32).")
         if uses.python:
             need = _lines(uses.python, "takes", "take")
-            cautions.append(f"{need} Python's own number only: write it with tf's functions")
-    words = f"pass {' and '.join(names)} as tensors" if len(names) > 1 else f"pass {names[0]} as a tensor"
-    words = "; ".join([f"{words}: {', '.join(swaps)}", *cautions])
-    return f"{words}. Check that results stay the same but for rounding, and that one trace is left"
+            cautions.append(f"{need} only a Python number: rewrite with TensorFlow operations.")
+    words = f"Pass {' and '.join(names)} as tensors" if len(names) > 1 else f"Pass {names[0]} as a tensor"
+    return " ".join([f"{words}: {', '.join(swaps)}.", *cautions])
 
 
 def _definition(evidence: Evidence, function: TracedFunction) -> Function | None:
@@ -92,6 +91,6 @@ def _is_number(text: str) -> bool:
 
 
 def _lines(numbers: Sequence[int], one: str, several: str) -> str:
-    """``line 3 needs``, ``lines 3, 4 and 7 need``."""
+    """``Line 3 needs``, ``Lines 3, 4 and 7 need``."""
     *first, last = map(str, numbers[: MAX_USES.value])
-    return f"lines {', '.join(first)} and {last} {several}" if first else f"line {last} {one}"
+    return f"Lines {', '.join(first)} and {last} {several}" if first else f"Line {last} {one}"

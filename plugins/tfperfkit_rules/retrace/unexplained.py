@@ -77,39 +77,35 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     remedy: Remedy = KeepTrace("keras")
     if compiles:
         name = name_receiver(compiles[0][1], "the model")
-        title = f"compile() is called in {evidence.unit.loop}, so Keras traces its functions again"
+        title = f"compile() in {evidence.unit.loop} causes retracing"
         file, call = compiles[0]
         at = find_making_line(call, find_evaluating_loops(evidence, file, call))
         made = SourceSpan(file, at) if at is not None else _find_maker(evidence, file, call, lines)
         if made is not None:
-            title = _NEW_MODEL.format(loop=evidence.unit.loop)
+            title = f"New model in each iteration of {evidence.unit.loop} causes retracing"
             places = list(dict.fromkeys((made, *places)))[: shared.MAX_PLACES.value]
         advice = (
             _advise_keeping(evidence, made)
             if made is not None
             else (
-                f"Call {name}.compile once, before the loop. What the loop switches by it (trainable, the learning "
-                "rate) can be a model of its own for each state, or a variable: optimizer.learning_rate.assign(value)."
+                f"Call {name}.compile once, before the loop. Or: if the loop switches something by it, use one model "
+                f"per state (trainable) or a variable: {name}.optimizer.learning_rate.assign(value)."
             )
         )
     elif new is not None:
-        title = _NEW_MODEL.format(loop=evidence.unit.loop)
-        if new.function:
-            title = f"Each call of {new.function} makes a new model, whose functions Keras traces again"
+        where = f"call of {new.function}" if new.function else f"iteration of {evidence.unit.loop}"
+        title = f"New model in each {where} causes retracing"
         advice = _advise_keeping(evidence, new)
         places = list(dict.fromkeys((new, *places)))[: shared.MAX_PLACES.value]
     elif (jacobian := _find_jacobian(evidence, lines)) is not None:
-        title = f"{jacobian.method} is called outside of a tf.function, so it is traced again each time"
+        title = f"{jacobian.method} outside tf.function causes retracing in {evidence.unit.loop}"
         advice, remedy = jacobian.advice, Compile("jacobian")
     else:
         many = f"{len(steps)} of {len(evidence.steps.clean)} clean steps"
         where = many if evidence.work is None else evidence.unit.loop
         remedy = KeepTrace("unknown")
-        title = f"Functions are traced again in {where}"
-        advice = (
-            "Make models, optimizers, tf.functions and tf.data pipelines once, before the loop, and use them again: "
-            "each new one is traced and optimised again."
-        )
+        title = f"Unknown cause of retracing in {where}"
+        advice = "Create models, optimizers, tf.functions and tf.data pipelines once, before the loop, and reuse them."
     yield Finding(
         code=codes.UNEXPLAINED,
         family="retrace",
@@ -120,8 +116,8 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         gain=gained,
         where=tuple(places),
         evidence=(
-            Measurement(f"tracing in {evidence.unit.a}", evidence.part("tracing"), "ms", "breakdown"),
-            Measurement("steps that traced", len(steps), "count", "baseline"),
+            Measurement(f"time in tracing {evidence.unit.per}", evidence.part("tracing"), "ms", "breakdown"),
+            Measurement("clean steps that traced", len(steps), "count", "baseline"),
         ),
         advice=advice,
         absorbs=("CMP004", *(("EAG006",) if makes else ())),  # without, each fit traces what is its own
@@ -137,16 +133,12 @@ def _choose_samples(evidence: Evidence) -> Samples:
     return evidence.log.samples([(step.begin_ns, step.end_ns) for step in evidence.steps.clean])
 
 
-_NEW_MODEL = "Each iteration of {loop} makes a new model, whose functions Keras traces again"
 #: What traces a Keras model's functions.
 _TRACES = ("fit", "train_on_batch", "evaluate", "predict")
 _KEEP = (
-    "Where iterations differ in rates, data or seeds only, make and compile one model before the loop{made} and begin "
-    "each iteration with its first values. Once, on the built model: "
+    "Create and compile one model before the loop{made} and reset it in each iteration, unless shapes differ. Once: "
     "{model}.optimizer.build({model}.trainable_variables); state = [*{model}.variables, *{model}.optimizer.variables]; "
-    "first = [v.numpy() for v in state]. In each iteration: for v, value in zip(state, first): v.assign(value). Then "
-    "what the iteration has of its own: {model}.set_weights, {model}.optimizer.learning_rate.assign. Models of other "
-    "shapes each need a trace of their own."
+    "first = [v.numpy() for v in state]. In each iteration: for v, value in zip(state, first): v.assign(value)."
 )
 
 
@@ -163,13 +155,12 @@ def _find_jacobian(evidence: Evidence, lines: list[Place]) -> _Jacobian | None:
         if not any(file == where and line in call.lines for where, line in lines):
             continue
         method, function = call.function.text, find_function(evidence, file, call.line)
-        put = "Put what the tape watches and this call into a function with @tf.function"
+        put = "Put the tape and this call into a function with @tf.function"
         if function is not None:
             put = f"Put @tf.function on {function.name} (line {function.line})"
         return _Jacobian(
             method,
-            f"{put}: {method} traces the loop over its rows, within a compiled function once, outside of one in each "
-            "call. Give the function tensors of the same shape; Python in it (print, .numpy()) runs at the trace only.",
+            f"{put}. Outside a compiled function, {method} traces the loop over its rows in each call.",
         )
     return None
 

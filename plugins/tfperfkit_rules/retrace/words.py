@@ -1,4 +1,4 @@
-"""The title and the detail of a finding about traces: what changed from call to call, and since which trace."""
+"""The title and the detail of a finding about traces: what changed between calls, compared with the closest trace."""
 
 from __future__ import annotations
 
@@ -25,31 +25,29 @@ def title(code: str, function: TracedFunction, traces: Sequence[Trace]) -> str:
     paths = {main.path for trace in traces if (main := main_difference(trace.cause)) is not None}
     path = paths.pop() if len(paths) == 1 else "its arguments" if paths else ""
     if code == codes.MADE_IN_LOOP:
-        return f"{name} is made into a new tf.function in a loop: traced {total} times"
+        return f"tf.function {name} created in a loop, so traced {total} times"
     if code == codes.PER_INSTANCE:
-        return f"{name} is traced for each new {function.instance_of}: {total} times"
+        return f"tf.function method {name} traced again for each new {function.instance_of}, {total} times"
     if code == codes.PIPELINE_REBUILT:
-        return f"a tf.data pipeline with {name} is built again: traced {total} times"
+        return f"tf.data pipeline rebuilt, so its function {name} is traced {total} times"
     if code == codes.FAILING:
-        return f"tracing {name} fails and is tried again {times}"
+        return f"tf.function trace of {name} fails and is retried {times}"
     why = {
         codes.PYTHON_VALUE: f"the Python value of {path} changes",
-        codes.VARYING_BATCH: f"the size of dim 0 of {path} changes",
+        codes.VARYING_BATCH: f"the batch size of {path} changes",
         codes.VARYING_LENGTH: f"the shape of {path} changes",
         codes.VARYING_RANK: f"the rank of {path} changes",
         codes.VARYING_DTYPE: f"the dtype of {path} changes",
         codes.VARYING_STRUCTURE: f"the structure of {path} changes",
-        codes.OBJECT_IDENTITY: f"{path} is another object",
-        codes.CONTEXT: f"the {path.removeprefix('context.').replace('_', ' ')} changes",
+        codes.OBJECT_IDENTITY: f"{path} is a new object",
+        codes.CONTEXT: f"its {path.removeprefix('context.').replace('_', ' ')} changes",
     }.get(code, f"{path or 'an argument'} changes")
     if code == codes.VARYING_BATCH and advice.partial_batch(traces):
-        why = f"a partial batch changes dim 0 of {path}"
-    return f"{name} is traced again {times}: {why}"
+        why = f"{why} (partial batch)"
+    return f"{name} retraced {times} because {why}"
 
 
-def detail(
-    function: TracedFunction, trace: Trace, traces: Sequence[Trace], fix: str, after: int, median: float | None
-) -> str:
+def detail(function: TracedFunction, trace: Trace, traces: Sequence[Trace], after: int, median: float | None) -> str:
     head = "TRACE" if trace.kind in ("new_function_object", "expected") else "RETRACE"
     worth = ""
     if median:
@@ -81,7 +79,7 @@ def detail(
         lines.append(f"  the trace failed with {trace.error}")
     if function.pattern:
         lines.append(f"  pattern: {function.pattern}")
-    lines.append(f"  fix: {fix}; traces {len(function.traces) + function.earlier} → {after}")
+    lines.append(f"  after the fix: traces {len(function.traces) + function.earlier} → {after}")
     return "\n".join(lines)
 
 

@@ -78,8 +78,8 @@ def test_most_windows_are_seen_by_this_test() -> None:
 def test_parts_of_the_account_are_told_apart_from_what_was_counted_in_the_trace() -> None:
     (finding,) = step.eager_step(eager_evidence())
     found = {item.name: item.window for item in finding.evidence}
-    assert found["operations per step"] == "tfprof" and found["time in them"] == "breakdown"
-    assert found["step now"] == "baseline"
+    assert found["eager operations per step"] == "tfprof" and found["time in eager operations"] == "breakdown"
+    assert found["mean step"] == "baseline"
 
 
 def sampled(**fields: object) -> Evidence:

@@ -1,5 +1,5 @@
-"""EAG008: a loop outside of training, a long call, or what stands beside a compiled training step, runs TensorFlow
-operation by operation."""
+"""EAG008: a loop outside of training, a long call, or code next to a compiled training step, runs as eager
+operations."""
 
 from __future__ import annotations
 

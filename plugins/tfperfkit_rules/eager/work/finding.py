@@ -1,5 +1,5 @@
-"""EAG008: a loop outside of training, a long call, or what stands beside a compiled training step, runs TensorFlow
-operation by operation."""
+"""EAG008: a loop outside of training, a long call, or code next to a compiled training step, runs as eager
+operations."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
             also = min(inside + moved.total() / (part.seen + more), 1.0)
             upper = left(evidence, share, times, otherwise, also, repeated=repeated)
     if rest.operations is None and has_long_operations(evidence.part("eager_ops"), evidence.part("dispatch")):
-        return None  # handing them out takes next to nothing beside them: they are long, and a graph would run them too
+        return None  # their dispatch is negligible: they are long, and a graph would run them too
     if rest.operations is not None and rest.operations < SEVERAL.value:
         return None
     bounds = rest.bounds(share, samples.count)
@@ -155,19 +155,20 @@ def priced_operations(evidence: Evidence) -> Finding | None:
     known = rest.operations is not None
     if evidence.work is None:
         number = f"{rest.operations:,.0f} " if known else ""
-        many = f"has {number}operations beside its compiled function,"
+        many = f"runs {number}eager operations, outside its tf.function"
     else:
-        many = f"runs as {_number(evidence, rest.operations)}," if known else "runs eagerly, its operations"
+        number = _number(evidence, rest.operations) if known else "eager operations"
+        many = f"runs as {number}, outside tf.function"
     return Finding(
         code="EAG008",
         family="eager",
         remedy=Compile("function"),
-        title=f"{what} {many} called one by one from Python",
+        title=f"{what} {many}",
         share_of_step=share,
         gain=AtLeast(*bounds),
         where=where,
         evidence=(
-            Measurement("time in them and in handing them out", share, "share", "samples"),
+            Measurement("time in eager operations and their dispatch", share, "share", "samples"),
             *rest.evidence,
             Measurement("samples", float(samples.count), "count", "baseline"),
         ),
@@ -248,12 +249,11 @@ def _title_loop(evidence: Evidence, apart: BatchLoop | None) -> tuple[SourceSpan
 
 
 def _number(evidence: Evidence, operations: float | None) -> str:
-    """``1,240 separate operations``, of an iteration or of all of the work; of a stretch of it with its length."""
+    """``1,240 eager operations``, of an iteration or of all of the work; of a stretch of it with its length."""
     work, timed_s = evidence.work, (evidence.step_ms or 0.0) / MS_PER_S
-    number = f"{operations or 0.0:,.0f} separate operations"
     if work is None or work.iterations is not None or timed_s >= NEARLY_ALL.value * work.seconds:
-        return number
-    return f"separate operations, about {operations or 0.0:,.0f} in {timed_s:,.1f} s"
+        return f"{operations or 0.0:,.0f} eager operations"
+    return f"eager operations, about {operations or 0.0:,.0f} in {timed_s:,.1f} s"
 
 
 def _capital(words: str) -> str:
@@ -263,8 +263,8 @@ def _capital(words: str) -> str:
 def _compile(evidence: Evidence, model: Model) -> str:
     if model.others:
         return (
-            f"Call {names_of(model.all)} in one function with @tf.function(reduce_retracing=True), made once before "
-            "the loop, not in a function that is called in it"
+            f"Call {names_of(model.all)} in one @tf.function(reduce_retracing=True), which is created once, before the "
+            "loop"
         )
     return advise_compiling_once(evidence, model.file, model.line, model.name)
 
@@ -284,27 +284,27 @@ def _called(
     own = span(evidence, model.file, model.line)
     compiled = _compile(evidence, model)
     gained = AtLeast(*bounds) if apart is not None else between(*bounds)
-    is_ = "are" if model.others else "is"
     return Finding(
         code="EAG004",
         family="eager",
         remedy=Compile("model"),
-        title=f"{names_of(model.all)} {is_} called operation by operation inside {evidence.unit.loop}"
+        title=f"{names_of(model.all)} called eagerly in {evidence.unit.loop}, so overhead dominates"
         if apart is None
         else at_once.title(model.all, apart),
         share_of_step=share,
         gain=gained,
         where=tuple(dict.fromkeys((own, *_title_loop(evidence, apart), *places(evidence, part, None)))),
         evidence=(
-            Measurement("time in the call", share, "share", "samples"),
+            Measurement("time in eager model calls", share, "share", "samples"),
             *([Measurement("iterations of the loop", apart.turns, "number", "lines")] if apart and apart.turns else []),
             *rest.evidence,
             Measurement("samples", float(samples.count), "count", "baseline"),
         ),
-        advice=f"{compiled}; give it tensors. Where several inputs are there at a time, call it once for all of them."
+        advice=f"{compiled}. Pass tensors. Or: call {names_of(model.all)} once for all inputs that are available "
+        "together."
         if apart is None
         else at_once.advice(model.all, compiled),
-        detail="Outside of a compiled function Python hands out each operation of the model.",
+        detail="Outside a compiled function, Python dispatches each operation of the model.",
         absorbs_here=("LIN001", *(("SYN001",) if apart is not None else ())),
         parts=_PARTS,
     )

@@ -154,7 +154,7 @@ class Left(NamedTuple):
     def evidence(self) -> tuple[Measurement, ...]:
         if self.operations is None:
             return ()
-        return (Measurement("operations in it", self.operations, "count", self.traced_by),)
+        return (Measurement("eager operations", self.operations, "count", self.traced_by),)
 
 
 def left(

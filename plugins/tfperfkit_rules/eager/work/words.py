@@ -1,4 +1,4 @@
-"""The words of EAG008: its places, what to change, and what stays outside of the compiled function."""
+"""The texts of EAG008: its places, what to change, and what stays outside the compiled function."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from tfperfkit_rules.measures.source_text import Loop, find_function, find_loops
 from tfperfkit_rules.measures.step_shares import span
 
 LOOPS = (
-    " Its loop in Python would be traced iteration by iteration: work on all iterations at once, by operations on "
-    "whole batches, or loop over tf.range."
+    " Replace its Python loop, which would be traced iteration by iteration, with operations on whole batches. Or: "
+    "loop over tf.range."
 )
 
 
@@ -46,33 +46,30 @@ def advise(evidence: Evidence, part: EagerPart, place: Place | None) -> str:
 def _advise_compiling(evidence: Evidence, place: Place | None) -> str:
     if evidence.settings.get("functions_run_eagerly"):
         return (
-            "tf.config.run_functions_eagerly(True) makes all functions run like this: take it out. Then see that what "
-            "this loop calls is a @tf.function."
+            "Remove tf.config.run_functions_eagerly(True), which makes all functions run eagerly. Then make sure that "
+            "a @tf.function does the work."
         )
     if place is None:
-        name = "the loop" if evidence.work is None or evidence.work.kind == "loop" else "the call"
+        name = "loop" if evidence.work is None or evidence.work.kind == "loop" else "call"
         return (
-            f"Move what {name} does with tensors into a function with @tf.function that takes and returns tensors, and "
-            "work on whole batches: TensorFlow compiles it once and runs it as one graph."
+            f"Move the tensor operations of the {name} into a function with @tf.function that takes and returns "
+            "tensors. Let it work on whole batches."
         )
     file, function = place
     if is_compiled(function):
-        return f"{function.name} is a tf.function that is made to run eagerly: see what switches it off."
+        return f"Find what makes {function.name} run eagerly, for it is a tf.function, and remove it."
     looped = graph_loops(evidence, place)
     heads = {line for loop in looped for line in range(loop.line, loop.line + 2)}
     lines = [line for line in reads(evidence, place) if line not in heads]
     before = _loops_of_the_graph(looped)
     if lines:
         named = ", ".join(f"{file.rpartition('/')[2]}:{line}" for line in lines[:3])
-        before += f" Before that, replace what reads values of tensors inside it ({named}) by TensorFlow."
-    return (
-        f"Put @tf.function on {function.name}, so that TensorFlow compiles it once and runs it as one graph. Give it "
-        f"tensors of one shape, not Python numbers.{before}"
-    )
+        before += f" First replace the lines that read tensor values ({named}) with TensorFlow operations."
+    return f"Put @tf.function on {function.name}. Pass it tensors of one shape, not Python numbers.{before}"
 
 
 def of_callback(evidence: Evidence, part: EagerPart) -> str:
-    """Of operations that a callback of Keras' calls around each batch: what to change. "" for others."""
+    """Say what to change if a Keras callback runs the operations around each batch; "" for others."""
     unit = evidence.unit
     method = called_by_batch(part.stacks) if evidence.work is None else ""
     if not method:
@@ -80,20 +77,16 @@ def of_callback(evidence: Evidence, part: EagerPart) -> str:
     assigns = any(
         "resource_variable_ops:assign" in call for stack in part.stacks for call in stack.frames[-1].calls or ()
     )
-    average = (
-        f" What follows the weights slowly, as an average of them, the optimizer itself keeps within {unit.the}: "
-        "use_ema=True, ema_momentum=..."
-    )
+    average = f" Or: let the optimizer keep an average of the weights within {unit.the}: use_ema=True, ema_momentum=..."
     return (
-        f"Put what {method} does with tensors into a function of its own with @tf.function and call that: a "
-        "loop over variables may stand in it, where they are used from outside of it. Or do it for every tenth batch, "
-        f"where that is enough.{average if assigns else ''}"
+        f"Put the tensor operations of {method} into their own @tf.function and call that; use variables from outside "
+        f"it, not as arguments. Or: do it for every tenth batch.{average if assigns else ''}"
     )
 
 
 def wrap_library(evidence: Evidence, part: EagerPart, place: Place | None) -> str:
-    """Of operations that another library runs below one call, where no function of the user's is around them: how to
-    compile that call. "" for others."""
+    """Say how to compile one call of another library that runs most of the operations, if no function of the user is
+    around them; "" for others."""
     if place is not None or evidence.settings.get("functions_run_eagerly"):
         return ""
     leaves = Counter[Frame]()
@@ -111,14 +104,14 @@ def wrap_library(evidence: Evidence, part: EagerPart, place: Place | None) -> st
     kept = name if call.method and not call.name.startswith(f"{library}.") else f"compiled_{name.rpartition('.')[2]}"
     looped = ", before the loop" if find_loops(evidence, frame.file, frame.line) else ""
     return (
-        f"Compile the call: {kept} = tf.function({name}) once{looped}, and call {kept} in line {frame.line}. Give it "
-        f"tensors of one shape, not Python numbers. It works as far as {library} computes with TensorFlow's operations."
+        f"Compile the call once{looped}: {kept} = tf.function({name}). Call {kept} in line {frame.line}, with tensors "
+        f"of one shape. This works if {library} computes with TensorFlow operations."
     )
 
 
 def of_update(evidence: Evidence, part: EagerPart) -> str:
-    """Of operations that are mostly an optimizer's update, which Python asks for beside a compiled function: what to
-    change. "" for others."""
+    """Say what to change if most operations are an optimizer's update that Python calls next to a compiled function;
+    "" for others."""
     applied = Counter[int]()
     for stack, count in part.stacks.items():
         if any(is_calling(evidence, frame, UPDATE) for frame in stack.frames[-1:]):
@@ -126,10 +119,9 @@ def of_update(evidence: Evidence, part: EagerPart) -> str:
     if evidence.work is not None or applied.total() <= shared.MOSTLY.value * part.seen:
         return ""
     return (
-        f"Make the update of line {applied.most_common(1)[0][0]} in a compiled function too: at the end of the one "
-        "that computes the gradients; or, where it comes after several of them, in one of its own (@tf.function, "
-        "def update(gradients): optimizer.apply_gradients(zip(gradients, variables))), which is given tensors. What "
-        "sums gradients up adds to tensors or tf.Variables, in a compiled function."
+        f"Move the update of line {applied.most_common(1)[0][0]} into the compiled function that computes the "
+        "gradients. Or: if it follows several of them, put it into its own @tf.function, def update(gradients): "
+        "optimizer.apply_gradients(zip(gradients, variables)), and sum gradients in a compiled function too."
     )
 
 
@@ -145,9 +137,8 @@ def rows_of(evidence: Evidence, part: EagerPart, place: Place | None) -> Jacobia
 
 def as_jacobian(rows: JacobianRows) -> str:
     return (
-        f" In it {rows.tape}.jacobian({rows.tensor}, {rows.sources}) computes at once what line {rows.line} takes a "
-        f"gradient each for, of every number of {rows.tensor}; persistent=True can go then. Not compiled it would be "
-        "traced in every call."
+        f" In it, replace the loop in line {rows.line} with {rows.tape}.jacobian({rows.tensor}, {rows.sources}), which "
+        "computes all gradients at once. Outside a compiled function, every call would trace it."
     )
 
 
@@ -156,19 +147,17 @@ def _loops_of_the_graph(looped: list[Loop]) -> str:
         return ""
     at = f"line {looped[0].line}" if len(looped) == 1 else f"lines {', '.join(str(loop.line) for loop in looped[:3])}"
     return (
-        f" The while loop in {at} becomes a loop of the graph, since its head reads a tensor: what its iterations "
-        "append to a list has to be a tf.TensorArray then, and a tensor whose shape changes needs shape_invariants "
-        "(tf.autograph.experimental.set_loop_options)."
+        f" The while loop in {at} becomes a graph loop: use a tf.TensorArray in it instead of a list, and "
+        "shape_invariants (tf.autograph.experimental.set_loop_options) for tensors whose shape changes."
     )
 
 
 def all_at_once(evidence: Evidence, apart: BatchLoop, place: Place | None) -> str:
     there = f" ({place[1].name})" if place is not None and _called_in(evidence, apart, place[1].name) else ""
     return (
-        f"No iteration of the loop in line {apart.loop.line} needs another: do all of them at once, by the same "
-        f"operations{there} on a batch of their inputs (tf.stack, or the array itself; sums and gradients along the "
-        f"other axes), some hundreds at a time where memory asks for it.{_further(apart)} Where they can't be one "
-        "batch, put @tf.function on what the loop does: that gains less."
+        f"Batch the loop in line {apart.loop.line}, for its iterations are independent: run the same operations{there} "
+        "on all inputs at once (tf.stack, or the array itself), with sums and gradients along the other axes."
+        f"{_further(apart)} Or, for less gain: put @tf.function on the loop's body."
     )
 
 
@@ -181,31 +170,30 @@ def _called_in(evidence: Evidence, apart: BatchLoop, name: str) -> bool:
 
 def _further(apart: BatchLoop) -> str:
     outer = apart.outer
-    return f" Nor does one of the loop in line {outer.loop.line} around it: better still, all of both." if outer else ""
+    return f" Better still, batch the loop in line {outer.loop.line} around it, too." if outer else ""
 
 
 def also_moved(lines: Counter[int]) -> str:
     known = sorted(line for line, _ in lines.most_common(3))
     what = f"line {known[0]}" if len(known) == 1 else f"lines {', '.join(map(str, known))}"
-    return f" Operations stand beside it, too ({what}): move them into it, or into a function around both."
+    return f" Move the eager operations of {what} into it, too."
 
 
 def detail(evidence: Evidence, part: EagerPart, rest: Left) -> str:
-    largest = f"Most of them: {', '.join(rest.types)}." if rest.types else ""
+    largest = f"Most frequent operations: {', '.join(rest.types)}." if rest.types else ""
     if rest.traced_s is not None:
-        once = f"Tracing it once, {rest.traced_s:,.1f} s or so, is in the figure: what runs longer gains more."
+        once = f"The gain includes tracing once, about {rest.traced_s:,.1f} s, so a longer run gains more."
         largest = f"{largest} {once}".strip()
     kept = _kept(evidence, part)
     if kept is None:
         return largest
     named = f"{kept.called} at " if kept.called else ""
     at = f"{kept.file.rpartition('/')[2]}:{kept.line}"
-    what = "an environment in Python" if kept.environment else "what lives in Python"
-    stays = (
-        f"{named}{at} changes {what}, outside of TensorFlow: a compiled function would do that once, while it is "
-        "traced. Leave it out of the function."
+    what = "an environment" if kept.environment else "state"
+    return (
+        f"{named}{at} changes {what} in Python. Keep it outside the function: compiled, it would run only during "
+        "tracing."
     )
-    return f"{stays} {largest}".strip()
 
 
 def _kept(evidence: Evidence, part: EagerPart) -> PythonState | None:

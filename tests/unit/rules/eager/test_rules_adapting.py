@@ -42,14 +42,14 @@ def given(*stages: Any, share: int = 90, passes: int = 1) -> Any:
 def test_small_batches_are_told_at_the_line_of_adapt(stages: Any, batches: int) -> None:
     (finding,) = adapted(given(*stages))
     assert finding.code == "EAG015" and finding.where[0].file == FILE and finding.where[0].line == 3
-    assert f"batches of {'one' if batches == 1 else batches}" in finding.title and "layer.adapt" in finding.advice
+    assert f"batches of {batches}" in finding.title and "layer.adapt" in finding.advice
     low, high = finding.gain.bounds or (0, 0)
     assert 2.5 < low < high <= 100
 
 
 def test_many_passes_over_the_data_are_told() -> None:
     (finding,) = adapted(given(batch(512), mapped(), ROWS, passes=12))
-    assert "12 times" in finding.title
+    assert "12 passes" in finding.title
     low, high = finding.gain.bounds or (0, 0)
     assert 1.5 < low < high < 12
 

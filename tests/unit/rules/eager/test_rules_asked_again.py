@@ -44,7 +44,7 @@ def swept(*rows: AskedAgain, source: str = SOURCE, of_the_call: int = 190) -> Ev
 
 def test_a_sweep_that_predicts_each_time() -> None:
     found = one(same_again(swept(row())))
-    assert found.title == "model.predict goes 40 times through the same data with the same weights"
+    assert found.title == "model.predict repeated on the same data and weights, 40 calls"
     assert (found.code, found.where[0]) == ("EAG017", SourceSpan(FILE, 3, "f1"))
     assert found.share_of_step == pytest.approx(0.95 * 7.8 / 8)
     low, high = found.gain.bounds or (0, 0)
@@ -53,14 +53,14 @@ def test_a_sweep_that_predicts_each_time() -> None:
 
 def test_several_data_sets_in_turn() -> None:
     found = one(same_again(swept(row(repeats=30, in_vain=6.0))))
-    assert found.title == "model.predict goes through data again that it has had with the same weights, 30 of 40 times"
+    assert found.title == "model.predict repeated on the same data and weights, 30 of 40 calls"
     assert "in a dictionary" in found.advice
 
 
 def test_data_that_another_line_had() -> None:
     found = one(same_again(swept(row(calls=1, repeats=1, in_vain=8.0, before=SourceSpan(FILE, 1)))))
-    assert "goes again through data that line 1 has had" in found.title and SourceSpan(FILE, 1) in found.where
-    assert found.advice == "Keep what line 1 got, and use it here."
+    assert "repeated on the same data and weights as line 1" in found.title and SourceSpan(FILE, 1) in found.where
+    assert found.advice == "Keep the result of line 1 and use it here."
 
 
 def test_within_training_it_is_of_the_run() -> None:

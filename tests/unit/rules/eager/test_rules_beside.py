@@ -50,7 +50,7 @@ def steps_of(eager: int, **fields: object) -> Evidence:
 def test_operations_beside_the_compiled_step_are_told_with_their_function() -> None:
     (found,) = eager_work(steps_of(60))
     assert (found.code, found.work, found.share_of_step) == ("EAG008", "", 0.6)
-    assert found.title == "A step has operations beside its compiled function, called one by one from Python"
+    assert found.title == "A step runs eager operations, outside its tf.function"
     assert found.where[:2] == (SourceSpan(FILE, 7, "follow"), SourceSpan(FILE, 9, "follow"))
     assert "Put @tf.function on follow" in found.advice
     assert found.gain.bounds and 1 < found.gain.bounds[0] < found.gain.bounds[1]
@@ -81,7 +81,7 @@ def followed(eager: int, method: str) -> list[Finding]:
 def test_what_a_callback_calls_for_every_batch_is_beside_the_step_of_fit() -> None:
     (found,) = followed(60, "Follow.on_train_batch_end")
     assert found.code == "EAG008" and SourceSpan(FILE, 9, "follow") in found.where
-    assert "what on_train_batch_end does" in found.advice and "use_ema=True" in found.advice
+    assert "the tensor operations of on_train_batch_end" in found.advice and "use_ema=True" in found.advice
     assert followed(6, "Follow.on_train_batch_end") == []
     assert followed(60, "Net.train_step") == [], "that is the step itself, run eagerly"
 
@@ -105,8 +105,8 @@ def test_an_update_by_python_beside_compiled_gradients_is_told(eager: int, told:
 def test_what_a_trace_counted_is_said_and_prices_it() -> None:
     ops = (op("Mul", 40, 3.0), op("AssignVariableOp", 20, 1.0))
     (found,) = eager_work(steps_of(60, data={"tfprof": traced({"eager_ops": 4.0, "graph": 4.0}, ops)}))
-    assert found.title.startswith("A step has 60 operations beside its compiled function")
-    assert ("operations in it", 60.0) in [(item.name, item.value) for item in found.evidence]
+    assert found.title.startswith("A step runs 60 eager operations, outside its tf.function")
+    assert ("eager operations", 60.0) in [(item.name, item.value) for item in found.evidence]
 
 
 def test_long_operations_that_were_counted_are_priced_by_their_kernels() -> None:
@@ -159,12 +159,12 @@ def test_a_function_that_steps_an_environment_is_not_to_be_compiled() -> None:
     inner = Frame(FILE, 12, "choose", 13, None, MATH)
     (found,) = eager_work(played(GAME, Frame(FILE, 15, "play", 16), inner))
     assert "Put @tf.function on choose" in found.advice
-    assert "Cart.step at train.py:17 changes what lives in Python" in found.detail
+    assert "Cart.step at train.py:17 changes state in Python" in found.detail
 
 
 def test_operations_of_the_function_that_steps_it_have_no_function_to_compile() -> None:
     (found,) = eager_work(played(GAME, Frame(FILE, 15, "play", 16, None, MATH)))
-    assert "Move what the loop does with tensors into a function" in found.advice
+    assert "Move the tensor operations of the loop into a function" in found.advice
     assert found.where[0] == SourceSpan(FILE, 16, "play")
 
 

@@ -32,28 +32,28 @@ for state in states:
             IN_CLASS,
             7,
             "self.speller",
-            "behind line 4, which sets self.speller: self.speller_compiled = tf.function(self.speller, "
-            "reduce_retracing=True). Line 7 then calls self.speller_compiled(tokens[-1])",
+            "after line 4: self.speller_compiled = tf.function(self.speller, reduce_retracing=True). In line 7 call "
+            "self.speller_compiled(tokens[-1])",
         ),
         (
             AT_TOP,
             6,
             "policy",
-            "behind line 4, which sets policy: policy_compiled = tf.function(policy, reduce_retracing=True). Line 6 "
-            "then calls policy_compiled(state[None], training=False)",
+            "after line 4: policy_compiled = tf.function(policy, reduce_retracing=True). In line 6 call "
+            "policy_compiled(state[None], training=False)",
         ),
     ],
 )
 def test_the_line_behind_which_a_compiled_call_belongs_is_named(source: str, line: int, name: str, said: str) -> None:
-    assert advise_compiling_once(make_evidence(source=source), FILE, line, name) == f"Compile the call once, {said}"
+    assert advise_compiling_once(make_evidence(source=source), FILE, line, name) == f"Compile {name} once, {said}"
 
 
 def test_a_method_gives_way_to_a_call_of_what_is_compiled() -> None:
     source = IN_CLASS.replace("self.speller(tokens[-1])", "self.speller.predict(tokens[-1:], verbose=0)")
     said = advise_compiling_once(make_evidence(source=source), FILE, 7, "self.speller", "predict")
-    assert said.startswith("Compile the call once, behind line 4, which sets self.speller: self.speller_compiled = ")
-    assert said.endswith("Line 7 then calls self.speller_compiled(x).numpy(), x a tensor")
-    assert "where self.speller is made" in advise_compiling_once(make_evidence(source=source), FILE, 7, "self.speller")
+    assert said.startswith("Compile self.speller once, after line 4: self.speller_compiled = ")
+    assert said.endswith("In line 7 call self.speller_compiled(x).numpy(), x a tensor")
+    assert "where it is created" in advise_compiling_once(make_evidence(source=source), FILE, 7, "self.speller")
 
 
 @pytest.mark.parametrize(
@@ -66,16 +66,14 @@ def test_a_method_gives_way_to_a_call_of_what_is_compiled() -> None:
 )
 def test_of_an_argument_or_several_models_no_line_is_named(source: str) -> None:
     said = advise_compiling_once(make_evidence(source=source), FILE, 3, "policy")
-    assert said.startswith("Compile the call once, where policy is made, not in a loop or in a function that one calls")
+    assert said.startswith("Compile policy once, where it is created, not inside the loop")
 
 
 def test_what_the_function_makes_for_each_call_is_to_be_made_once() -> None:
     source = "import keras\ndef look(x):\n    part = keras.Model(m.inputs, m.outputs)\n    return part.predict(x)\n"
     said = advise_compiling_once(make_evidence(source=source), FILE, 4, "part", "predict")
-    assert said.startswith(
-        "Line 3 sets part again each time that its function is called: make it once, outside of that"
-    )
+    assert said.startswith("Create part once, outside the function that line 3 is in")
     looped = source.replace("    return part", "    for y in x:\n        part")
-    assert "behind line 3, which sets part" in advise_compiling_once(
+    assert "Compile part once, after line 3" in advise_compiling_once(
         make_evidence(source=looped), FILE, 5, "part", "predict"
     )

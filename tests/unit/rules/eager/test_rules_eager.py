@@ -44,7 +44,7 @@ def test_what_else_of_the_step_runs_operation_by_operation_is_named(count: int, 
     stacks = [(60, "eager_ops", (loop, Frame(FILE, 3, "train_step", 5))), (count, "dispatch", (loop, other))]
     finding = one(step.eager_step(eager_evidence(samples=make_samples(stacks))))
     share = round(100 * count / (60 + count))
-    assert (f"Beside that choose runs operation by operation, {share} % of the step" in finding.advice) == told
+    assert (f"Compile choose too, which also runs eagerly ({share} % of the step)" in finding.advice) == told
 
 
 def test_many_tiny_operations_promise_much_and_long_products_little() -> None:
@@ -117,7 +117,7 @@ def test_a_step_that_is_handed_to_replicas_names_strategy_run_and_the_function_a
         "for x in data:\n    step(x)\n"
     )
     finding = one(step.eager_step(eager_evidence(source=source, at=(site(1, "apply", 6, function="replica"),))))
-    assert finding.title.startswith("strategy.run is called outside of a tf.function")
+    assert finding.title.startswith("strategy.run outside tf.function makes the step run as ")
     assert [place.line for place in finding.where][:2] == [8, 9]
     assert "Put @tf.function on step, around strategy.run (line 9)" in finding.advice
 

@@ -52,8 +52,8 @@ def test_what_numpy_does_with_weights_that_are_only_read_is_no_copying() -> None
 def test_weights_that_are_only_read_have_advice_of_their_own() -> None:
     """A table is read whole for a few rows: nothing goes back, and there is nothing to assign."""
     (read,) = weights_through_numpy(given(40, SOURCE.replace("target.set_weights(weights)", "watch(weights)")))
-    assert read.title == "Each step copies a network's weights to NumPy"
-    assert "call get_weights once" in read.advice and "tf.gather" in read.advice and "set_weights" not in read.detail
+    assert read.title == "get_weights copies weights to NumPy in each step"
+    assert "Call get_weights once" in read.advice and "tf.gather" in read.advice and "set_weights" not in read.detail
 
 
 def test_weights_that_nothing_changes_are_copied_once_and_no_more() -> None:
@@ -70,7 +70,7 @@ def test_values_from_elsewhere_have_advice_of_their_own() -> None:
     """As an optimizer of SciPy's hands them over: there is no second model to copy from."""
     (between,) = weights_through_numpy(given(40))
     (alone,) = weights_through_numpy(given(40, SOURCE.replace("model.get_weights()", "target.get_weights()")))
-    assert "in update_target, with @tf.function on it, that uses both models" in between.advice
+    assert "in update_target and put @tf.function on it" in between.advice
     named = given(
         40, SOURCE.replace("(target, model)", "(slow, net)").replace("target.", "slow.").replace("model.", "net.")
     )

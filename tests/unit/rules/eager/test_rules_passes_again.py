@@ -37,7 +37,7 @@ def swept(source: str = SOURCE, *, of_the_call: int = 180, turns: int = 9) -> Ev
 
 def test_a_sweep_that_goes_through_the_same_batches() -> None:
     found = one(same_pass(swept()))
-    assert found.title == "forward computes the same of the same data in each iteration of line 5"
+    assert found.title == "forward repeated on the same data and weights, in each iteration of line 5"
     assert (found.code, found.where) == ("EAG017", (SourceSpan(FILE, 8), SourceSpan(FILE, 5)))
     low, high = found.gain.bounds or (0, 0)
     assert 3.5 < low < 1 / (1 - 0.9 * 8 / 9) < high and "before line 5" in found.advice

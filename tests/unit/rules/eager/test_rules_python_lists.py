@@ -29,7 +29,7 @@ def looped(made: str, call: str = "tf.constant(rows)", share: int = 60, iteratio
 def test_a_list_that_the_source_tells_is_named_at_the_call(made: str) -> None:
     (finding,) = made_of_lists(looped(made))
     assert finding.code == "EAG016" and finding.where[0].file == FILE and finding.where[0].line == 6
-    assert finding.title.startswith("tf.constant makes") and "numpy.stack" in finding.advice
+    assert finding.title.startswith("tf.constant converts") and "numpy.stack" in finding.advice
     low, high = finding.gain.bounds or (0, 0)
     assert 1.4 < low < high < 3.5
 
@@ -76,7 +76,7 @@ def test_lists_of_numbers_are_for_constant() -> None:
 
 def test_rows_of_different_length_are_gone_through_whatever_holds_them() -> None:
     (finding,) = made_of_lists(looped("rows = g(body)", "tf.ragged.constant(rows)"))
-    assert finding.title.startswith("tf.ragged.constant makes") and "from_row_lengths" in finding.advice
+    assert finding.title.startswith("tf.ragged.constant converts") and "from_row_lengths" in finding.advice
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def serving(sessions: int, runs: int) -> Evidence:
 def test_a_session_for_each_request() -> None:
     found = one(sessions_made_again(serving(40, 1)))
     assert (found.code, found.where[0], found.share_of_step) == ("EAG009", SourceSpan(FILE, 5, "predict"), 0.6)
-    assert found.title == "A session is made again for each run in the loop at train.py:8"
+    assert found.title == "Session is created again and again in the loop at train.py:8"
     assert found.gain.bounds and 1.7 < found.gain.bounds[0] < 2.5
     assert list(session_graph(serving(40, 1))) == [], "no graph grows"
 

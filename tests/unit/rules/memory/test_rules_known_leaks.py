@@ -25,7 +25,7 @@ def test_a_generators_dataset_in_each_epoch_is_reported_where_it_is_made() -> No
     (finding,) = known_leaks(given(growth=1e6))
     assert finding.code == "MEM005" and finding.severity == "low"
     assert [(place.file, place.line) for place in finding.where] == [(FILE, 12), (FILE, 20)]
-    assert "TensorFlow 2.21.0 keeps" in finding.title and "pull/123530" in finding.detail
+    assert "TensorFlow 2.21.0 never frees" in finding.title and "pull/123530" in finding.detail
     assert "MEM001" in finding.absorbs
 
 

@@ -57,8 +57,8 @@ def test_operations_that_a_function_adds_in_the_loop() -> None:
     assert [(place.line) for place in found.where] == [6, 4]
     assert found.share_of_step == pytest.approx(1.0)
     figures = {row.name: row.value for row in found.evidence}
-    assert figures["operations added for each run of the session"] == 2.0
-    assert figures["operations of the graph at the last count"] == 34.0
+    assert figures["operations added per session.run"] == 2.0
+    assert figures["operations in the graph at the end"] == 34.0
     assert found.gain.bounds is not None and found.gain.bounds[0] > 2
     assert list(called_for_little(evidence)) == []
 

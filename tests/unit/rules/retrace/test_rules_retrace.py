@@ -41,7 +41,7 @@ def test_compile_in_the_loop_stands_first() -> None:
         )
     )
     assert [(item.line, item.file) for item in found[0].where] == [(5, FILE), (6, FILE)]
-    assert "model.compile once" in found[0].advice
+    assert "Call model.compile once" in found[0].advice
     low, high = found[0].gain.bounds or (0, 0)
     assert low < 5.0 <= high + 0.01  # 80 of 100 ms gone
 
@@ -103,7 +103,7 @@ def test_compile_in_a_function_that_the_loop_calls_and_samples_from_before_the_c
     )
     (found,) = traced_again(evidence)
     assert [item.line for item in found.where] == [3, 8]
-    assert found.title.startswith("compile() is called in")
+    assert found.title.startswith("compile() in")
 
 
 PARTS = """import keras
@@ -150,7 +150,7 @@ def test_a_function_that_compiles_and_trains_the_same_model_at_each_turn(source:
             source=source,
         )
     )
-    assert found.title.startswith("compile() is called in") == told
+    assert found.title.startswith("compile() in") == told
     assert (found.where[0].line == fit - 1) == told
 
 
@@ -172,7 +172,7 @@ def test_a_new_model_in_each_turn_is_what_traces() -> None:
         "steps": make_steps(each_ms=100.0),
     }
     (found,) = traced_again(make_evidence(source=SEARCH, **given))  # type: ignore[arg-type]
-    assert found.title == "Each iteration of the training loop makes a new model, whose functions Keras traces again"
+    assert found.title == "New model in each iteration of the training loop causes retracing"
     assert found.where[0].line == 3 and "(model = keras.Sequential([keras.layers.Dense(units)]))" in found.advice
     assert "first = [v.numpy() for v in state]" in found.advice and "zeros" not in found.advice
     made = "import keras\ndef part(n):\n    net = build()\n    net.fit(x, y)\nfor n in (8, 16):\n    part(n)\n"
@@ -184,12 +184,12 @@ def test_a_new_model_in_each_turn_is_what_traces() -> None:
     helped += "for n in (8, 16):\n    net = make(n)\n    net.fit(x, y)\n"
     inner = {**given, "samples": make_samples([(40, "tracing", [Frame(FILE, 1, "<module>", 8)])])}
     (found,) = traced_again(make_evidence(source=helped, **inner))  # type: ignore[arg-type]
-    assert found.title.startswith("Each iteration of the training loop makes a new model") and found.where[0].line == 7
-    assert "make and compile one model before the loop (net = make(n))" in found.advice
+    assert found.title.startswith("New model in each iteration of the training loop") and found.where[0].line == 7
+    assert "Create and compile one model before the loop (net = make(n))" in found.advice
     kept = SEARCH.replace("    model = keras.Sequential([keras.layers.Dense(units)])\n", "    x = x * units\n")
     kept = kept.replace("for units", "model = keras.Sequential()\nfor units")
     (found,) = traced_again(make_evidence(source=kept, **given))  # type: ignore[arg-type]
-    assert found.title.startswith("compile() is called in")
+    assert found.title.startswith("compile() in")
 
 
 def test_a_jacobian_outside_of_a_compiled_function_is_named() -> None:
@@ -207,7 +207,7 @@ def test_a_jacobian_outside_of_a_compiled_function_is_named() -> None:
             steps=make_steps(each_ms=100.0),
         )
     )
-    assert found.title.startswith("tape.jacobian is called outside of a tf.function")
+    assert found.title.startswith("tape.jacobian outside tf.function causes retracing")
     assert found.advice.startswith("Put @tf.function on slopes (line 2)")
 
 
@@ -263,7 +263,7 @@ def test_a_new_model_in_each_call_of_a_function_is_what_traces(model: str) -> No
         )
     )
     is_new = model == "own"
-    assert found.title.startswith("Each call of update makes a new model") == is_new
+    assert found.title.startswith("New model in each call of update") == is_new
     assert found.where[0].line == (8 if is_new else 9)
 
 

@@ -38,7 +38,7 @@ def told(body: str, call: str = CALL, values: tuple[str, str] = ("298", "299"), 
 def test_a_whole_number_that_is_computed_with_becomes_a_float() -> None:
     words = told("return x * tf.cos(3.14159 * n)")
     assert words is not None
-    assert f"at {Path(FILE).name}:4 tf.constant(0.5 * i, tf.float32) in place of 0.5 * i" in words
+    assert f"tf.constant(0.5 * i, tf.float32) instead of 0.5 * i at {Path(FILE).name}:4" in words
 
 
 def test_the_other_arguments_tell_which_float() -> None:
@@ -75,22 +75,24 @@ def test_a_function_that_it_is_handed_to_tells_its_use() -> None:
 
 def test_what_does_both_says_where_it_must_be_whole() -> None:
     words = told("return x[n] * n", "step(x, i)") or ""
-    assert "tf.constant(i, tf.float32)" in words and "line 3 needs it whole: tf.cast(n, tf.int32)" in words
+    assert "tf.constant(i, tf.float32)" in words and "Line 3 needs an integer: tf.cast(n, tf.int32)" in words
 
 
 def test_several_such_lines_are_told_as_several() -> None:
     words = told("y = x[n] * n\n    return y[:n]", "step(x, i)") or ""
-    assert "lines 3 and 4 need it whole" in words
+    assert "Lines 3 and 4 need an integer" in words
 
 
 def test_how_often_a_loop_goes_round_is_a_whole_number() -> None:
     words = told("for _ in range(n):\n        x = x * 2.0\n    return x", "step(x, i)") or ""
-    assert "tf.int32" in words and "Python's own" not in words
-    assert "Python's own" in (told("return [x for _ in range(n)]", "step(x, i)") or "")  # is no loop of the graph
+    assert "tf.int32" in words and "only a Python number" not in words
+    assert "only a Python number" in (
+        told("return [x for _ in range(n)]", "step(x, i)") or ""
+    )  # is no loop of the graph
 
 
 def test_pythons_own_functions_are_named() -> None:
-    assert "line 3 takes Python's own number only" in (told("return x * math.cos(n)") or "")
+    assert "Line 3 takes only a Python number" in (told("return x * math.cos(n)") or "")
 
 
 @pytest.mark.parametrize("values", [("True", "False"), ("'a'", "'b'"), ("None", "3")])

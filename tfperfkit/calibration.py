@@ -183,16 +183,16 @@ CHILDREN_SHARE = Threshold(
 )
 
 # The diagnosis of findings.
-WIDEST_RANGE = Threshold(
-    10.0,
-    "ratio",
-    "maximum ratio of a predicted range's ends: a wider range is reported by its lower end",
-    Chosen("an order of magnitude: a factor and ten times the factor lead to different decisions"),
+TIED = Threshold(
+    0.25,
+    "share",
+    "probability that a finding saves more than one before it, from which the report doesn't tell them apart",
+    Chosen("at one in four a reader who wants the largest saving should try both"),
 )
 MAX_SAMPLED = Threshold(
     100.0,
     "number",
-    "largest factor that samples can tell: a range that ends there is reported by its lower end",
+    "largest factor that samples can tell: no remedy is said to gain more",
     Chosen("a share of 0.99 of 500 samples is 0.977 to 0.996, a factor of 43 to 240"),
 )
 UNKNOWN_PART = Threshold(

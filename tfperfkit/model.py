@@ -119,8 +119,13 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, metaclass=TakesStated):
     share_of_run: float | None = None
     #: The same in seconds of the run; None where that is not known.
     costs_s: float | None = None
-    #: Seconds that its remedy would take off this run, from and to; the upper end is None where the gain is "at least".
-    saves_s: tuple[float, float | None] | None = None
+    #: Seconds that its remedy would take off this run, from and to; None if nothing is predicted. The centre orders the
+    #: findings. Of a gain that is only known from below, the upper end is what the finding's call sites took.
+    saves_s: tuple[float, float] | None = None
+    #: The same as shares of the run (0 to 1).
+    saves_share: tuple[float, float] | None = None
+    #: Numbers (from 1) of the findings before it whose saved time can't be told from its own: it may as well save more.
+    ties_with: tuple[int, ...] = ()
     #: What is in ``saves_s`` of other parts of the run: no factor and no share has it.
     elsewhere: tuple[Elsewhere, ...] = ()
     #: What an experiment measured of its remedy, where one was tried (``tfperf prove``).

@@ -53,7 +53,7 @@ ORDINARY = {
         "report/html/colors",
     },
     "lines": {"launch/child", "launch/child_stacks", "syntax/flow/apis", "xplane/reader", "xplane/schema"},
-    "retrace": {"model", "diagnosis/every_work", "ledger/explained_parts"},
+    "retrace": {"model", "pricing/run_time", "ledger/explained_parts"},
     "memory": {
         "checking/counts",
         "comparing/causes",

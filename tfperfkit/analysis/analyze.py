@@ -38,8 +38,8 @@ from tfperfkit.diagnosis.headroom import split
 from tfperfkit.diagnosis.other_training import notes as other_training_notes
 from tfperfkit.diagnosis.proven import proven
 from tfperfkit.diagnosis.ranking import rank
+from tfperfkit.diagnosis.ties import mark_ties
 from tfperfkit.diagnosis.together import together
-from tfperfkit.diagnosis.wide_ranges import without_wide_ranges
 from tfperfkit.errors import RunDirectoryError
 from tfperfkit.model import (
     REPORT_SCHEMA,
@@ -168,7 +168,7 @@ def _study(
     if looked:
         ranked = proven(ranked, _measured(run))
     ranked, headroom = split(ranked)
-    ranked, headroom = together(without_wide_ranges(ranked)), without_wide_ranges(headroom)
+    ranked = mark_ties(together(ranked))
     steps = summarize(facts.steps, evidence)
 
     def captured(name: str) -> tuple[object, StoredCapture]:

@@ -12,7 +12,7 @@ from tfperfkit.model import Elsewhere, Finding
 _MIN_S = 0.1
 
 
-def saved_elsewhere(item: Finding, more: Iterable[Elsewhere]) -> Finding:
+def saved_elsewhere(item: Finding, more: Iterable[Elsewhere], wall_s: float) -> Finding:
     """With the seconds of its other places, ``more`` besides those that its rule knew, and a sentence on them. Where
     nothing is known of what it saves in its own place, nothing is said of others."""
     if item.saves_s is None:
@@ -20,12 +20,11 @@ def saved_elsewhere(item: Finding, more: Iterable[Elsewhere]) -> Finding:
     every = tuple(other for other in (*item.elsewhere, *more) if max(other.seconds) >= _MIN_S)
     if not every:
         return item if not item.elsewhere else msgspec.structs.replace(item, elsewhere=())
-    low, high = item.saves_s
-    low += sum(other.seconds[0] for other in every)
-    total = high + sum(other.seconds[1] for other in every) if high is not None else None
+    added = [sum(other.seconds[end] for other in every) for end in (0, 1)]
+    low, high = (min(end + more_s, wall_s) for end, more_s in zip(item.saves_s, added, strict=True))
     said = "; ".join(f"{_span(other.seconds)} s of {other.where}" for other in every)
     detail = f"{item.detail}\nThe seconds count what the same change saves elsewhere: {said}.".strip()
-    return msgspec.structs.replace(item, saves_s=(low, total), elsewhere=every, detail=detail)
+    return msgspec.structs.replace(item, saves_s=(low, high), elsewhere=every, detail=detail)
 
 
 def _span(seconds: tuple[float, float]) -> str:

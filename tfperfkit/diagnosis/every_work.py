@@ -7,21 +7,21 @@ from collections.abc import Set as AbstractSet
 
 import msgspec
 
-from tfperfkit import gain
 from tfperfkit.clock import MS_PER_S, NS_PER_S
 from tfperfkit.diagnosis.elsewhere import saved_elsewhere
-from tfperfkit.diagnosis.freeing import saved_wait, waits_for_iterators
+from tfperfkit.diagnosis.freeing import waits_for_iterators
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.rules import apply, apply_last
 from tfperfkit.diagnosis.same_time import fold_same_time
-from tfperfkit.model import Basis, Elsewhere, Family, Finding, RunStatus
+from tfperfkit.gain import AtLeast
+from tfperfkit.ledger.ownership import find_owned
+from tfperfkit.model import Basis, Elsewhere, Finding, RunStatus
+from tfperfkit.pricing.run_time import RunTime, add_share, price_for_run, saved_seconds
 from tfperfkit.records.parts import PAID_ONCE
 from tfperfkit.rule import Evidence
 
 _PARTS_OF_THE_RUN: tuple[Basis, ...] = ("step", "turn")
-#: Families whose findings are about tracing itself, that of the first steps too.
-_OF_TRACING: tuple[Family, ...] = ("retrace", "compile")
 
 
 def findings(
@@ -52,17 +52,25 @@ def findings(
         more, _ = apply_last(evidence, found)
         left += [msgspec.structs.replace(item, work=evidence.work.name, work_kind=evidence.work.kind) for item in more]
     waited_s = waits_for_iterators(run)
-    once = _first_tracing_s(run) / wall_s if wall_s > 0 else 0.0
-    told = []
-    for item in (*merged, *left):
-        of_steps = not item.work and item.basis in _PARTS_OF_THE_RUN
-        less = once if of_steps and item.family not in _OF_TRACING else 0.0
-        told.append(_price_for_run(item, shares, wall_s, {} if item.work else waited_s, less))
-    told = [saved_elsewhere(item, _find_elsewhere(item, found, shares, wall_s, inside)) for item in told]
+    first_s = _first_tracing_s(run)
+    scope_of = _find_scopes(run, work)
+
+    def measure(item: Finding) -> RunTime:
+        whole = 1.0 if item.basis == "run" else shares.get((item.work, item.basis), 0.0)
+        owned_s = None
+        if isinstance(item.gain, AtLeast):  # nothing else bounds it from above
+            ledger, claim = run.run_ledger, item.share_of_step * whole * wall_s
+            owned_s = ledger.add_up(find_owned(item, ledger, scope_of(item), claim)) or None
+        waits = 0.0 if item.work else waited_s.get(item.basis, 0.0)
+        return RunTime(whole * wall_s, wall_s, 0.0 if item.work else first_s, waits, owned_s)
+
+    told = [price_for_run(item, measure(item)) for item in (*merged, *left)]
+    told = [saved_elsewhere(item, _find_elsewhere(item, found, shares, wall_s, inside), wall_s) for item in told]
+    told = [add_share(item, wall_s) for item in told]
     if run.run.status in _CUT:  # a whole training has more steps
         shares[_STEP] = shares[_TURN] = 1.0
     ranked = rank(told, shares, _repeated_share(run))
-    return fold_same_time(ranked, run.run_ledger, _find_scopes(run, work)), troubles
+    return fold_same_time(ranked, run.run_ledger, scope_of), troubles
 
 
 def _find_scopes(run: Evidence, work: Sequence[Evidence]) -> Callable[[Finding], frozenset[int]]:
@@ -123,33 +131,6 @@ def _first_tracing_s(run: Evidence) -> float:
     return sum(max(traced - count * usual, 0.0) for count, traced in first) / NS_PER_S
 
 
-def _price_for_run(
-    item: Finding,
-    shares: Mapping[tuple[str, Basis], float],
-    wall_s: float,
-    waited_s: Mapping[Basis, float],
-    less: float = 0.0,
-) -> Finding:
-    """Return a finding with its share of the run and the seconds that it would save.
-
-    ``shares`` of the run, by work and basis. ``waited_s``: seconds until iterators are destroyed, which get less with
-    shorter steps. ``less``: the share of the run that is in ``shares`` but that the finding is not about.
-    """
-    if item.basis == "risk":
-        return item
-    whole = 1.0 if item.basis == "run" else max(shares.get((item.work, item.basis), 0.0) - less, 0.0)
-    share = min(item.share_of_step * whole, 1.0) if whole else None
-    saves_s = _saved_seconds(item, whole * wall_s, waited_s.get(item.basis, 0.0))
-    if saves_s is not None and saves_s[1] is not None and item.family == "graph":
-        # A graph with less in it is traced sooner: at most in proportion.
-        most = gain.saving(max(item.gain.bounds or (1.0,)))
-        saves_s = saves_s[0], saves_s[1] + less * wall_s * most
-    costs_s = share * wall_s if share is not None and wall_s > 0 else None
-    if saves_s is not None and saves_s[1] is None and costs_s is not None:
-        saves_s = saves_s[0], max(costs_s, saves_s[0])  # a remedy takes no more off than its cause costs
-    return msgspec.structs.replace(item, share_of_run=share, costs_s=costs_s, saves_s=saves_s)
-
-
 def _ran_between_steps(run: Evidence, work: Evidence) -> bool:
     """Return whether most of the work ran between training steps, within iterations of the training loop."""
     steps = run.steps.steps
@@ -179,27 +160,10 @@ def _find_elsewhere(
         if of_loop.basis == "turn" and not of_loop.work and of_work.work in inside:
             continue
         of_s = shares.get((other.work, other.basis), 0.0) * wall_s
-        saved = _saved_seconds(other, of_s, 0.0)
+        saved = saved_seconds(other, of_s)
         if saved is not None:
-            low, high = saved
             where = f"the {other.work_kind} at {other.work}" if other.work else "the training steps"
-            yield Elsewhere(seconds=(low, high if high is not None else other.share_of_step * of_s), where=where)
-
-
-def _saved_seconds(item: Finding, of_s: float, waited_s: float) -> tuple[float, float | None] | None:
-    """Return the seconds, from and to, that the finding saves of ``of_s``, the time in which its cause ran."""
-    if of_s <= 0:
-        return None
-    if item.gain.bounds is not None:
-        low, high = item.gain.bounds
-        if high <= 1:
-            return None
-        # Of one factor there is one figure.
-        least = saved_wait(waited_s, of_s, low)[0 if low < high else 1]
-        return of_s * gain.saving(low) + least, of_s * gain.saving(high) + saved_wait(waited_s, of_s, high)[1]
-    if item.gain.low is None or item.gain.low <= 1:
-        return None
-    return of_s * item.gain.surely + saved_wait(waited_s, of_s, item.gain.low)[0], None
+            yield Elsewhere(seconds=saved, where=where)
 
 
 def _is_new_of_work(item: Finding, known: Sequence[Finding]) -> bool:

@@ -1,13 +1,8 @@
-"""Waits until the iterators of the steps' datasets are destroyed. They get shorter if the steps get shorter.
-
-TensorFlow destroys an iterator when its threads have ended. One of the threads sleeps twice as long each time, and is
-sometimes not woken. The wait is the rest of its sleep: at most as long as the iterator has lived, and on average
-proportional to that.
-"""
+"""Waits until the iterators of the steps' datasets are destroyed. They get shorter if the steps get shorter
+(``pricing.run_time.saved_wait``)."""
 
 from __future__ import annotations
 
-from tfperfkit import gain
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import Basis
 from tfperfkit.offers import Pipelines
@@ -27,11 +22,3 @@ def waits_for_iterators(run: Evidence) -> dict[Basis, float]:
     waits = [wait for wait in freed(run.log) if wait.begin_ns >= steps[0].begin_ns]
     after = sum(wait.ns for wait in waits if wait.begin_ns >= steps[-1].end_ns)
     return {"step": sum(wait.ns for wait in waits) / NS_PER_S, "turn": after / NS_PER_S}
-
-
-def saved_wait(waited_s: float, of_s: float, factor: float) -> tuple[float, float]:
-    """Return the seconds of ``waited_s`` that are saved if the iterators live ``factor`` times shorter than ``of_s``.
-
-    The first figure is the least: each wait is then as long as it can be. The second one is in proportion.
-    """
-    return max(0.0, waited_s - of_s / factor), waited_s * gain.saving(factor)

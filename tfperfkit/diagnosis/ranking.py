@@ -38,9 +38,8 @@ def rank(
 def _key(finding: Finding, weight: float, longest: float) -> tuple[float, ...]:
     saved = finding.gain.saved
     worth = saved * weight if finding.basis in _OF_STEPS else max(saved, _of_run(finding))
-    centre = _saved_of_run(finding)
-    if centre is not None and finding.basis in _OF_STEPS and longest > 0:
-        worth = centre / longest
+    if finding.saves_share is not None and finding.basis in _OF_STEPS and longest > 0:
+        worth = sum(finding.saves_share) / 2 / longest  # the centre
     if isinstance(finding.gain, UpTo):
         worth = weight * finding.share_of_step * UNKNOWN_PART.value
         if finding.basis == "run" and finding.severity == "low":  # its rule says that it may not come again
@@ -48,14 +47,6 @@ def _key(finding: Finding, weight: float, longest: float) -> tuple[float, ...]:
     if finding.basis == "risk":  # no time to compare: a grave risk stands with what costs a fifth of a step
         worth = max(worth, {"high": HIGH, "medium": MEDIUM, "low": LOW, "info": 0.0}[finding.severity])
     return (finding.severity == "info", -worth, -finding.share_of_step * weight, _SEVERITY[finding.severity])
-
-
-def _saved_of_run(finding: Finding) -> float | None:
-    """Return the centre of what a fix saves, as a share of the run; None if both ends are not known."""
-    if finding.saves_s is None or finding.saves_s[1] is None or not finding.costs_s or not finding.share_of_run:
-        return None
-    low, high = finding.saves_s[0], finding.saves_s[1]
-    return (low + high) / 2 * finding.share_of_run / finding.costs_s
 
 
 def _of_run(finding: Finding) -> float:

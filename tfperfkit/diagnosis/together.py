@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 import msgspec
 
-from tfperfkit.diagnosis.wide_ranges import WIDEST
 from tfperfkit.gain import AtLeast, between, saving
 from tfperfkit.model import Finding, OnceFixed
 
@@ -35,8 +34,7 @@ def _add_gain_once_fixed(item: Finding, earlier: Sequence[Finding]) -> Finding:
     if low is None or low <= item.gain.factor:
         return item
     high = _factor([each.gain.high for each in (*before, item)])
-    # What is left is a small difference of large shares: a figure within a range without an end would be chance.
-    gain = between(low, high) if high is not None and high <= WIDEST * low else AtLeast(low)
+    gain = between(low, high) if high is not None else AtLeast(low)  # None: nothing may be left
     codes = tuple(dict.fromkeys(other.code for other in before))
     return msgspec.structs.replace(item, once=OnceFixed(codes=codes, gain=gain))
 

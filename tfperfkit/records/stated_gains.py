@@ -40,8 +40,6 @@ class Stated(msgspec.Struct, frozen=True, kw_only=True):
         likely = self.predicted_speedup
         if self.predicted_range is not None:
             low, high = self.predicted_range
-            if self.open_ended:
-                return AtLeast(low, high)
             return Range(low, likely if likely is not None else middle(low, high), high)
         if likely is not None:
             return Range(likely, likely, likely)

@@ -138,7 +138,7 @@ def _with_nan(raw: dict[str, Any]) -> dict[str, Any]:
         for item in finding.get("evidence", ()):
             if item.get("value", 0.0) is None:
                 item["value"] = math.nan
-        if None in (finding.get("saves_s") or ())[:1]:
+        if None in (finding.get("saves_s") or ()):
             finding["saves_s"] = None
     for section in _OF_FINDINGS:
         stated_gains.read(raw.get(section))

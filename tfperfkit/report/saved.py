@@ -19,14 +19,11 @@ def saved_words(finding: Finding) -> str:
     if finding.saves_s is None or isinstance(finding.gain, UpTo):
         return ""
     low, high = finding.saves_s
-    ends = (low,) if high is None else (low, high)
-    if not all(map(math.isfinite, ends)) or max(ends) < _MIN_S or min(ends) < 0:
+    if not all(map(math.isfinite, (low, high))) or max(low, high) < _MIN_S or min(low, high) < 0:
         return ""
     if finding.gain.likely is not None and finding.gain.likely < _NO_GAIN:
         return ""
     total = finding.costs_s / finding.share_of_run if finding.costs_s and finding.share_of_run else 0.0
-    if high is None:
-        return f"saves at least {_seconds(low)} s{_per_cent(total, low)} of this run"
     if high <= low * _ONE or _seconds(low) == _seconds(high):
         return f"saves about {_seconds(high)} s{_per_cent(total, high)} of this run"
     if low < _MIN_S:

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from tfperfkit_probes.memory.model import MemoryData
 
 from tfperfkit.calibration import Chosen, Cited, Threshold
-from tfperfkit.gain import middle
+from tfperfkit.gain import between, middle
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.batch.size import MAX_OTHER, other_share, python_feeds
 from tfperfkit_rules.measures.batch_places import batch_of, size_code, size_places
 from tfperfkit_rules.measures.growth import Growth, growth
-from tfperfkit_rules.measures.room import HEADROOM_STEPS, MIN_HEADROOM, range_or_least
+from tfperfkit_rules.measures.room import HEADROOM_STEPS, MIN_HEADROOM
 
 DOUBLINGS = Threshold(
     3,
@@ -78,7 +78,7 @@ def larger_batch(evidence: Evidence) -> Iterable[Finding]:
         title=_title(found, batch, times, evidence.unit),
         severity="info",
         share_of_step=max(0.0, min(found.fixed_share, 1.0)),
-        gain=range_or_least(*found.gain(times)),
+        gain=between(*found.gain(times)),
         where=places,
         evidence=(
             Measurement("examples in a batch", float(batch), "count", "run"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import Unknown, severity
+from tfperfkit.gain import Unknown, between, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
@@ -13,7 +13,6 @@ from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.exchange import exchanging, replicas
 from tfperfkit_rules.measures.batch_places import batch_of, size_places
 from tfperfkit_rules.measures.growth import MIN_STEPS, SMALL, Growth, growth
-from tfperfkit_rules.measures.room import range_or_least
 from tfperfkit_rules.measures.written_sizes import find_batch_sizes
 
 DIVIDED_MIN_GAIN = Threshold(
@@ -45,7 +44,7 @@ def divided_batch(evidence: Evidence) -> Iterator[Finding]:
     if not (written or each <= SMALL.value) or not _worth(evidence, found, each, count):
         return
     places = size_places(evidence, whole)
-    gained = range_or_least(*found.gain(count)) if found is not None else Unknown()
+    gained = between(*found.gain(count)) if found is not None else Unknown()
     yield Finding(
         code=codes.DIVIDED,
         family="distribution",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
-from tfperfkit.gain import AtLeast, between
+from tfperfkit.gain import between
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place
 from tfperfkit.remedy import BatchLoop, Compile, Remedy
@@ -178,7 +178,7 @@ def _finding(
         remedy=remedy,
         title=title,
         share_of_step=share,
-        gain=(AtLeast if code == "EAG010" else between)(*rest.bounds(share, samples.count)),
+        gain=between(*rest.bounds(share, samples.count)),
         where=tuple(dict.fromkeys(spans)),
         evidence=(
             Measurement(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Derived, Threshold
-from tfperfkit.gain import AtLeast, severity, speedup
+from tfperfkit.gain import Range, between, severity, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import LineCounts
 from tfperfkit.records.samples import Frame, Stack
@@ -204,7 +204,7 @@ def _hits(evidence: Evidence) -> tuple[dict[tuple[str, int], int], int]:
     return {(row.file, row.line): row.hits for row in counts.rows}, steps
 
 
-def _gain(evidence: Evidence, found: _Found, estimate: Compiled) -> AtLeast:
+def _gain(evidence: Evidence, found: _Found, estimate: Compiled) -> Range:
     """At least: only the loop becomes one iteration, forward and backward. At most: the step is compiled as well."""
     samples = evidence.samples
     seen = sum(
@@ -216,4 +216,4 @@ def _gain(evidence: Evidence, found: _Found, estimate: Compiled) -> AtLeast:
     forward = max(1.0 - backward, found.share, MIN_FORWARD.value)
     with_backward = found.share + BACKWARD_SAVED.value * backward * found.share / forward
     low = speedup(with_backward * (1 - 2 / found.turns))
-    return AtLeast(low, max(low, estimate.range[1]))
+    return between(low, max(low, estimate.range[1]))

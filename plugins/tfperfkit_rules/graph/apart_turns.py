@@ -10,7 +10,7 @@ from tfperfkit_probes.ops.model import Brief, Control
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.clock import MS_PER_S
-from tfperfkit.gain import MEDIUM, AtLeast, severity, speedups
+from tfperfkit.gain import MEDIUM, between, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import CompiledFunctions, ComputedOperation, ComputedStep, FunctionCalls
 from tfperfkit.rule import Evidence, Unit
@@ -18,7 +18,6 @@ from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import counted, definition, largest_first, once, places
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.growth import tiny_of
-from tfperfkit_rules.measures.room import range_or_least
 
 APART_TURNS = Threshold(
     8,
@@ -91,7 +90,7 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
     arithmetic = _arithmetic_ms(evidence, step, loop)
     lower = scale * once_for_all * (starting + GAPS_GO.value * gaps)
     upper = scale * once_for_all * max(starting + gaps, took + gaps - arithmetic)
-    gained = range_or_least(*speedups(lower, min(upper, share, shared.MAX_STEP_SHARE.value)))
+    gained = between(*speedups(lower, min(upper, share, shared.MAX_STEP_SHARE.value)))
     return Finding(
         code=codes.APART_TURNS,
         family="graph",
@@ -99,7 +98,7 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
         "needs another",
         severity=severity(lower),
         share_of_step=min(share, 1.0),
-        gain=AtLeast(gained.low, gained.high),
+        gain=gained,
         where=places([SourceSpan(loop.file, loop.line, loop.function), definition(function)]),
         evidence=(
             counted("copies of its body", loop.copies),

@@ -12,7 +12,7 @@ from tfperfkit_probes.ops.model import Brief
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Derived, Threshold
-from tfperfkit.gain import at_least, severity
+from tfperfkit.gain import from_shares, severity
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.view import FOLLOWED, View
 from tfperfkit.model import Finding, Measurement
@@ -119,7 +119,7 @@ class Flattened(GraphRule[FlattenedLayer]):
             title=f"{100 * share:.0f} % of {unit.a} is a dense layer on {often(cause.numbers)} numbers of each example",
             severity=severity(share),
             share_of_step=share,
-            gain=at_least(WASTE_SAVED_MIN.value * share * (1 - 1 / cause.places_of_example)),
+            gain=from_shares(WASTE_SAVED_MIN.value * share * (1 - 1 / cause.places_of_example), share),
             where=places([cause.where, definition(function)]),
             evidence=(
                 count("weights of the layer", cause.numbers * cause.units),

@@ -21,7 +21,6 @@ from tfperfkit_rules.graph.functions import places
 from tfperfkit_rules.graph.padding import PADDING_MIN, PADDING_SAVED_MAX, PADDING_SAVED_MIN
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.measures.ran_functions import Ran, list_ran_functions
-from tfperfkit_rules.measures.room import range_or_least
 from tfperfkit_rules.measures.step_shares import span
 
 #: What makes an index of each index, as casts, limits and negative ones counted from the end do.
@@ -90,7 +89,7 @@ class PaddedCalls(GraphRule[PaddedSequences]):
             family="graph",
             title=f"{100 * (1 - mean / width):.0f} % of the sequences that {called} computes is padding",
             share_of_step=share,
-            gain=range_or_least(low, high),
+            gain=gain.between(low, high),
             remedy=ReplaceOps("less_padding"),
             where=places([span(evidence, *each.place), cause.where]),
             evidence=(

@@ -12,7 +12,7 @@ from tfperfkit_probes.ops.model import Brief
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
-from tfperfkit.gain import severity, speedups
+from tfperfkit.gain import between, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep, FunctionCalls
 from tfperfkit.remedy import Remedy, ReplaceOps
@@ -23,7 +23,6 @@ from tfperfkit_rules.graph.untraced import untraced_runs
 from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.ran_functions import list_ran_functions
-from tfperfkit_rules.measures.room import range_or_least
 
 #: What the runtime puts before the name of an operation whose function it has put in the place of a call.
 _CALL = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?|_\d+")
@@ -137,7 +136,7 @@ def finding(
         title=title,
         severity=severity(part.lower),
         share_of_step=part.share,
-        gain=range_or_least(*speedups(part.lower, part.upper)),
+        gain=between(*speedups(part.lower, part.upper)),
         where=places([waste.where, *waste.places, definition(part.function)]),
         evidence=(*figures, *shares),
         advice=advice,

@@ -141,7 +141,7 @@ def _finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_loops:
         remedy=ReplaceOps("all_rows"),
         title=f"{found.kind} in {called(function)} makes {goes} that do next to nothing",
         share_of_step=(low + high) / 2,
-        gain=gain.AtLeast(*gain.speedups(low * (1 - most), min(high, shared.MAX_STEP_SHARE.value) * (1 - least))),
+        gain=gain.between(*gain.speedups(low * (1 - most), min(high, shared.MAX_STEP_SHARE.value) * (1 - least))),
         where=places([found.place, definition(function), SourceSpan(*each.place)]),
         evidence=tuple(figures),
         advice=advice(found.kind, loop, graded),

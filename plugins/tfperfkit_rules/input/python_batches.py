@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, Stage
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import AtLeast, from_shares
+from tfperfkit.gain import between, from_shares
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import GarbageCollections
 from tfperfkit.records.spans import Spans
@@ -78,7 +78,7 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
         remedy=ChangeStage("less_python"),
         title=f"Python prepares the batches: {python_words(stage, source)}{_doing(line)}",
         share_of_step=min(item.share + garbage / item.step_ms, 1.0),
-        gain=AtLeast(*bounds),
+        gain=between(*bounds),
         where=_where(line, _places(evidence, item.pipeline, stage, source)),
         evidence=(
             *waiting(item, evidence.unit),
@@ -145,7 +145,7 @@ def python_beside(evidence: Evidence) -> Iterator[Finding]:
         remedy=ChangeStage("less_python"),
         title=f"Python prepares the batches, beside {unit.the}'s own: {python_words(stage, source)}",
         share_of_step=0.0,  # what it waits is not measured
-        gain=AtLeast(*bounds),
+        gain=between(*bounds),
         where=_places(evidence, pipeline, stage, source),
         evidence=(*held.measured, *own_time(stage), *_setup(source)),
         advice=_advice(stage, source),

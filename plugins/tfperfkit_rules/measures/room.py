@@ -1,9 +1,9 @@
-"""How headroom is priced: a range that tells something, or what is gained at least."""
+"""How headroom is priced."""
 
 from __future__ import annotations
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
-from tfperfkit.gain import AtLeast, Range, between, speedup
+from tfperfkit.gain import speedup
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 MIN_HEADROOM = Threshold(
@@ -23,12 +23,6 @@ GAIN_MAX = Threshold(
     "number",
     "maximum gain of a choice, in what the model predicts beyond 1",
     Measured("see GAIN_MIN", TWO_BUSY_CORES, 24),
-)
-WIDEST = Threshold(
-    2.5,
-    "number",
-    "maximum ratio of the ends of a range: a wider one is reported by its lower end",
-    Chosen("a wider range tells nobody whether to try"),
 )
 HEADROOM_STEPS = Threshold(
     100,
@@ -56,8 +50,3 @@ def widened(bounds: tuple[float, float]) -> tuple[float, float]:
 def factor(whole_ms: float, saved_ms: float) -> float:
     """The factor for examples a second when ``saved_ms`` of ``whole_ms`` go."""
     return speedup(saved_ms / whole_ms) if whole_ms > 0 else 1.0
-
-
-def range_or_least(low: float, high: float) -> Range | AtLeast:
-    """The gain of a factor from ``low`` to ``high``; if that is too wide to tell something, at least ``low``."""
-    return between(low, high) if high <= WIDEST.value * low else AtLeast(low)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
+from tfperfkit.gain import between
 from tfperfkit.graph.optable import is_heavy
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
@@ -12,7 +13,7 @@ from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.machines import MEASURED_ON
-from tfperfkit_rules.measures.room import HEADROOM_STEPS, MIN_HEADROOM, factor, range_or_least, widened
+from tfperfkit_rules.measures.room import HEADROOM_STEPS, MIN_HEADROOM, factor, widened
 from tfperfkit_rules.precision.half import HALF_SHARE
 
 BFLOAT16_TIMES = Threshold(
@@ -69,7 +70,7 @@ def bfloat16(evidence: Evidence) -> Iterator[Finding]:
         title=f"Products of matrices take {100 * products / whole:.0f} % of {unit.a}; this processor has them "
         f"{times:.1f}x as fast in 16 bits",
         share_of_step=min(1.0, products / whole),
-        gain=range_or_least(*widened((factor(whole, least), factor(whole, most)))),
+        gain=between(*widened((factor(whole, least), factor(whole, most)))),
         evidence=(
             Measurement("a product in bfloat16, over one in float32", float(times), "ratio", "run"),
             Measurement(f"products of matrices {unit.per}", products, "ms", "breakdown"),

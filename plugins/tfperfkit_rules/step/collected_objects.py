@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import AtLeast, speedup
+from tfperfkit.gain import between, speedup
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import GarbageCollections
 from tfperfkit.records.samples import Frame, Place, SampleLog, read_log
@@ -52,7 +52,7 @@ def collected_objects(evidence: Evidence) -> Iterable[Finding]:
         family="step",
         title=f"{100 * share:.0f} % of {unit.a} is collecting garbage: Python objects made at line {first[1]}",
         share_of_step=share,
-        gain=AtLeast(speedup((1 - COLLECTED_LEFT.value) * share), speedup(share)),
+        gain=between(speedup((1 - COLLECTED_LEFT.value) * share), speedup(share)),
         where=tuple(dict.fromkeys((*(span(evidence, *place) for place in lines), *callers(evidence, first)))),
         evidence=(
             Measurement(f"collecting garbage {unit.per}", evidence.part("gc"), "ms", "baseline"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
+from tfperfkit.gain import between
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import Pipelines
 from tfperfkit.remedy import Setting
@@ -14,7 +15,7 @@ from tfperfkit_rules.measures.called import FIT, find_call_at, name_receiver
 from tfperfkit_rules.measures.compiled_calls import in_calls
 from tfperfkit_rules.measures.growth import growth
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
-from tfperfkit_rules.measures.room import HEADROOM_STEPS, MIN_HEADROOM, factor, range_or_least, widened
+from tfperfkit_rules.measures.room import HEADROOM_STEPS, MIN_HEADROOM, factor, widened
 from tfperfkit_rules.measures.source_calls import find_methods
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
@@ -59,7 +60,7 @@ def several_steps(evidence: Evidence) -> Iterable[Finding]:
     whole = found.step_ms + found.between_ms
     upper = around + GAPS_GONE.value * found.gaps_ms
     bounds = widened((factor(whole, CALL_GONE_MIN.value * around), factor(whole, upper)))
-    gained = range_or_least(*bounds)
+    gained = between(*bounds)
     if gained.factor < MIN_HEADROOM.value:
         return
     place = span(evidence, sites[0].file, sites[0].line)

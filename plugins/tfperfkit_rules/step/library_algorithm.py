@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import AtLeast, interval, speedup
+from tfperfkit.gain import between, interval, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN, Frame
 from tfperfkit.rule import Evidence
@@ -105,7 +105,7 @@ def library_algorithm(evidence: Evidence) -> Iterable[Finding]:
         title=f"{100 * share:.0f} % of {unit.a} is {public}'s own algorithm, {function.removeprefix('_')}",
         basis=basis(evidence, turns.turn_ms),
         share_of_step=min(share, shared.MAX_STEP_SHARE.value),
-        gain=AtLeast(speedup(low * (1 - ALGORITHM_LEFT.value)), speedup(min(high, shared.MAX_STEP_SHARE.value))),
+        gain=between(speedup(low * (1 - ALGORITHM_LEFT.value)), speedup(min(high, shared.MAX_STEP_SHARE.value))),
         where=tuple(dict.fromkeys((span(evidence, *place), *argument, *callers(evidence, place)))),
         evidence=(
             Measurement("share of the time", share, "share", "samples"),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tfperfkit.gain import AtLeast, interval, speedups
+from tfperfkit.gain import between, interval, speedups
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.records.spans import Span
@@ -117,7 +117,7 @@ def _finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
         title=f"{100 * share:.0f} % of {unit.loop} is {words}{name}, between the steps",
         basis=basis(evidence, turns.turn_ms),
         share_of_step=share,
-        gain=AtLeast(*speedups(low * (1 - LEFT[1]), min(high, shared.MAX_STEP_SHARE.value) * (1 - LEFT[0]))),
+        gain=between(*speedups(low * (1 - LEFT[1]), min(high, shared.MAX_STEP_SHARE.value) * (1 - LEFT[0]))),
         where=tuple(dict.fromkeys((*first, *(span(evidence, *row.place) for row in rows[:3]), *above))),
         evidence=(
             Measurement("share of the loop", share, "share", "samples"),

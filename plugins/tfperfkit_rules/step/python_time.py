@@ -10,7 +10,7 @@ from tfperfkit_probes.lines.model import LinesData
 
 from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.clock import ms
-from tfperfkit.gain import HIGH, AtLeast, interval, severity, speedups
+from tfperfkit.gain import HIGH, between, interval, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.remedy import Rewrite
@@ -199,7 +199,7 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     low, high = interval(min(share, 1.0), total)
     same = find_constant_call(evidence, _stacks(evidence, own))
     saved = (1 - LEFT[1], 1 - LEFT[0]) if same is None else (same.part * (1 - LEFT[0]), 1.0)  # done once, it is gone
-    gained = AtLeast(*speedups(low * saved[0], min(high, shared.MAX_STEP_SHARE.value) * saved[1]))
+    gained = between(*speedups(low * saved[0], min(high, shared.MAX_STEP_SHARE.value) * saved[1]))
     frames = sum((count_frames_at(evidence, row.place, "python") for row in own), Counter[Frame]())
     kind = _kind(evidence, own)
     around = _turned_around(evidence, hottest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
-from tfperfkit.gain import MEDIUM, severity, speedups
+from tfperfkit.gain import MEDIUM, between, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import LineCounts
 from tfperfkit.remedy import Remove
@@ -14,7 +14,7 @@ from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.batch_callbacks import AROUND_BATCHES
 from tfperfkit_rules.measures.growth import growth
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
-from tfperfkit_rules.measures.room import CALL_START_MS, range_or_least
+from tfperfkit_rules.measures.room import CALL_START_MS
 from tfperfkit_rules.measures.source_text import find_function, find_loops
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
@@ -56,7 +56,7 @@ def seeded_each_step(evidence: Evidence) -> Iterable[Finding]:
     if share < MEDIUM:
         return
     low = share * (1 - KERNELS_LEFT.value)
-    gained = range_or_least(*speedups(low, min(upper / found.step_ms, shared.MAX_STEP_SHARE.value)))
+    gained = between(*speedups(low, min(upper / found.step_ms, shared.MAX_STEP_SHARE.value)))
     calls = [span(evidence, site.file, site.line) for site in reached(evidence, "call")[:1]]
     yield Finding(
         code="STP012",

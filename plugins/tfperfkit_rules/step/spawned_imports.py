@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tfperfkit.calibration import MIN_WORK, Chosen, Threshold
-from tfperfkit.gain import AtLeast, at_least, severity, speedup
+from tfperfkit.gain import at_least, between, severity, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
@@ -53,7 +53,7 @@ def imported_again(evidence: Evidence) -> Iterable[Finding]:
     if lost < MIN_WORK.value * account.total_s:
         return
     share = lost / account.total_s
-    gained = at_least(share) if of_children is None else AtLeast(speedup(share), speedup(waited / account.total_s))
+    gained = at_least(share) if of_children is None else between(speedup(share), speedup(waited / account.total_s))
     lines = [SourceSpan(*start.place), *repeated.lines] if in_loop else [*repeated.lines, SourceSpan(*start.place)]
     yield Finding(
         code="STP016",

@@ -47,11 +47,10 @@ def test_severity_goes_by_what_a_fix_saves_of_the_run() -> None:
 def test_the_order_goes_by_the_centre_of_the_seconds_that_a_fix_saves() -> None:
     """At least 1.07 times faster, but of 8 seconds; and surely 1.25 times, of 4 seconds."""
     shares: dict[tuple[str, Basis], float] = {("", "step"): 0.8}
-    known = {"costs_s": 4.0, "share_of_run": 0.4}
-    least = finding("A", 0.8, gain=gain.AtLeast(1.07), saves_s=(0.5, 8.0), costs_s=8.0, share_of_run=0.8)
-    sure = finding("B", 0.2, saves_s=(1.9, 2.1), **known)
+    least = finding("A", 0.8, gain=gain.AtLeast(1.07), saves_share=(0.05, 0.8))
+    sure = finding("B", 0.2, saves_share=(0.19, 0.21))
     assert [item.code for item in rank([sure, least], shares)] == ["A", "B"]
-    less = finding("C", 0.5, gain=gain.AtLeast(1.07), saves_s=(0.5, 3.0), **known)
+    less = finding("C", 0.5, gain=gain.AtLeast(1.07), saves_share=(0.05, 0.3))
     assert [item.code for item in rank([less, sure], shares)] == ["B", "C"]
 
 

@@ -19,7 +19,6 @@ FACTORS = st.floats(1.0, 100.0)
 GAINS = (
     st.builds(Range, FACTORS, FACTORS, FACTORS)
     | st.builds(AtLeast, FACTORS)
-    | st.builds(AtLeast, FACTORS, FACTORS)
     | st.builds(UpTo, FACTORS)
     | st.builds(Unknown)
 )
@@ -38,9 +37,8 @@ def builtins(item: Finding) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("gain", "low", "likely", "high", "saved", "surely"),
     [
-        (from_shares(0.75, 0.0), 1.0, 2.0, 4.0, 0.5, 0.0),
+        (from_shares(0.75, 0.0), 1.0, 1.6, 4.0, 0.375, 0.0),
         (at_least(0.5), 2.0, None, None, 0.5, 0.5),
-        (AtLeast(2.0, 8.0), 2.0, 4.0, 8.0, 0.75, 0.5),
         (up_to(0.5), None, None, 2.0, 0.0, 0.0),
         (Unknown("nobody measured it"), None, None, None, 0.0, 0.0),
     ],
@@ -69,7 +67,6 @@ def test_a_report_states_a_gain_and_is_read_back(gain: Gain) -> None:
         (Range(2.0, 3.0, 4.0), {"predicted_speedup": 3.0, "predicted_range": (2.0, 4.0)}),
         (Range(2.0, 2.0, 2.0), {"predicted_speedup": 2.0}),
         (AtLeast(2.0), {"at_least": 2.0, "open_ended": True}),
-        (AtLeast(2.0, 8.0), {"predicted_speedup": 4.0, "predicted_range": (2.0, 8.0), "open_ended": True}),
         (UpTo(2.0), {"ceiling": 2.0}),
         (Unknown(), {}),
     ],
@@ -100,6 +97,6 @@ def test_of_numbers_that_are_null_nothing_is_known() -> None:
 
 @given(st.floats(), st.floats(), st.floats())
 def test_what_is_printed_is_finite(low: float, likely: float, high: float) -> None:
-    for gain in (Range(low, likely, high), AtLeast(low, high), UpTo(high)):
+    for gain in (Range(low, likely, high), AtLeast(low), UpTo(high)):
         told = finite(gain)
         assert all(end is None or math.isfinite(end) for end in (told.low, told.likely, told.bounds and told.bounds[1]))

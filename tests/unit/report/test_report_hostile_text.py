@@ -48,7 +48,7 @@ NUMBERS = st.floats() | st.integers(-(2**70), 2**70)
 FLOATS = st.none() | st.floats()
 GAINS = (
     st.builds(Range, st.floats(), st.floats(), st.floats())
-    | st.builds(AtLeast, st.floats(), st.none() | st.floats())
+    | st.builds(AtLeast, st.floats())
     | st.builds(UpTo, st.floats())
     | st.builds(Unknown)
 )

@@ -9,7 +9,7 @@ from functools import partial
 
 from tfperfkit.calibration import NEARLY_ALL, Chosen, Measured, Threshold
 from tfperfkit.clock import MS_PER_S
-from tfperfkit.gain import LOW, MEDIUM, AtLeast, between
+from tfperfkit.gain import LOW, MEDIUM, between
 from tfperfkit.ledger.compute import has_long_operations
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName
@@ -165,7 +165,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
         remedy=Compile("function"),
         title=f"{what} {many}",
         share_of_step=share,
-        gain=AtLeast(*bounds),
+        gain=between(*bounds),
         where=where,
         evidence=(
             Measurement("time in eager operations and their dispatch", share, "share", "samples"),
@@ -283,7 +283,7 @@ def _called(
     samples = evidence.samples
     own = span(evidence, model.file, model.line)
     compiled = _compile(evidence, model)
-    gained = AtLeast(*bounds) if apart is not None else between(*bounds)
+    gained = between(*bounds)
     return Finding(
         code="EAG004",
         family="eager",

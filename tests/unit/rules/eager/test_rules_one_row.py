@@ -8,7 +8,7 @@ from evidence_builder import FILE, one
 from tfperfkit_rules.eager import work
 from work_builder import frame, sampled, work_evidence
 
-from tfperfkit.gain import AtLeast, Range
+from tfperfkit.gain import Range
 from tfperfkit.model import Finding, SourceSpan
 
 LAYER = "keras.src.layers.layer:__call__"
@@ -36,7 +36,7 @@ def found(given: str, before: str = "pass") -> Finding:
 def test_one_row_in_each_turn_can_be_one_batch(given: str, before: str) -> None:
     finding = found(given, before)
     assert finding.title == "m called in each iteration of line 3, so overhead dominates"
-    assert (finding.where[0], type(finding.gain)) == (SourceSpan(FILE, 5), AtLeast)
+    assert (finding.where[0], type(finding.gain)) == (SourceSpan(FILE, 5), Range)
 
 
 @pytest.mark.parametrize(

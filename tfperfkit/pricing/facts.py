@@ -1,0 +1,59 @@
+"""What a rule knows of a remedy's effect: which part of the time it changes, and what is left of that part."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tfperfkit.gain import interval
+
+
+class Part(NamedTuple):
+    """Time that a remedy changes: a share (0 to 1) of the step, of an iteration or of the run, from and to."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def sampled(cls, share: float, samples: int) -> Part:
+        """Return a share of ``samples`` stack samples with its 95 % interval (``gain.interval``)."""
+        return cls(*interval(share, samples))
+
+    @classmethod
+    def timed(cls, share: float) -> Part:
+        """Return a share that was timed call by call, with the error of such shares (``calibration.WINDOW_ERROR``)."""
+        return cls(*interval(share, 0))
+
+    @classmethod
+    def exactly(cls, share: float) -> Part:
+        """Return a share whose error is in what is left of it."""
+        return cls(share, share)
+
+
+#: The whole step: for remedies after which the step is known, and not what they take out of it.
+WHOLE = Part(1.0, 1.0)
+
+
+class Left(NamedTuple):
+    """What is left of a part after the remedy: shares of the part (0: nothing, 1: all), at best and at worst."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def exactly(cls, share: float) -> Left:
+        """Return a known share."""
+        return cls(share, share)
+
+    @classmethod
+    def saved(cls, low: float, high: float) -> Left:
+        """Return what is left if between these shares of the part go."""
+        return cls(1 - high, 1 - low)
+
+    @classmethod
+    def of_step(cls, best_ms: float, worst_ms: float, step_ms: float) -> Left:
+        """Return what is left of a step of ``step_ms`` that takes from ``best_ms`` to ``worst_ms`` afterwards."""
+        return cls(best_ms / step_ms, worst_ms / step_ms)
+
+
+#: Nothing of the part is left.
+NOTHING = Left(0.0, 0.0)

@@ -1,29 +1,45 @@
 """Are claims about source code and graphs true? Run generated programs and compare; publish how many were refuted.
 
-    python -m benchmarks.soundness [--programs N] [--graphs N] [--first SEED] [--page FILE]
+    python -m benchmarks.soundness [--programs N] [--graphs N] [--first SEED] [--keep FOLDER] [--limit S] [--page FILE]
 
 ``--programs`` are programs in Python, ``--graphs`` TensorFlow functions. The page keeps the part of the others, and the
-list of runs.
+list of runs. With ``--keep`` a run that was stopped continues where it was.
 
 Each program has a loop. What the analysis claims of the loop is compared with what happens: the values of an expression
 in all iterations, and the results after running the iterations in other orders. A claim that execution refutes is a
 bug. The share of the true claims that is found says what the analysis misses; some are true by chance.
+
+A process of its own runs the programs, one after the other. If one takes longer than ``--limit`` seconds, or ends the
+process, it is listed and the next program runs in a new process.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import queue
+import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "benchmarks" / "results" / "soundness.md"
+sys.path[:0] = [str(ROOT / "tests" / "soundness"), str(ROOT / "tests" / "builders")]
+from tally import Tally  # noqa: E402
+
 #: Programs between two lines about the progress.
-EACH = 250
-#: The same, of functions that TensorFlow traces.
-EACH_GRAPHS = 50
+EACH = {"source": 250, "graphs": 50}
+#: Programs of one process: TensorFlow keeps every function that it has traced.
+PER_PROCESS = {"source": 20_000, "graphs": 2_000}
+#: Seconds in which a process must have imported what it needs.
+START_LIMIT = 600.0
+#: Memory of a process that runs programs in Python: they may make numbers that double again and again.
+MEMORY = 4 << 30
 HEAD_OF_SOURCE = "# Claims about source code, compared with what happens"
 HEAD_OF_GRAPHS = "# Claims about graphs, compared with what happens"
 #: A part of the page that is written by hand.
@@ -41,59 +57,132 @@ TITLES = {
 }
 
 
+@dataclass
+class Run:
+    """One run over the seeds from ``first`` on; ``following`` is the next one. ``slow``: programs over the limit."""
+
+    first: int
+    following: int
+    seconds: float = 0.0
+    slow: list[int] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
+
+    @classmethod
+    def load(cls, file: Path | None, first: int) -> Run:
+        """Read a run that was stopped, or begin one."""
+        if file is None or not file.exists():
+            return cls(first, first)
+        data = json.loads(file.read_text(encoding="utf-8"))
+        return cls(**{**data, "tally": Tally.from_json(data["tally"])})
+
+    def save(self, file: Path | None) -> None:
+        """Write the run, so that another process can continue it."""
+        if file is not None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            whole = file.with_suffix(".new")
+            whole.write_text(json.dumps({**asdict(self), "tally": self.tally.to_json()}), encoding="utf-8")
+            whole.replace(file)
+
+    def __str__(self) -> str:
+        refuted = sum(self.tally.refuted.values())
+        words = f"seeds {self.first:,} to {self.following - 1:,}: {self.tally.programs:,} programs"
+        return f"{words}, {refuted} claims refuted, {len(self.slow)} over the time limit, {self.seconds / 3600:.2f} h"
+
+
 def main() -> int:
     """Run the programs; return 1 if a claim was refuted."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=int, default=2000)
     parser.add_argument("--graphs", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="seed of the first program")
+    parser.add_argument("--keep", type=Path, help="folder in which runs are kept, to continue them")
+    parser.add_argument("--limit", type=float, default=120, help="seconds for one program")
     parser.add_argument("--page", type=Path, default=PAGE)
+    parser.add_argument("--work", choices=sorted(EACH), help=argparse.SUPPRESS)
     given = parser.parse_args()
-    sys.path.insert(0, str(ROOT / "tests" / "soundness"))
-    sys.path.insert(0, str(ROOT / "tests" / "builders"))
-    return max(run_source(given), run_graphs(given))
+    if given.work:
+        return work(given.work, range(given.first, given.first + given.programs))
+    refuted = False
+    for kind, count in (("source", given.programs), ("graphs", given.graphs)):
+        refuted |= bool(count) and run_programs(kind, count, given)
+    return refuted
 
 
-def run_source(given: argparse.Namespace) -> int:
-    """Run programs in Python; return 1 if a claim was refuted."""
-    from source_claims import Tally, check_seeds
+def work(kind: str, seeds: range) -> int:
+    """Check the programs of these seeds; print the counts of each as a line."""
+    if kind == "source":
+        import resource
 
-    tally, begin = Tally(), time.monotonic()
-    seed, last = given.first, given.first + given.programs
-    while seed < last:
-        tally.add(check_seeds(range(seed, min(seed + EACH, last))))
-        seed += EACH
-        print(f"{tally.programs:,} programs, {sum(tally.refuted.values())} claims refuted", flush=True)
-        for example in tally.examples[-3:]:
-            print(example, flush=True)
-        tally.examples.clear()
-        publish(given.page, describe(tally, given.first, min(seed, last), time.monotonic() - begin))
-    return bool(tally.refuted)
+        from source_claims import check_seeds as check
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    else:
+        os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+        from graph_claims import check_claims as check
+
+        check([])
+    print("ready", flush=True)
+    for seed in seeds:
+        print(json.dumps(check([seed]).to_json()), flush=True)
+    return 0
 
 
-def run_graphs(given: argparse.Namespace) -> int:
-    """Run TensorFlow functions; return 1 if a claim was refuted."""
-    if not given.graphs:
-        return 0
-    from graph_claims import Checked, check_claims
+def run_programs(kind: str, count: int, given: argparse.Namespace) -> bool:
+    """Run programs of one kind. Return whether a claim was refuted."""
+    file = given.keep / f"{kind}.json" if given.keep else None
+    run = Run.load(file, given.first)
+    last = run.first + count
+    while run.following < last:
+        begin = time.monotonic()
+        for tally in check_in_process(kind, run.following, min(PER_PROCESS[kind], last - run.following), given.limit):
+            run.following += 1
+            run.tally.add(tally)
+            print(*tally.examples, sep="\n", end="\n" * bool(tally.examples), flush=True)
+            if run.following % EACH[kind] == 0:
+                run.seconds, begin = run.seconds + time.monotonic() - begin, time.monotonic()
+                run.save(file)
+                print(run, flush=True)
+            if run.following == last:
+                break
+        else:
+            run.slow.append(run.following)
+            print(f"seed {run.following} reached the time limit or ended the process", flush=True)
+            run.following += 1
+        run.seconds += time.monotonic() - begin
+        run.save(file)
+    print(run, flush=True)
+    publish(given.page, describe(kind, run))
+    return any(run.tally.refuted.values())
 
-    ran, begin = 0, time.monotonic()
-    every: dict[str, Checked] = {}
-    for seed in range(given.first, given.first + given.graphs, EACH_GRAPHS):
-        last = min(seed + EACH_GRAPHS, given.first + given.graphs)
-        programs, found = check_claims(range(seed, last))
-        ran += programs
-        for kind, checked in found.items():
-            every.setdefault(kind, Checked()).add(checked)
-        refuted = [words for checked in every.values() for words in checked.refuted]
-        print(f"{ran:,} functions, {len(refuted)} claims refuted", *refuted[-3:], sep="\n", flush=True)
-        rows = []
-        for kind, each in every.items():
-            figures = each.made, len(each.refuted), each.true
-            share = each.found / max(each.true, 1)
-            rows.append(f"| {GRAPH_TITLES[kind]} | {' | '.join(f'{figure:,}' for figure in figures)} | {share:.0%} |")
-        publish(given.page, describe_graphs(rows, ran, given.first, last, time.monotonic() - begin))
-    return any(checked.refuted for checked in every.values())
+
+def check_in_process(kind: str, first: int, count: int, limit: float) -> Iterator[Tally]:
+    """Yield the counts of each program that another process checks, until one reaches the limit or ends the process.
+
+    Raises:
+        RuntimeError: the process does not begin.
+    """
+    command = [sys.executable, "-m", "benchmarks.soundness", "--work", kind]
+    command += ["--first", str(first), "--programs", str(count)]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    lines: queue.Queue[str] = queue.Queue()
+
+    def read() -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.put(line)
+        lines.put("")
+
+    threading.Thread(target=read, daemon=True).start()
+    try:
+        if lines.get(timeout=START_LIMIT).strip() != "ready":
+            raise RuntimeError("the process that runs programs does not begin")
+        while line := lines.get(timeout=limit):
+            yield Tally.from_json(json.loads(line))
+    except queue.Empty:
+        return
+    finally:
+        process.kill()
+        process.wait()
 
 
 def publish(page: Path, part: str) -> None:
@@ -108,49 +197,40 @@ def publish(page: Path, part: str) -> None:
     page.write_text("\n".join(parts[head] for head in heads if head in parts), encoding="utf-8")
 
 
-def describe_graphs(rows: list[str], ran: int, first: int, last: int, seconds: float) -> str:
-    """Write the part of the page about graphs."""
-    return f"""{HEAD_OF_GRAPHS}
+def describe(kind: str, run: Run) -> str:
+    """Write the part of the page about one kind of program."""
+    tally, rows = run.tally, []
+    for claim, title in (TITLES if kind == "source" else GRAPH_TITLES).items():
+        figures = tally.claims[claim], tally.refuted[claim], tally.true[claim]
+        rows.append(f"| {title} | {' | '.join(f'{figure:,}' for figure in figures)} | {tally.share(claim):.0%} |")
+    head, words = (HEAD_OF_SOURCE, ABOUT_SOURCE) if kind == "source" else (HEAD_OF_GRAPHS, ABOUT_GRAPHS)
+    slow = ", ".join(map(str, run.slow)) or "none"
+    return f"""{head}
 
-`python -m benchmarks.soundness --programs 0 --graphs {last - first}` traced and ran {ran:,} generated TensorFlow
-functions (seeds {first:,} to {last - 1:,}; the others fail as they run). They broadcast, reduce, reshape, transpose,
-slice, join, multiply, look up, draw at random, assign to variables, and call functions, loops and branches. Each was
-called with other arguments, with one row changed at a time, with rows exchanged, and with unused elements changed. A
-claim is about one tensor that a function makes, intermediate ones among them.
+{tally.programs:,} generated programs ran (seeds {run.first:,} to {run.following - 1:,}); {tally.failed:,} more raise an
+error by themselves. Seeds of programs that reached the time limit: {slow}.
 
 | claim | made | refuted | true by execution | found of these |
 |---|---|---|---|---|
 {chr(10).join(rows)}
 
-{seconds / 60:.0f} minutes on one core of a shared machine, Python {sys.version.split()[0]}.
+{words}
+
+{run.seconds / 60:.0f} minutes on one core of a shared machine, Python {sys.version.split()[0]}.
 """
 
 
-def describe(tally: object, first: int, last: int, seconds: float) -> str:
-    """Write the page."""
-    from source_claims import Tally
-
-    assert isinstance(tally, Tally)
-    rows = []
-    for kind, title in TITLES.items():
-        figures = tally.claims[kind], tally.refuted[kind], tally.true[kind]
-        rows.append(f"| {title} | {' | '.join(f'{figure:,}' for figure in figures)} | {tally.share(kind):.0%} |")
-    return f"""{HEAD_OF_SOURCE}
-
-`python -m benchmarks.soundness` ran {tally.programs:,} generated programs (seeds {first:,} to {last - 1:,};
-{tally.failed:,} more raise by themselves and tell nothing). A program has a loop in which it assigns, calls, changes
-objects and containers, draws at random, or leaves the loop; its iterations ran as they are, in reverse, and in two
-other orders.
-
-| claim | made | refuted | true by execution | found of these |
-|---|---|---|---|---|
-{chr(10).join(rows)}
+ABOUT_SOURCE = """\
+A program has a loop in which it assigns, calls, changes objects and containers, draws at random, or leaves the loop.
+Its iterations ran as they are, in reverse, and in two other orders. Made with `python -m benchmarks.soundness`.
 
 True by execution is also what happens to be the same for a program's numbers, such as a maximum that no iteration
-passes; no analysis of the source can claim that.
-
-{seconds / 60:.0f} minutes on one core of a shared machine, Python {sys.version.split()[0]}.
-"""
+passes; no analysis of the source can claim that."""
+ABOUT_GRAPHS = """\
+A program is a TensorFlow function. It broadcasts, reduces, reshapes, transposes, slices, joins, multiplies, looks up,
+draws at random, assigns to variables, and calls functions, loops and branches. Each was called with other arguments,
+with one row changed at a time, with rows exchanged, and with unused elements changed. A claim is about one tensor that
+a function makes, intermediate ones among them. Made with `python -m benchmarks.soundness --programs 0 --graphs N`."""
 
 
 if __name__ == "__main__":

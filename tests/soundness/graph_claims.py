@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from graph_programs import Program
 from late_tensorflow import tf
+from tally import Tally
 
 from tfperfkit.graph.flow import Flow
 from tfperfkit.graph.rows import Rows
@@ -21,36 +21,22 @@ _TOLERANCE = 1e-3
 _CALLS = 40
 
 
-@dataclass
-class Checked:
-    """Counts claims of one kind.
-
-    ``true``: tensors of which execution saw no counterexample; ``found``: the claimed ones among them. ``refuted``:
-    claims with a counterexample, in words.
-    """
-
-    made: int = 0
-    true: int = 0
-    found: int = 0
-    refuted: list[str] = field(default_factory=list)
-
-    def add(self, other: Checked) -> None:
-        self.made += other.made
-        self.true += other.true
-        self.found += other.found
-        self.refuted += other.refuted
+#: The kinds of claims.
+SAME, ROWS, USED = "the same in every call", "a row of one row", "not used"
 
 
-def check_claims(seeds: Iterable[int]) -> tuple[int, dict[str, Checked]]:
-    """Check all claims about the programs of these seeds, by kind. Also count the programs that can run."""
-    programs, every = 0, {"the same in every call": Checked(), "a row of one row": Checked(), "not used": Checked()}
+def check_claims(seeds: Iterable[int]) -> Tally:
+    """Check all claims about the programs of these seeds."""
+    tally = Tally()
     with _unoptimized():
         for program in map(Program, seeds):
             if program.can_run:
-                programs += 1
-                for checked, check in zip(every.values(), (_same, _rows, _used), strict=True):
-                    checked.add(check(program))
-    return programs, every
+                tally.programs += 1
+                for check in (_check_same, _check_rows, _check_used):
+                    check(program, tally)
+            else:
+                tally.failed += 1
+    return tally
 
 
 @contextmanager
@@ -65,12 +51,13 @@ def _unoptimized() -> Iterator[None]:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    return bool(one.shape == other.shape and np.allclose(one, other, _TOLERANCE, _TOLERANCE, equal_nan=True))
+    if one.shape != other.shape:
+        return False
+    return np.array_equal(one, other) or bool(np.allclose(one, other, _TOLERANCE, _TOLERANCE, equal_nan=True))
 
 
-def _same(program: Program) -> Checked:
+def _check_same(program: Program, tally: Tally) -> None:
     """Call with other arguments, also with one argument kept, and compare."""
-    checked = Checked()
     flow, record = Flow(program.view), program.graph.record
     never_change = set(record.captures) - program.assigned
     for kept in (None, 0):
@@ -80,22 +67,13 @@ def _same(program: Program) -> Checked:
         one, other = program.made, program.run(arguments)
         states = flow.same(never_change | ({record.arguments[kept]} if kept is not None else set())).states
         for number, owner in enumerate(program.results):
-            words = f"seed {program.seed}: {owner} is the same with argument {kept} kept"
-            _count(checked, states.get(owner, False), _equal(one[number], other[number]), words)
-    return checked
+            holds = _equal(one[number], other[number])
+            if tally.count(SAME, states.get(owner, False), holds):
+                tally.examples.append(f"seed {program.seed}: {owner} is the same with argument {kept} kept")
 
 
-def _count(checked: Checked, claimed: bool, holds: bool, words: str) -> None:
-    checked.made += claimed
-    checked.true += holds
-    checked.found += holds and claimed
-    if claimed and not holds:
-        checked.refuted.append(words)
-
-
-def _rows(program: Program) -> Checked:
+def _check_rows(program: Program, tally: Tally) -> None:
     """Change one row of an argument at a time, and exchange rows."""
-    checked = Checked()
     record, seed, arguments = program.graph.record, program.seed, program.given
     base, twice = program.made, program.made_again
     for at, axis in ((0, 0), ((0, 1), (1, 0))[seed % 2]):
@@ -110,15 +88,14 @@ def _rows(program: Program) -> Checked:
         )
         for number, owner in enumerate(program.results):
             state = states.get(owner, Rows(mixed=True))
-            words = f"seed {seed}: {owner} by axis {axis} of {name}: {state}"
             values, varies = [call[number] for call in calls], not _equal(base[number], twice[number])
             found = None if varies else next(_axes_of_rows(base[number], values, rows), None)
             claimed = not state.mixed
             holds = found is not None if not claimed else not varies and _holds(state, base[number], values, rows)
             if claimed and holds and state.follows and state.uniform:
                 holds = _equal(_reordered(base[number], order, state.axis or 0), exchanged[number])
-            _count(checked, claimed, holds, words)
-    return checked
+            if tally.count(ROWS, claimed, holds):
+                tally.examples.append(f"seed {seed}: {owner} by axis {axis} of {name}: {state}")
 
 
 def _with_row(arguments: list[Any], at: int, axis: int, row: int, seed: int) -> list[Any]:
@@ -157,9 +134,8 @@ def _reordered(base: Any, order: Any, axis: int) -> Any:
     return np.concatenate([parts[at] for at in order], axis)
 
 
-def _used(program: Program) -> Checked:
+def _check_used(program: Program, tally: Tally) -> None:
     """Change the elements of an argument that are said not to be used."""
-    checked = Checked()
     for at in (0, 1):
         node = program.graph.nodes[program.graph.record.arguments[at]]
         for axis, length in enumerate(program.given[at].shape):
@@ -168,8 +144,9 @@ def _used(program: Program) -> Checked:
                 continue
             ends = (range(used.count, length), range(length - used.count))
             same = any(_unchanged(program, at, axis, end) for end in ends)
-            _count(checked, True, same, f"seed {program.seed}: {used.count} of axis {axis} of {node.name} are used")
-    return checked
+            if tally.count(USED, True, same):
+                words = f"{used.count} of axis {axis} of {node.name} are used"
+                tally.examples.append(f"seed {program.seed}: {words}")
 
 
 def _unchanged(program: Program, at: int, axis: int, places: range) -> bool:

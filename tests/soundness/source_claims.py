@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import random
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
-from source_execution import LOOPS, Failed, Ordered, run_noting, shown, unordered
+from source_execution import LOOPS, Failed, Iterations, Runnable, find_expressions, shown, unordered
 from source_programs import MAIN, Chance, make_program
+from tally import Tally
 
 from tfperfkit.syntax.flow.iteration import Iteration
 from tfperfkit.syntax.iteration import analyse
@@ -18,32 +17,6 @@ from tfperfkit.syntax.iteration import analyse
 #: Orders in which iterations are run: as they are, in reverse, and by two seeds.
 ORDERS = (0, 1, 2, 3)
 _COLLECTS = ("append", "extend", "put", "+=", "note", "text")
-
-
-@dataclass
-class Tally:
-    """``programs`` that ran, and those that ``failed`` by themselves; by kind of claim, how many were made, how many
-    were refuted, and how many are true by execution."""
-
-    programs: int = 0
-    failed: int = 0
-    claims: Counter[str] = field(default_factory=Counter)
-    refuted: Counter[str] = field(default_factory=Counter)
-    true: Counter[str] = field(default_factory=Counter)
-    examples: list[str] = field(default_factory=list)
-
-    def add(self, other: Tally) -> None:
-        """Add the figures of other programs."""
-        self.programs += other.programs
-        self.failed += other.failed
-        self.claims += other.claims
-        self.refuted += other.refuted
-        self.true += other.true
-        self.examples += other.examples
-
-    def share(self, kind: str) -> float:
-        """The share of the true claims of a kind that was found."""
-        return self.claims[kind] / self.true[kind] if self.true[kind] else 1.0
 
 
 class Drawing:
@@ -81,85 +54,77 @@ def check(source: str) -> Tally:
     """Run a program and compare what is claimed of its first loop."""
     tally = Tally()
     tree = ast.parse(source)
-    loop = next(node for node in ast.walk(tree) if isinstance(node, LOOPS) and node.lineno > _head_lines(source))
-    program = Ordered(source, tree, loop)
+    program = Runnable(tree, _find_loop(tree, source))
     try:
-        plain = program.run(0)
+        names, iterations = program.note()
+        results = shown(names["results"]), unordered(names["results"])
     except Failed:
         tally.failed = 1
         return tally
+    tree = ast.parse(source)
+    loop = _find_loop(tree, source)
     analysis = analyse(tree, loop)
     tally.programs = 1
-    _check_same(source, tree, loop, analysis, tally)
-    _check_order(source, loop, program, plain, analysis, tally)
+    _check_same(source, tree, loop, iterations, analysis, tally)
+    _check_order(source, loop, program, results, analysis, tally)
     return tally
 
 
-def _head_lines(source: str) -> int:
+def _find_loop(tree: ast.Module, source: str) -> ast.AST:
     lines = source.splitlines()
-    return lines.index(MAIN) + 1 if MAIN in lines else 0
+    head = lines.index(MAIN) + 1 if MAIN in lines else 0
+    return next(node for node in ast.walk(tree) if isinstance(node, LOOPS) and node.lineno > head)
 
 
-def _check_same(source: str, tree: ast.Module, loop: ast.AST, analysis: Iteration | None, tally: Tally) -> None:
-    inside = set(ast.walk(loop))
-    expressions = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.expr)
-        and not isinstance(node, (ast.Constant, ast.Starred, ast.Slice, ast.FormattedValue, ast.Lambda))
-        and not isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del))
-        and not _is_index(node)
-    ]
-    numbers = {node: number for number, node in enumerate(expressions)}
-    try:
-        iterations = run_noting(source, tree, loop, numbers)
-    except Failed:
-        return
-    for node, number in numbers.items():
-        places = iterations.seen.get(number, {})
+def _check_same(
+    source: str,
+    tree: ast.Module,
+    loop: ast.AST,
+    iterations: Iterations,
+    analysis: Iteration | None,
+    tally: Tally,
+) -> None:
+    inside = set(find_expressions(loop))
+    expressions = find_expressions(tree)
+    for number, places in iterations.seen.items():
         if not any(len(values) > 1 for values in places.values()):
             continue
+        node = expressions[number]
         same = all(len(set(values.values())) == 1 for values in places.values())
         claimed = analysis is not None and analysis.varies(node) is False
-        kind = "same" if node in inside else "same in a function"
-        tally.true[kind] += same
-        tally.claims[kind] += claimed
-        if claimed and not same:
-            tally.refuted[kind] += 1
+        if tally.count("same" if node in inside else "same in a function", claimed, same):
             found = next(values for values in places.values() if len(set(values.values())) > 1)
             tally.examples.append(
                 f"# same, refuted: {ast.unparse(node)} (line {node.lineno}) {dict(list(found.items())[:3])}\n{source}"
             )
 
 
-def _is_index(node: ast.expr) -> bool:
-    return isinstance(node, ast.Tuple) and any(isinstance(item, ast.Slice) for item in node.elts)
-
-
 def _check_order(
-    source: str, loop: ast.AST, program: Ordered, plain: dict[str, Any], analysis: Iteration | None, tally: Tally
+    source: str, loop: ast.AST, program: Runnable, plain: tuple[str, str], analysis: Iteration | None, tally: Tally
 ) -> None:
     body = "\n".join(ast.unparse(item) for item in (loop.body if isinstance(loop, ast.For) else [loop]))
     collects = not isinstance(loop, ast.For) or any(word in body for word in _COLLECTS) or "shared" in body
-    show = unordered if collects else shown
     draws_at_random = any(word in source for word in ("ran", "rng", "noisy"))
     for draws in (True, False) if draws_at_random else (True,):
-        results = [show(plain["results"])] if draws else []
+        results = [plain[collects]] if draws else []
         for order in ORDERS[1:] if draws else ORDERS:
-            drawing: Any = random if draws else Drawing()
-            _Drawn.iteration = -1
-            try:
-                results.append(show(program.run(order, drawing)["results"]))
-            except Failed:
-                results.append("failed")
-        same = len(set(results)) == 1
+            results.append(_run_in_order(program, order, random if draws else Drawing(), collects))
+            if results[-1] != results[0]:
+                break
         claimed = analysis is not None and not analysis.dependence(draws=draws)
         kind = "independent" if draws else "independent but for draws"
-        tally.true[kind] += same
-        tally.claims[kind] += claimed
-        if claimed and not same:
-            tally.refuted[kind] += 1
+        if tally.count(kind, claimed, len(set(results)) == 1):
             tally.examples.append(f"# {kind}, refuted: {list(dict.fromkeys(results))[:2]}\n{source}")
+
+
+def _run_in_order(program: Runnable, order: int, drawing: Any, collects: bool) -> str:
+    """Run the iterations in an order; return the results as text. ``collects``: whatever the order of elements."""
+    _Drawn.iteration = -1
+    try:
+        results = program.run(order, drawing)["results"]
+    except Failed:
+        return "failed"
+    return unordered(results) if collects else shown(results)
 
 
 def check_seeds(seeds: Iterable[int]) -> Tally:

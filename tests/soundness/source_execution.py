@@ -1,4 +1,4 @@
-"""Runs a program as it is, with a loop's iterations in another order, or with the values of its expressions noted."""
+"""Runs a program with a loop's iterations in any order, and notes the values of its expressions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import random
 import sys
 import warnings
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
-from types import CodeType
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ LOOPS = (ast.For, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 #: Iterations that a program may make.
 MAX_LINES = 3_000
 _DEEPEST = 6
+_NOT_NOTED = (ast.Constant, ast.Starred, ast.Slice, ast.FormattedValue, ast.Lambda)
 
 
 class TooLong(BaseException):
@@ -71,7 +71,29 @@ class Iterations:
         return value
 
 
-class _Wrap(ast.NodeTransformer):
+def find_expressions(node: ast.AST) -> list[ast.expr]:
+    """Return the expressions below a node whose values can be noted, in the order of the source."""
+    found: list[ast.expr] = []
+    pending = [node]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.expr) and not isinstance(node, _NOT_NOTED) and _is_value(node):
+            found.append(node)
+        for name in reversed(node._fields):
+            value = getattr(node, name, None)
+            if isinstance(value, list):
+                pending += [item for item in reversed(value) if isinstance(item, ast.AST)]
+            elif isinstance(value, ast.AST) and name not in ("ctx", "op"):
+                pending.append(value)
+    return found
+
+
+def _is_value(node: ast.expr) -> bool:
+    is_index = isinstance(node, ast.Tuple) and any(isinstance(item, ast.Slice) for item in node.elts)
+    return not is_index and not isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del))
+
+
+class _Wrap:
     """Puts calls of ``_see``, ``_over`` and ``_inner`` around expressions and iterables."""
 
     def __init__(self, loop: ast.AST, numbers: dict[ast.AST, int]) -> None:
@@ -79,36 +101,34 @@ class _Wrap(ast.NodeTransformer):
         self.numbers = numbers
         self.loops = 0
 
-    def visit(self, node: ast.AST) -> ast.AST:
-        number = self.numbers.get(node)
-        is_loop = node is self.loop
-        node = super().generic_visit(node)
+    def wrap(self, node: ast.AST) -> ast.AST:
+        """Change a node and all nodes below it; return what replaces it."""
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if isinstance(value, list):
+                value[:] = [self.wrap(item) if isinstance(item, ast.AST) else item for item in value]
+            elif isinstance(value, ast.AST) and name not in ("ctx", "op"):
+                setattr(node, name, self.wrap(value))
         if isinstance(node, LOOPS):
             holder = node if isinstance(node, ast.For) else node.generators[0]
             self.loops += 1
-            if is_loop:
+            if node is self.loop:
                 counted = _call(holder.iter, "_over", holder.iter)
             else:
                 counted = _call(holder.iter, "_inner", ast.Constant(self.loops), holder.iter)
             holder.iter = _call(holder.iter, "_bounded", counted)
+        number = self.numbers.get(node)
         if number is not None and isinstance(node, ast.expr):
             return _call(node, "_see", ast.Constant(number), node)
         return node
 
 
-class _Order(ast.NodeTransformer):
-    def __init__(self, loop: ast.AST) -> None:
-        self.loop = loop
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        is_loop = node is self.loop
-        node = super().generic_visit(node)
-        if isinstance(node, LOOPS):
-            holder = node if isinstance(node, ast.For) else node.generators[0]
-            if is_loop:
-                holder.iter = _call(holder.iter, "_over", holder.iter)
-            holder.iter = _call(holder.iter, "_bounded", holder.iter)
-        return node
+def _call(at: ast.expr, name: str, *arguments: ast.expr) -> ast.Call:
+    """Make a call of a function of this module, at the place of an expression."""
+    called = ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+    for node in (called, called.func, *(item for item in arguments if isinstance(item, ast.Constant))):
+        ast.copy_location(node, at)
+    return called
 
 
 def shown(value: Any, depth: int = 0) -> str:
@@ -124,13 +144,13 @@ def shown(value: Any, depth: int = 0) -> str:
     if isinstance(value, (int, float, str, type(None))):
         return repr(value)
     if isinstance(value, (list, tuple, deque)):
-        return f"{type(value).__name__}({', '.join(shown(item, depth + 1) for item in value)})"
+        return f"{type(value).__name__}({', '.join([shown(item, depth + 1) for item in value])})"
     if isinstance(value, (set, frozenset)):
-        return f"set({', '.join(sorted(shown(item, depth + 1) for item in value))})"
+        return f"set({', '.join(sorted([shown(item, depth + 1) for item in value]))})"
     if isinstance(value, (dict, defaultdict)):
-        return f"dict({', '.join(sorted(f'{shown(k, depth + 1)}: {shown(v, depth + 1)}' for k, v in value.items()))})"
+        return f"dict({', '.join(sorted([f'{shown(k, depth + 1)}: {shown(v, depth + 1)}' for k, v in value.items()]))})"
     if type(value).__name__ == "Box":
-        return f"Box({', '.join(f'{k}={shown(v, depth + 1)}' for k, v in sorted(value.__dict__.items()))})"
+        return f"Box({', '.join([f'{k}={shown(v, depth + 1)}' for k, v in sorted(value.__dict__.items())])})"
     if isinstance(value, random.Random):
         return f"Random({hash(value.getstate())})"
     if isinstance(value, slice):
@@ -145,103 +165,83 @@ def unordered(value: Any, depth: int = 0) -> str:
     if isinstance(value, str):
         return "".join(sorted(value))
     if isinstance(value, (list, tuple, deque)):
-        return f"list({', '.join(sorted(unordered(item, depth + 1) for item in value))})"
+        return f"list({', '.join(sorted([unordered(item, depth + 1) for item in value]))})"
     if isinstance(value, (dict, defaultdict)):
-        return f"dict({', '.join(sorted(f'{unordered(k)}: {unordered(v, depth + 1)}' for k, v in value.items()))})"
+        return f"dict({', '.join(sorted([f'{unordered(k)}: {unordered(v, depth + 1)}' for k, v in value.items()]))})"
     return shown(value, depth)
 
 
-def run(code: CodeType, names: dict[str, Any], random_module: Any = random) -> dict[str, Any]:
-    """Run a program. Raises ``Failed`` if it raises, or takes too long."""
+class Runnable:
+    """A program that is compiled once, and runs its loop's iterations in any order.
 
-    def importing(name: str, *rest: Any) -> Any:
-        return random_module if name == "random" else __import__(name, *rest)
+    ``tree`` is changed; expressions are noted by their numbers in ``find_expressions``.
+    """
 
-    space = {"__builtins__": {**vars(builtins), "__import__": importing}, "__name__": "program", **names}
-    lines = 0
+    def __init__(self, tree: ast.Module, loop: ast.AST) -> None:
+        numbers: dict[ast.AST, int] = {node: number for number, node in enumerate(find_expressions(tree))}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            self._code = compile(_Wrap(loop, numbers).wrap(tree), "<program>", "exec")  # type: ignore[arg-type]
 
-    def bounded(iterable: Iterable[Any]) -> Iterator[Any]:
-        nonlocal lines
-        for item in iterable:
-            lines += 1
-            if lines > MAX_LINES:
-                raise TooLong
-            yield item
-
-    random.seed(7)
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(400)
-    space["_bounded"] = bounded
-    try:
-        exec(code, space)
-    except TooLong as error:
-        raise Failed("too long") from error
-    except Exception as error:
-        raise Failed(repr(error)) from error
-    finally:
-        sys.setrecursionlimit(limit)
-    return space
-
-
-def _copy(source: str, tree: ast.Module) -> tuple[ast.Module, dict[ast.AST, ast.AST]]:
-    """Parse a program again; return the tree, and its nodes by those of the first tree."""
-    copied = ast.parse(source)
-    return copied, dict(zip(ast.walk(tree), ast.walk(copied), strict=True))
-
-
-def _call(at: ast.expr, name: str, *arguments: ast.expr) -> ast.Call:
-    """A call of a function of ours, at the place of an expression."""
-    called = ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
-    for node in (called, called.func, *(item for item in arguments if isinstance(item, ast.Constant))):
-        ast.copy_location(node, at)
-    return called
-
-
-def _compile(tree: ast.AST) -> CodeType:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)
-        code: CodeType = compile(tree, "<program>", "exec")
-    return code
-
-
-def run_noting(source: str, tree: ast.Module, loop: ast.AST, numbers: dict[ast.AST, int]) -> Iterations:
-    """Run a program and note the values of numbered expressions in the iterations of a loop."""
-    copied, nodes = _copy(source, tree)
-    mapped = {nodes[node]: number for node, number in numbers.items()}
-    iterations = Iterations()
-    names = {"_see": iterations.see, "_over": iterations.over, "_inner": iterations.inner}
-    run(_compile(_Wrap(nodes[loop], mapped).visit(copied)), names)
-    return iterations
-
-
-class Ordered:
-    """A program whose loop can run its iterations in another order."""
-
-    def __init__(self, source: str, tree: ast.Module, loop: ast.AST) -> None:
-        copied, nodes = _copy(source, tree)
-        self._code = _compile(_Order(nodes[loop]).visit(copied))
+    def note(self) -> tuple[dict[str, Any], Iterations]:
+        """Run the program as it is. Return its names, and the values of its expressions in the loop's iterations."""
+        iterations = Iterations()
+        return self._run(iterations.over, iterations.inner, iterations.see, random), iterations
 
     def run(self, order: int, drawing: Any = random) -> dict[str, Any]:
-        """Run it; return its names. ``order``: 0 as the iterations are, 1 in reverse, else a seed."""
-        chance = random.Random(order)
+        """Run the program; return its names.
+
+        Args:
+            order: 0 as the iterations are, 1 in reverse, else the seed of a random order.
+        """
 
         def over(iterable: Iterable[Any]) -> Iterator[Any]:
-            if not order:
-                for index, item in enumerate(iterable):
-                    if hasattr(drawing, "begin"):
-                        drawing.begin(index)
-                    yield item
-            else:
-                items = list(enumerate(iterable))
-                if order == 1:
-                    items.reverse()
-                else:
-                    chance.shuffle(items)
-                for index, item in items:
-                    if hasattr(drawing, "begin"):
-                        drawing.begin(index)
-                    yield item
+            items: Iterable[tuple[int, Any]] = enumerate(iterable)
+            if order:
+                items = list(items)
+                items.reverse() if order == 1 else random.Random(order).shuffle(items)
+            for index, item in items:
+                if hasattr(drawing, "begin"):
+                    drawing.begin(index)
+                yield item
             if hasattr(drawing, "begin"):
                 drawing.begin(-1)
 
-        return run(self._code, {"_over": over}, drawing)
+        return self._run(over, lambda number, iterable: iterable, lambda number, value: value, drawing)
+
+    def _run(self, over: Any, inner: Any, see: Callable[[int, Any], Any], random_module: Any) -> dict[str, Any]:
+        """Run the program. Raises ``Failed`` if it raises, or takes too long."""
+
+        def importing(name: str, *rest: Any) -> Any:
+            return random_module if name == "random" else __import__(name, *rest)
+
+        lines = 0
+
+        def bounded(iterable: Iterable[Any]) -> Iterator[Any]:
+            nonlocal lines
+            for item in iterable:
+                lines += 1
+                if lines > MAX_LINES:
+                    raise TooLong
+                yield item
+
+        space = {
+            "__builtins__": {**vars(builtins), "__import__": importing},
+            "__name__": "program",
+            "_over": over,
+            "_inner": inner,
+            "_see": see,
+            "_bounded": bounded,
+        }
+        random.seed(7)
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(400)
+        try:
+            exec(self._code, space)
+        except TooLong as error:
+            raise Failed("too long") from error
+        except Exception as error:
+            raise Failed(repr(error)) from error
+        finally:
+            sys.setrecursionlimit(limit)
+        return space

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from source_claims import Tally, check, check_seeds
+from source_claims import check, check_seeds
 from source_programs import Chance, make_program
+from tally import Tally
 
 from tfperfkit.syntax.flow.iteration import Iteration
 

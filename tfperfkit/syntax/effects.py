@@ -23,7 +23,7 @@ What the table does not have is unknown: it may change anything that it can reac
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 
 #: Types whose objects keep the functions that they are given, and call them later.
@@ -37,17 +37,17 @@ class Effect:
     kinds: frozenset[str]
     result: str
 
-    @property
+    @cached_property
     def changes_arguments(self) -> list[int]:
         """The positions of arguments that it changes."""
         return sorted(int(kind[8:]) for kind in self.kinds if kind.startswith("changes:"))
 
-    @property
+    @cached_property
     def out(self) -> int | None:
         """The position at which an array to write to may be given; None if there is no such argument."""
         return next((int(kind[4:]) for kind in self.kinds if kind.startswith("out:")), None)
 
-    @property
+    @cached_property
     def collects(self) -> str:
         """The group of additions that this one belongs to; "" if it adds nothing."""
         return next((kind[9:] for kind in self.kinds if kind.startswith("collects:")), "")

@@ -14,6 +14,7 @@ import ast
 import builtins
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from tfperfkit.syntax.contents import Contents
@@ -321,6 +322,7 @@ class Names:
         return certain[0] if all(value == certain[0] for value in certain) else None
 
 
+@lru_cache(maxsize=4096)
 def canonical(name: str) -> str:
     """One name for an API that has several."""
     for old, new in _SAME:

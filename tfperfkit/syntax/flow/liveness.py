@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import lru_cache
 
 from tfperfkit.syntax.bindings import COMPREHENSIONS, Frame, Frames
 from tfperfkit.syntax.nodes import find_nodes
@@ -21,7 +22,7 @@ def is_read_after(frames: Frames, home: Frame, loop: ast.AST, name: str) -> bool
     scope = home.node
     if (home, name) in frames.rebound or _is_read_elsewhere(frames, home, loop, name):
         return True
-    path = _path(scope, loop)
+    path = _find_path(scope, loop)
     if path is None:
         return True
     for index in range(len(path) - 1, 0, -1):
@@ -40,7 +41,7 @@ def is_read_after(frames: Frames, home: Frame, loop: ast.AST, name: str) -> bool
 
 def _is_read_elsewhere(frames: Frames, home: Frame, loop: ast.AST, name: str) -> bool:
     """Whether a function or class within the scope, but not in the loop, uses its name."""
-    inside = set(find_nodes(loop, ast.AST))
+    inside = _list_inside(loop)
     return any(
         name in frame.used
         and frame.node not in inside
@@ -50,6 +51,11 @@ def _is_read_elsewhere(frames: Frames, home: Frame, loop: ast.AST, name: str) ->
     )
 
 
+@lru_cache(maxsize=4)
+def _list_inside(loop: ast.AST) -> frozenset[ast.AST]:
+    return frozenset(find_nodes(loop, ast.AST))
+
+
 def _get_function(frame: Frame) -> Frame:
     """The scope that a comprehension stands in; any other scope itself."""
     while isinstance(frame.node, COMPREHENSIONS) and frame.parent is not None:
@@ -57,13 +63,18 @@ def _get_function(frame: Frame) -> Frame:
     return frame
 
 
-def _path(scope: ast.AST, loop: ast.AST) -> list[ast.AST] | None:
-    """The nodes from the scope to the loop."""
+@lru_cache(maxsize=4)
+def _find_path(scope: ast.AST, loop: ast.AST) -> list[ast.AST] | None:
+    """Find the nodes from a scope to a loop in it; None if the loop is elsewhere."""
+    return _search_path(scope, loop)
+
+
+def _search_path(scope: ast.AST, loop: ast.AST) -> list[ast.AST] | None:
     if scope is loop:
         return [scope]
     for child in ast.iter_child_nodes(scope):
         if child.__class__ is not ast.Name:
-            found = _path(child, loop)
+            found = _search_path(child, loop)
             if found is not None:
                 return [scope, *found]
     return None

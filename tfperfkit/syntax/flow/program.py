@@ -29,6 +29,8 @@ class Program(Statements):
         while frame is not None:
             self.linked.add(frame.node)
             frame = frame.parent
+        #: What was known when the code of each was last gone through: with no more, it gives nothing new.
+        self._known_before: dict[ast.AST, int] = {}
         settled = False
         for _ in range(MAX_ROUNDS):
             before = self.heap.version
@@ -42,7 +44,8 @@ class Program(Statements):
 
     def _go_through(self, closed: bool) -> None:
         self.frame, self.env = self.frames.module, {}
-        self.execute(self._tree.body)
+        if self._learned_since(self._tree):
+            self.execute(self._tree.body)
         for node in self._functions:
             if node not in self.linked and node not in self.heap.escaped and (not closed or node in self.followed):
                 continue
@@ -51,6 +54,8 @@ class Program(Statements):
                 self.heap.version += 1
             self.frame, self.env, self.jumps = self.frames.of[node], {}, []
             self._receive(node, closed)
+            if not self._learned_since(node):
+                continue
             if isinstance(node, ast.Lambda):
                 result = self.evaluate(node.body)
                 self.results[node] = self.heap.join(self.results.get(node, NOTHING), result)
@@ -60,6 +65,11 @@ class Program(Statements):
                         self.given[default] = self._default(default)
                 self.execute(node.body)
         self.frame = self.frames.module
+
+    def _learned_since(self, node: ast.AST) -> bool:
+        """Whether anything is new since a piece of code was last gone through. Note that it is gone through now."""
+        before, self._known_before[node] = self._known_before.get(node), self.heap.version
+        return before != self.heap.version
 
     def _receive(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, closed: bool) -> None:
         """Give values to parameters that get them from elsewhere. ``closed``: all calls in the file are known."""

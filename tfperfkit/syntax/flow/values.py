@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any
 
 from tfperfkit.syntax.bindings import Callable
@@ -77,14 +78,14 @@ class Value:
         return replace(self, varies=True) if varies and not self.varies else self
 
 
-_FIELDS = tuple(field.name for field in fields(Value))
+_get_fields = attrgetter(*(field.name for field in fields(Value)))
 
 
 def replace(value: Value, **changes: Any) -> Value:
     """Return a value with some fields changed."""
-    made = Value()
-    for name in _FIELDS:
-        setattr(made, name, changes[name] if name in changes else getattr(value, name))
+    made = Value(*_get_fields(value))
+    for name, changed in changes.items():
+        setattr(made, name, changed)
     return made
 
 
@@ -247,7 +248,8 @@ class Heap:
                 self.find(value.region).whole = True
                 self.unify(region, self.collapse(value.region))
             return
-        value = replace(value, varies=False, own=False, carried=False, key=None)
+        if value.varies or value.own or value.carried or value.key is not None:
+            value = replace(value, varies=False, own=False, carried=False, key=None)
         held = region.slots.get(slot)
         if held is None:
             region.slots[slot] = value

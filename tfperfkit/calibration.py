@@ -189,6 +189,16 @@ TIED = Threshold(
     "probability that a finding saves more than one before it, from which the report doesn't tell them apart",
     Chosen("at one in four a reader who wants the largest saving should try both"),
 )
+CONTENDED = Threshold(
+    0.3,
+    "share",
+    "maximum cost of work next to a busy step, beyond its part of the cores",
+    Measured(
+        "a prefetch added to a pipeline without one left 0.5 to 0.8 of the wait",
+        "two cores shared with other work, TensorFlow 2.21, by hand",
+        None,
+    ),
+)
 MAX_SAMPLED = Threshold(
     100.0,
     "number",

@@ -6,4 +6,5 @@ afterwards (``Left``). ``price`` makes a gain of these.
 
 from tfperfkit.pricing.facts import Left as Left
 from tfperfkit.pricing.facts import Part as Part
+from tfperfkit.pricing.remedies import bound as bound
 from tfperfkit.pricing.remedies import price as price

@@ -34,11 +34,11 @@ MOST = saving(calibration.MAX_SAMPLED.value)
 Saved = tuple[float, float]
 
 
-def price(remedy: Remedy, part: Part = WHOLE, left: Left | None = None, *, freed: float = 0.0) -> Range:
+def price(remedy: Remedy, part: Part = WHOLE, left: Left = NOTHING, *, freed: float = 0.0) -> Range:
     """Return the gain of a remedy that changes ``part`` of the time.
 
-    ``left``: what is left of the part; None for what the kind of remedy leaves by itself. ``freed``: the share of the
-    rest of the time that goes too, at best, because the part no longer takes cores or caches from it.
+    ``left``: what is left of the part. ``freed``: the share of the rest of the time that goes too, at best, because the
+    part no longer takes cores or caches from it.
     """
     low, high = _KINDS[type(remedy)](part, left)
     high = 1 - (1 - high) * (1 - freed)
@@ -46,62 +46,91 @@ def price(remedy: Remedy, part: Part = WHOLE, left: Left | None = None, *, freed
     return from_shares(low, min(max(high, low), MOST))
 
 
-def bound(part: Part) -> UpTo:
-    """Return the gain of a remedy of which nobody can tell how much of its part goes."""
-    return up_to(min(part.high, MOST))
+def bound(share: float) -> UpTo:
+    """Return the gain of a remedy of which nobody can tell how much of its share of the time goes."""
+    return up_to(min(share, MOST))
 
 
 def _take_off(part: Part, left: Left) -> Saved:
-    """Take a part off the time, but for what is left of it. The rest takes as long as before."""
     return part.low * (1 - left.high), part.high * (1 - left.low)
 
 
-def _remove(part: Part, left: Left | None) -> Saved:
-    """Assume that nothing takes the place of what is removed, and that the rest doesn't wait for it."""
-    return _take_off(part, left or NOTHING)
+def _remove(part: Part, left: Left) -> Saved:
+    """Assume that the rest doesn't wait for what is removed, and takes as long as before."""
+    return _take_off(part, left)
 
 
-def _every(part: Part, left: Left | None) -> Saved:
-    """Assume that each of the remaining times costs what it costs now. At worst they take ``SELDOM_SHARE`` of the time,
-    as the interval that is advised (``gain.every``)."""
-    return _take_off(part, left or Left(0.0, calibration.SELDOM_SHARE.value))
+def _every(part: Part, left: Left) -> Saved:
+    """Assume that each time that remains costs what it costs now; ``left``: how many of them remain."""
+    return _take_off(part, left)
 
 
-def _hoist(part: Part, left: Left | None) -> Saved:
-    """Assume that what is made once costs as much as it costs now in one iteration: nothing of many."""
-    return _take_off(part, left or NOTHING)
+def _hoist(part: Part, left: Left) -> Saved:
+    """Assume that making it once costs as much as in one iteration now, which is nothing of many, and that it stays in
+    memory. ``left``: what each iteration still does with it."""
+    return _take_off(part, left)
 
 
-def _keep_trace(part: Part, left: Left | None) -> Saved:
-    """Assume that the first trace of each function stays, which is not in ``part``. The graph that is kept runs as
-    fast as those that are traced."""
-    return _take_off(part, left or NOTHING)
+def _keep_trace(part: Part, left: Left) -> Saved:
+    """Assume that the graph which is kept runs as fast as those that are traced. The first trace of each function is
+    in ``left``, or not in the part."""
+    return _take_off(part, left)
 
 
-def _replace(part: Part, left: Left | None) -> Saved:
-    """Assume that what takes the place of the part costs ``left``: kernels by their arithmetic and memory, calls by
-    their number. The rest takes as long as before."""
-    return _take_off(part, left or NOTHING)
+def _batch_loop(part: Part, left: Left) -> Saved:
+    """Assume that the kernels do as much arithmetic, in one call for all iterations: ``left`` is that arithmetic."""
+    return _take_off(part, left)
 
 
-def _rerun(part: Part, left: Left | None) -> Saved:
-    """Assume that the facts are of the step as it runs afterwards: input and step at the same time, the slower of the
-    two setting the pace, and sharing cores (``pricing.overlap``), or a step per example with its fixed costs divided.
-    """
-    return _take_off(part, left or NOTHING)
+def _compile(part: Part, left: Left) -> Saved:
+    """Assume that no operation is dispatched from Python: ``left`` is a call, the kernels, and what the runtime of
+    graphs takes to start each of them."""
+    return _take_off(part, left)
 
 
-_KINDS: dict[type[Any], Callable[[Part, Left | None], Saved]] = {
+def _call_directly(part: Part, left: Left) -> Saved:
+    """Assume that the compiled call takes as long as it does within Keras' method: ``left`` is the call."""
+    return _take_off(part, left)
+
+
+def _replace_ops(part: Part, left: Left) -> Saved:
+    """Assume that the replacement reaches the machine's arithmetic and memory rates within a factor: ``left``. What ran
+    next to the operations is not in the part."""
+    return _take_off(part, left)
+
+
+def _change_stage(part: Part, left: Left) -> Saved:
+    """Assume that input and step run at the same time, on the cores that there are (``pricing.overlap``): ``left`` is
+    the step as it runs then."""
+    return _take_off(part, left)
+
+
+def _set(part: Part, left: Left) -> Saved:
+    """Assume that the setting changes the part alone: ``left`` is the part as it runs with it."""
+    return _take_off(part, left)
+
+
+def _enlarge_batches(part: Part, left: Left) -> Saved:
+    """Assume that what doesn't grow with the batch is divided among its examples: ``left`` is an example's time."""
+    return _take_off(part, left)
+
+
+def _rewrite(part: Part, left: Left) -> Saved:
+    """Assume nothing of the new code but ``left``, which has to hold for any that does the same."""
+    return _take_off(part, left)
+
+
+_KINDS: dict[type[Any], Callable[[Part, Left], Saved]] = {
     Remove: _remove,
     Every: _every,
     Hoist: _hoist,
+    BatchLoop: _batch_loop,
+    Compile: _compile,
+    CallDirectly: _call_directly,
     KeepTrace: _keep_trace,
-    BatchLoop: _replace,
-    Compile: _replace,
-    CallDirectly: _replace,
-    ReplaceOps: _replace,
-    Rewrite: _replace,
-    ChangeStage: _rerun,
-    Setting: _rerun,
-    BatchSize: _rerun,
+    ChangeStage: _change_stage,
+    ReplaceOps: _replace_ops,
+    Setting: _set,
+    BatchSize: _enlarge_batches,
+    Rewrite: _rewrite,
 }

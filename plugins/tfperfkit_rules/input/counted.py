@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from tfperfkit_probes.input.model import InputData, Pipeline
 
 from tfperfkit.calibration import Derived, Threshold
-from tfperfkit.gain import from_shares, interval
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Part, price
 from tfperfkit.records.samples import MIN, Place
+from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call, Expression
 from tfperfkit_rules.measures import shared
@@ -53,7 +54,7 @@ def _report(evidence: Evidence, pipeline: Pipeline, place: Place, share: float, 
         family="input",
         title="All elements of a dataset are prepared only to count them",
         share_of_step=share,
-        gain=from_shares(*interval(share, samples)),
+        gain=price(Rewrite(), Part.sampled(share, samples)),
         where=tuple(dict.fromkeys((SourceSpan(*place), *stages)))[: shared.MAX_PLACES.value],
         evidence=(
             Measurement(f"preparing elements, of {evidence.unit.the}", share, "share", "samples"),

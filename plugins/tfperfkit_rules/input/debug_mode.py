@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit.gain import between
 from tfperfkit.model import Finding
+from tfperfkit.pricing import Left, price
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
@@ -27,9 +27,9 @@ def debug_mode(evidence: Evidence) -> Iterator[Finding]:
         return
     worked = item.section_ms * item.part(stage)
     rest = item.section_ms - worked
-    low, _ = item.after(rest, rest + PYTHON_LEFT.value * worked)
+    worst = item.after(rest, rest + PYTHON_LEFT.value * worked).high
     held = lock(evidence, item.pipeline, stage) if overlaps(item.pipeline) else Lock()
-    bounds = low, item.between(max(held.left(item.min_other_ms), rest), item.step_ms)[1]
+    best = item.rerun(max(held.left(item.min_other_ms), rest), item.step_ms).low
     switch = evidence.calls(_SWITCH)
     yield Finding(
         code="INP016",
@@ -37,7 +37,7 @@ def debug_mode(evidence: Evidence) -> Iterator[Finding]:
         remedy=Setting("debug_mode", "off"),
         title="tf.data runs in debug mode: Python calls each operation of its functions, for each element",
         share_of_step=item.share,
-        gain=between(*bounds),
+        gain=price(Setting("debug_mode"), left=Left(best, worst)),
         where=places(evidence, *switch[:1], stage.mapped, place(stage, item.pipeline)),
         evidence=(*waiting(item, evidence.unit), *held.measured, *own_time(stage)),
         advice="Delete tf.data.experimental.enable_debug_mode(): the functions of map, filter and others are compiled "

@@ -10,18 +10,18 @@ import msgspec
 from tfperfkit_probes.input.bound import PARALLEL
 from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 
-from tfperfkit.calibration import Chosen, Measured, Threshold
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.clock import MS_PER_S
-from tfperfkit.gain import Range, between
 from tfperfkit.model import Measurement, SourceSpan
 from tfperfkit.offers import MappedFunctions, RanOperations, StepBreakdown
+from tfperfkit.pricing import Left
+from tfperfkit.pricing.overlap import Overlap
 from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.input import evaluated
 from tfperfkit_rules.input.bounds import MIN_WAIT
 from tfperfkit_rules.input.epochs import epochs
 from tfperfkit_rules.input.evaluated import evaluated_wait
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_text import find_loop
 
 KEEPS_UP = Threshold(
@@ -41,12 +41,6 @@ FILLING = Threshold(
     "share",
     "minimum share of the wait at the beginning of epochs, for buffers that fill again",
     Chosen("the larger half"),
-)
-CONTENDED = Threshold(
-    0.3,
-    "share",
-    "maximum cost of work next to a busy step, beyond its part of the cores",
-    Measured("a prefetch added to a pipeline without one left 0.5 to 0.8 of the wait", TWO_BUSY_CORES, None),
 )
 MIN_MS = shared.FETCH_MS.value
 
@@ -217,33 +211,28 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
         busy = min(worked * self.batches / (self.cpus * self.step_ms), 1.0)
         return self.other_ms / (1 + busy) if self.overlaps else self.other_ms
 
-    def relieved(self, left_min: float, left_max: float) -> tuple[float, float]:
+    def relieved(self, left_min: float, left_max: float) -> Left:
         """``after``, for a change that takes work away instead of moving it."""
-        low, _ = self.after(left_min, left_max)
-        return low, max(low, self.between(max(self.freed_other_ms, left_min), self.step_ms)[1])
+        return Left(
+            self.rerun(max(self.freed_other_ms, left_min), self.step_ms).low, self.after(left_min, left_max).high
+        )
 
-    def after(self, left_min: float, left_max: float) -> tuple[float, float]:
-        """Return the range of speed-ups if the slowest section takes ``left_min`` to ``left_max`` ms instead.
+    def after(self, left_min: float, left_max: float) -> Left:
+        """Return what is left of the step if the slowest section takes ``left_min`` to ``left_max`` ms instead."""
+        return self._overlap.beside(left_min, left_max, left_max)
 
-        At best the section runs in parallel to the step, and the slower of the two sets the pace. At worst the step
-        itself uses the CPU cores: then most of what the section still takes is added to the step (``CONTENDED``).
-        """
-        return self._work_beside(left_min, left_max, left_max)
-
-    def move_ahead(self, section_min: float, section_max: float, added: float) -> Range:
-        """Return the gain if the wait at the beginning of epochs goes: then the section takes ``section_min`` to
+    def move_ahead(self, section_min: float, section_max: float, added: float) -> Left:
+        """Return what is left if the wait at the beginning of epochs goes: then the section takes ``section_min`` to
         ``section_max`` ms for a step, ``added`` ms of them in addition to what it does next to the steps today."""
-        return between(*self._work_beside(section_min, section_max, added))
+        return self._overlap.beside(section_min, section_max, added)
 
-    def _work_beside(self, section_min: float, section_max: float, added: float) -> tuple[float, float]:
-        best = max(self.other_ms, section_min)
-        contended = min(CONTENDED.value + 1 / self.cpus, 1.0)
-        return self.between(best, max(section_max, self.other_ms + contended * added))
+    def rerun(self, best_ms: float, worst_ms: float) -> Left:
+        """Return what is left of a step that takes ``best_ms`` to ``worst_ms``; nothing gets slower."""
+        return self._overlap.rerun(best_ms, worst_ms)
 
-    def between(self, best_ms: float, worst_ms: float) -> tuple[float, float]:
-        """Return the range of speed-ups when the step takes ``best_ms`` .. ``worst_ms``; nothing gets slower."""
-        low, high = (max(self.step_ms / value, 1.0) for value in (worst_ms, best_ms))
-        return min(low, high), max(low, high)
+    @property
+    def _overlap(self) -> Overlap:
+        return Overlap(self.step_ms, self.other_ms, self.cpus)
 
 
 def _waits(stage: Stage) -> bool:

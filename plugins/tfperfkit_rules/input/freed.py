@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.input.model import InputData
 
-from tfperfkit import gain
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
+from tfperfkit.pricing import Part, bound, price
 from tfperfkit.records.freed import freed as waits
+from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
@@ -81,7 +82,7 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
         basis="run",
         share_of_step=share,
         title=title,
-        gain=gain.from_shares(FREED_AGAIN_MIN.value * share, share) if large and comes_back else gain.up_to(share),
+        gain=price(Rewrite(), Part(FREED_AGAIN_MIN.value * share, share)) if large and comes_back else bound(share),
         where=tuple(SourceSpan(frame.file, frame.line, frame.name) for frame in list(places)[:3]),
         evidence=(
             Measurement("longest wait", longest.ns / NS_PER_S, "s", "samples"),

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.input.model import Pipeline, Stage
 
-from tfperfkit.gain import between
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import price
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.function import Function
@@ -30,15 +30,14 @@ def filtered_late(evidence: Evidence) -> Iterator[Finding]:
     saved = item.section_ms * item.part(stage) * dropped
     if saved < MIN_PART.value * item.section_ms:
         return
-    left = item.section_ms - saved
-    bounds = item.relieved(left, left)
+    left_ms = item.section_ms - saved
     yield Finding(
         code="INP008",
         family="input",
         remedy=ChangeStage("order"),
         title=f"{called(stage)} works on all examples, and a filter behind it drops {100 * dropped:.0f} % of them",
         share_of_step=item.share,
-        gain=between(*bounds),
+        gain=price(ChangeStage("order"), left=item.relieved(left_ms, left_ms)),
         where=places(evidence, place(late, item.pipeline), place(stage, item.pipeline), stage.mapped),
         evidence=(
             *waiting(item, evidence.unit),

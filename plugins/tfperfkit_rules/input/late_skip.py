@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit.gain import MEDIUM, from_shares, severity
+from tfperfkit.gain import MEDIUM, severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Part, price
 from tfperfkit.records.parts import RunPart
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
@@ -35,9 +36,7 @@ def skipped_late(evidence: Evidence) -> Iterator[Finding]:
 def _finding(evidence: Evidence, found: LateSkip, share: float, upper: float) -> Finding:
     pipeline, stage, count = found.pipeline, found.stage, found.skipped
     # Passes that were seen are the fewest that there were.
-    gained = from_shares(
-        shared.MOSTLY.value * share, min(share / shared.MOSTLY.value, upper, shared.MAX_STEP_SHARE.value)
-    )
+    gained = price(ChangeStage("order"), Part(shared.MOSTLY.value * share, min(share / shared.MOSTLY.value, upper)))
     name, what = called(stage), f"{pipeline.role} data" if pipeline.role in _PART else "data"
     parallel = ", num_parallel_calls=tf.data.AUTOTUNE" if stage.kind.startswith("Parallel") else ""
     function = stage.mapped.function if stage.mapped is not None else "..."

@@ -15,6 +15,7 @@ from tfperfkit_probes.input.model import KerasInput, Loader, Stage
 from tfperfkit import gain
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Left, price
 from tfperfkit.records.samples import MIN, Place, Samples, read_log
 from tfperfkit.records.spans import Span
 from tfperfkit.remedy import Hoist
@@ -67,7 +68,7 @@ def opened_again(evidence: Evidence) -> Iterator[Finding]:
     source = keras_input(evidence, item.pipeline)
     held = lock(evidence, item.pipeline, stage) if item.overlaps else Lock()
     left = max(held.left(item.min_other_ms) - evidence.part("gc"), shared.MIN_REST_MS.value)
-    bounds = _bounds(item, stage, left, gain.interval(share, samples.count))
+    part = gain.interval(share, samples.count)
     first = taken[0][0]
     yield Finding(
         code="INP014",
@@ -75,7 +76,7 @@ def opened_again(evidence: Evidence) -> Iterator[Finding]:
         remedy=Hoist("reader"),
         title=f"{_files(first.loader)} again {_often(first.loader, item)} by {python_words(stage, source)}",
         share_of_step=item.share,
-        gain=gain.between(*bounds),
+        gain=price(Hoist("reader"), left=_rerun(item, stage, left, part)),
         where=places(evidence, *(span for load, _ in taken for span in load.where), *_lines(taken), stage.mapped),
         evidence=(
             *waiting(item, evidence.unit),
@@ -157,14 +158,13 @@ def _lines(taken: list[tuple[_Load, int]]) -> list[SourceSpan]:
     ]
 
 
-def _bounds(item: Feed, stage: Stage, left: float, loading: tuple[float, float]) -> tuple[float, float]:
+def _rerun(item: Feed, stage: Stage, left: float, loading: tuple[float, float]) -> Left:
     """The step when so much (min, max) of the stage's time is gone. ``left``: of the rest of the step at
     best: what is loaded no more needs no garbage collection either."""
     worked = item.section_ms * item.part(stage)
     rest = item.section_ms - worked
     lower, upper = (rest + (1 - part) * worked for part in reversed(loading))
-    low, _ = item.after(lower, upper)
-    return low, max(low, item.between(max(left, lower), item.step_ms)[1])
+    return Left(item.rerun(max(left, lower), item.step_ms).low, item.after(lower, upper).high)
 
 
 def _files(row: Loader) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, Stage
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import between, from_shares
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import GarbageCollections
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.spans import Spans
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence, Unit
@@ -60,25 +60,27 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
     source = keras_input(evidence, item.pipeline)
     worked = item.section_ms * item.part(stage)
     rest = item.section_ms - worked
-    low = _lower(item, rest + PYTHON_LEFT.value * worked)
+    worst_ms = _find_worst_ms(item, rest + PYTHON_LEFT.value * worked)
     # The generator's Python also held the lock that the training thread needs.
     disturbs = item.overlaps and not (source is not None and source.use_multiprocessing)
     held = lock(evidence, item.pipeline, stage) if disturbs else Lock()
-    low = max(low, item.step_ms / (item.step_ms - held.lower_ms))
+    worst_ms = min(worst_ms, item.step_ms - held.lower_ms)
     line = _line(evidence, stage, source)
     computes = disturbs and not held.upper_ms and _computes(line)
     core = core_taken(evidence, item.pipeline, stage) if computes else Core()
     other = min(held.left(item.min_other_ms), (1 - core.taken) * item.min_other_ms)
-    high = item.between(max(other, rest), item.step_ms)[1]
+    best_ms = max(other, rest)
     garbage = collected_ms(evidence) if evidence.work is None else 0.0
-    bounds = _without(item, low, garbage * (1 - PYTHON_LEFT.value)), _without(item, high, garbage)
+    left = item.rerun(
+        _without_garbage(item, best_ms, garbage), _without_garbage(item, worst_ms, garbage * (1 - PYTHON_LEFT.value))
+    )
     yield Finding(
         code="INP005",
         family="input",
         remedy=ChangeStage("less_python"),
         title=f"Python prepares the batches: {python_words(stage, source)}{_doing(line)}",
         share_of_step=min(item.share + garbage / item.step_ms, 1.0),
-        gain=between(*bounds),
+        gain=price(ChangeStage("less_python"), left=left),
         where=_where(line, _places(evidence, item.pipeline, stage, source)),
         evidence=(
             *waiting(item, evidence.unit),
@@ -101,18 +103,17 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _lower(item: Feed, left_ms: float) -> float:
-    """Return the factor if the section takes ``left_ms`` of today's time. Where it works next to the step, it takes its
-    core from the step today: with less to do, it can't hold the step up more."""
+def _find_worst_ms(item: Feed, left_ms: float) -> float:
+    """Return what the step takes at worst if the section takes ``left_ms`` of today's time. If it works next to the
+    step, it takes its core from the step today: with less to do, it can't hold the step up more."""
     if not item.overlaps:
-        return item.after(left_ms, left_ms)[0]
-    return item.between(item.other_ms, max(item.other_ms, left_ms))[0]
+        return item.step_ms * item.after(left_ms, left_ms).high
+    return min(item.step_ms, max(item.other_ms, left_ms))
 
 
-def _without(item: Feed, factor: float, garbage_ms: float) -> float:
-    """Return a factor of the step of which collections go too."""
-    left = max(item.step_ms / factor - garbage_ms, shared.LEFT_MIN.value * item.other_ms)
-    return max(item.step_ms / left, 1.0) if garbage_ms else factor
+def _without_garbage(item: Feed, ms: float, garbage_ms: float) -> float:
+    """Return what a step of ``ms`` takes without collections."""
+    return max(ms - garbage_ms, shared.LEFT_MIN.value * item.other_ms) if garbage_ms else ms
 
 
 def _garbage(took_ms: float, unit: Unit) -> tuple[Measurement, ...]:
@@ -138,14 +139,14 @@ def python_beside(evidence: Evidence) -> Iterator[Finding]:
     if not held.upper_ms:
         yield from _on_a_core(evidence, pipeline, stage, source)
         return
-    bounds = step_ms / (step_ms - held.lower_ms), step_ms / held.left(step_ms)
+    left = Left.of_step(held.left(step_ms), step_ms - held.lower_ms, step_ms)
     yield Finding(
         code="INP005",
         family="input",
         remedy=ChangeStage("less_python"),
         title=f"Python prepares the batches, beside {unit.the}'s own: {python_words(stage, source)}",
         share_of_step=0.0,  # what it waits is not measured
-        gain=between(*bounds),
+        gain=price(ChangeStage("less_python"), left=left),
         where=_places(evidence, pipeline, stage, source),
         evidence=(*held.measured, *own_time(stage), *_setup(source)),
         advice=_advice(stage, source),
@@ -162,7 +163,6 @@ def _on_a_core(evidence: Evidence, pipeline: Pipeline, stage: Stage, source: Ker
     unit, core, line = evidence.unit, core_taken(evidence, pipeline, stage), _line(evidence, stage, source)
     if not core.taken or not _computes(line):
         return
-    low, high = core.saved(PYTHON_LEFT.value)
     what = python_words(stage, source)
     yield Finding(
         code="INP005",
@@ -170,7 +170,7 @@ def _on_a_core(evidence: Evidence, pipeline: Pipeline, stage: Stage, source: Ker
         remedy=ChangeStage("less_python"),
         title=f"Python prepares the batches on a CPU core that {unit.the} lacks: {what}",
         share_of_step=core.taken,
-        gain=from_shares(low, high),
+        gain=price(ChangeStage("less_python"), Part(*core.saved(PYTHON_LEFT.value))),
         where=_where(line, _places(evidence, pipeline, stage, source)),
         evidence=(*core.measured, *own_time(stage), *_sampled(line), *_setup(source)),
         advice=_advice(stage, source),

@@ -11,12 +11,12 @@ from tfperfkit import gain
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import MemoryLimit
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.samples import MIN
 from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.bounds import PER_STEP
 from tfperfkit_rules.input.feed import feeding, place, places
-from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_text import find_function
 
 MIN_MADE = Threshold(
@@ -101,7 +101,7 @@ def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Findin
     share, window = max((sampled, "samples"), (waited, "breakdown"))
     if share < FLOOR:
         return None
-    goes = 1 - ITERATOR_STAYS.value
+    stays = Left(0.0, ITERATOR_STAYS.value)
     shuffle = next((stage for stage in pipeline.stages if stage.kind == "Shuffle"), None)
     rows = [
         Measurement(f"iterators {unit.per}", _iterators(evidence, pipeline), "count", "run"),
@@ -122,7 +122,7 @@ def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Findin
         if numbered
         else f"A new iterator is made for {unit.every}",
         share_of_step=share,
-        gain=gain.from_shares(goes * min(low, share), min(max(high, share), shared.MAX_STEP_SHARE.value)),
+        gain=price(Hoist("iterator"), Part(min(low, share), max(high, share)), stays),
         where=places(evidence, line, place(shuffle or _end(pipeline), pipeline)),
         evidence=tuple(rows),
         advice=_ARRAY
@@ -172,7 +172,7 @@ def _in_each_call(evidence: Evidence, pipeline: Pipeline) -> Finding | None:
         remedy=Hoist("pipeline"),
         title=f"A tf.data pipeline is built, read and thrown away for {called}",
         share_of_step=share,
-        gain=gain.from_shares(low, min(high, shared.MAX_STEP_SHARE.value)),
+        gain=price(Hoist("pipeline"), Part(low, high)),
         where=places(evidence, *(SourceSpan(*place, where.name if where else "") for place, _ in at.most_common(3))),
         evidence=(
             Measurement("times built, at least", float(times), "count", "run"),
@@ -231,7 +231,7 @@ def _again(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Finding | 
         remedy=Hoist("iterator"),
         share_of_step=share,
         title=f"The data set is built {pipeline.datasets_made} times over",
-        gain=gain.from_shares(*gain.interval(share, len(samples))),
+        gain=price(Hoist("iterator"), Part.sampled(share, len(samples))),
         where=places(evidence, SourceSpan(pipeline.file, pipeline.line, pipeline.function), SourceSpan(file, line)),
         evidence=(
             Measurement("times built", pipeline.datasets_made, "count", "run"),

@@ -13,6 +13,7 @@ from tfperfkit_probes.input.model import ConstantFunction, InputData, Loader
 from tfperfkit import gain
 from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Part, price
 from tfperfkit.records.convert import each
 from tfperfkit.records.samples import MIN, TENSORFLOW, FunctionKey, Place, Samples
 from tfperfkit.remedy import Hoist
@@ -185,7 +186,7 @@ def _read_in_c(evidence: Evidence, samples: Samples, place: Place) -> int:
 def _reload(evidence: Evidence, step_ms: float, rows: list[_Row]) -> Finding:
     unit = evidence.unit
     first, where, doing = max(rows, key=lambda row: sum(row[2].values()))
-    share, (low, high) = share_of(evidence, doing), interval(evidence, doing)
+    share = share_of(evidence, doing)
     name = os.path.basename(first.path)
     files = sum(row[0].paths for row in rows)
     evidence_rows = [
@@ -218,7 +219,7 @@ def _reload(evidence: Evidence, step_ms: float, rows: list[_Row]) -> Finding:
         remedy=Hoist("file"),
         title=title,
         share_of_step=share,
-        gain=gain.from_shares(low, min(high, shared.MAX_STEP_SHARE.value)),
+        gain=price(Hoist("file"), Part(*interval(evidence, doing))),
         where=where,
         evidence=tuple(evidence_rows),
         advice=advice,
@@ -264,7 +265,7 @@ def constant_values(evidence: Evidence) -> Iterator[Finding]:
             remedy=Hoist("value"),
             title=f"{row.function} gives the same value at {unit.every}",
             share_of_step=share,
-            gain=gain.from_shares(*interval(evidence, doing)),
+            gain=price(Hoist("value"), Part(*interval(evidence, doing))),
             where=(*where, *_inside(samples, where)),
             evidence=(
                 Measurement(f"share of {unit.the}", share, "share", window(evidence)),

@@ -10,8 +10,8 @@ import msgspec
 from tfperfkit_probes.input.model import Pipeline, Stage
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
-from tfperfkit.gain import between
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Left, price
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
@@ -79,7 +79,7 @@ def per_example(evidence: Evidence) -> Iterator[Finding]:
         return
     worked = item.section_ms * item.part(stage)
     rest = item.section_ms - worked
-    bounds = item.relieved(rest + LEFT[0] * worked, rest + LEFT[1] * worked)
+    left = item.relieved(rest + LEFT[0] * worked, rest + LEFT[1] * worked)
     size = _batch(item.pipeline, stage)
     each_us = item.own_ms_max(stage) * 1000 / size
     made = _per_example(evidence, item.pipeline, stage, size)
@@ -87,7 +87,7 @@ def per_example(evidence: Evidence) -> Iterator[Finding]:
     yield msgspec.structs.replace(
         made,
         share_of_step=item.share,
-        gain=between(*bounds),
+        gain=price(made.remedy, left=left),
         where=places(evidence, place(stage, item.pipeline), stage.mapped),
         evidence=(
             *waiting(item, evidence.unit),
@@ -187,12 +187,12 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
     if not kind or item.part(stage) < MIN_PART.value:
         return
     worked = item.section_ms * item.part(stage)
-    left = item.section_ms - worked + worked / item.cpus
+    left_ms = item.section_ms - worked + worked / item.cpus
     # The work does not get less. At best the step leaves processors to it; at worst the step uses all of them itself.
-    bounds = item.between(max(item.other_ms, left), item.other_ms + left)
+    left = item.rerun(max(item.other_ms, left_ms), item.other_ms + left_ms)
     if stage is item.described:  # by its description alone: at least it is what a stage must be to be reported
-        left = item.section_ms * (1 - MIN_PART.value * (1 - 1 / item.cpus))
-        bounds = item.between(item.step_ms / bounds[1], item.other_ms + left)
+        left_ms = item.section_ms * (1 - MIN_PART.value * (1 - 1 / item.cpus))
+        left = Left(left.low, item.rerun(item.step_ms, item.other_ms + left_ms).low)
     maps = (stage, *_joined(item.pipeline, stage))
     name = " and ".join(called(one) for one in reversed(maps))
     yield Finding(
@@ -203,7 +203,7 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
         if len(maps) == 1
         else f"{name}, which run as one, {kind.replace('prepares', 'prepare')}",
         share_of_step=item.share,
-        gain=between(*bounds),
+        gain=price(ChangeStage("parallel"), left=left),
         where=places(
             evidence,
             *(place(one, item.pipeline) for one in ((around,) if around is not None else ())),

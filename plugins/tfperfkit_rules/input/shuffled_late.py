@@ -9,6 +9,7 @@ from tfperfkit_probes.input.model import Stage
 
 from tfperfkit.calibration import Measured, Threshold
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import price
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.epochs import epochs
@@ -61,7 +62,7 @@ def shuffled_late(evidence: Evidence) -> Iterator[Finding]:
         remedy=ChangeStage("order"),
         title=f"shuffle() stands after {names}: its buffer is filled before each epoch",
         share_of_step=item.share,
-        gain=item.move_ahead(low, high, min(used / held, 1.0) * item.epoch_ms),
+        gain=price(ChangeStage("order"), left=item.move_ahead(low, high, min(used / held, 1.0) * item.epoch_ms)),
         where=places(evidence, place(late, item.pipeline), place(last, item.pipeline), place(first, item.pipeline)),
         evidence=(
             *waiting(item, unit),

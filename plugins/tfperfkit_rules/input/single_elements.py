@@ -11,7 +11,9 @@ from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 from tfperfkit import gain
 from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.samples import MIN
+from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.bounds import PER_STEP, SMALL_BYTES
 from tfperfkit_rules.input.feed import feeding, places
@@ -54,7 +56,7 @@ def one_by_one(evidence: Evidence) -> Iterator[Finding]:
         return  # the pipeline's own work takes it
     low, high = gain.interval(share, evidence.samples.count)
     high += evidence.share("other", "host_sync")  # freeing the tensors of each element, and reading them
-    gained = gain.from_shares(low * (1 - made) * (1 - ROWS_LEFT_MAX.value), min(high, shared.MAX_STEP_SHARE.value))
+    gained = price(Rewrite(), Part(low * (1 - made), high), Left(0.0, ROWS_LEFT_MAX.value))
     line = SourceSpan(pipeline.file, pipeline.line, pipeline.function)
     yield Finding(
         code="INP015",

@@ -8,9 +8,9 @@ from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 from tfperfkit_probes.ops.model import OpsData
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
-from tfperfkit.gain import between
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.offers import MemoryLimit
+from tfperfkit.pricing import price
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
@@ -78,7 +78,7 @@ def repeated(evidence: Evidence) -> Iterator[Finding]:
     early = next((stage for stage in stages[last + 1 :] if stage.kind == "Cache" and not stage.added), None)
     worked = item.section_ms * part
     rest = item.section_ms - worked
-    bounds = item.relieved(rest + CACHED_LEFT[0] * worked, rest + CACHED_LEFT[1] * worked)
+    left = item.relieved(rest + CACHED_LEFT[0] * worked, rest + CACHED_LEFT[1] * worked)
     stage = stages[last]
     rows = (*waiting(item, evidence.unit), *own_time(stage), Measurement("all elements, kept", needed, "bytes", "run"))
     name = called(stage)
@@ -96,7 +96,7 @@ def repeated(evidence: Evidence) -> Iterator[Finding]:
         remedy=ChangeStage("cache" if early is None else "order"),
         title=title,
         share_of_step=item.share,
-        gain=between(*bounds),
+        gain=price(ChangeStage("cache"), left=left),
         where=where,
         evidence=rows,
         advice=advice,
@@ -280,7 +280,7 @@ def late_prefetch(evidence: Evidence) -> Iterator[Finding]:
         remedy=ChangeStage("order"),
         title=f"{called(item.bound)} stands behind prefetch(), so it runs only when {unit.the} asks",
         share_of_step=item.share,
-        gain=between(*item.after(item.wait_ms, item.wait_ms)),
+        gain=price(ChangeStage("order"), left=item.after(item.wait_ms, item.wait_ms)),
         where=places(evidence, place(late, item.pipeline), place(item.bound, item.pipeline)),
         evidence=(*waiting(item, evidence.unit), *own_time(item.bound)),
         advice="Make prefetch(tf.data.AUTOTUNE) the last stage.",

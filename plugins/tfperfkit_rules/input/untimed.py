@@ -8,9 +8,9 @@ from collections.abc import Iterable
 import msgspec
 from tfperfkit_probes.input.model import InputData, Pipeline
 
-from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import FunctionCosts
+from tfperfkit.pricing import bound
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.feed import feeding, place, places
 from tfperfkit_rules.measures import shared
@@ -42,7 +42,7 @@ def without_gain(evidence: Evidence, made: Finding, pipeline: Pipeline, stages: 
         made,
         severity="medium",
         share_of_step=0.0,
-        gain=gain.up_to(min(share, shared.MAX_STEP_SHARE.value)),
+        gain=bound(share),
         detail=f"{made.detail} How much of {evidence.unit.the} that takes was not timed.",
         where=tuple(dict.fromkeys((*places(evidence, *lines), *made.where))),
         evidence=(*made.evidence, own),

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.input.model import InputData, Stage
 
-from tfperfkit import gain
 from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import InputPrefetch, RanOperations
+from tfperfkit.pricing import Part, price
 from tfperfkit.records.steps import Site
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
@@ -63,7 +63,7 @@ def no_prefetch(evidence: Evidence) -> Iterator[Finding]:
         remedy=ChangeStage("prefetch"),
         title=f"No batch is prepared while {unit.the} computes",
         share_of_step=item.share,
-        gain=gain.between(*item.after(item.wait_ms, item.wait_ms)),
+        gain=price(ChangeStage("prefetch"), left=item.after(item.wait_ms, item.wait_ms)),
         where=places(evidence, end, SourceSpan(item.pipeline.file, item.pipeline.line, item.pipeline.function)),
         evidence=(
             *waiting(item, evidence.unit),
@@ -84,10 +84,7 @@ def waits(evidence: Evidence) -> Iterator[Finding]:
         yield from _unknown(evidence)
         return
     stage = item.bound
-    gained = gain.from_shares(0.0, item.share)
-    if stage is not None:
-        left = item.section_ms * (1 - item.part(stage))
-        gained = gain.between(*item.between(max(item.other_ms, left), item.step_ms))
+    rest_ms = item.section_ms * (1 - item.part(stage)) if stage is not None else 0.0
     where = places(evidence, place(stage, item.pipeline), stage.mapped if stage is not None else None)
     library = stage is not None and _of_library(evidence, stage)
     settled = library or (stage is not None and stage.mapped is None and not item.filling)
@@ -100,7 +97,7 @@ def waits(evidence: Evidence) -> Iterator[Finding]:
         severity="info" if plain else "low",
         title=f"{unit.The} waits for its input{slow}",
         share_of_step=item.share,
-        gain=gained,
+        gain=price(ChangeStage("keep_up"), left=item.rerun(max(item.other_ms, rest_ms), item.step_ms)),
         where=where,
         evidence=(
             *waiting(item, evidence.unit),
@@ -142,7 +139,7 @@ def _unknown(evidence: Evidence) -> Iterator[Finding]:
         remedy=ChangeStage("keep_up"),
         title=f"{unit.The} waits for its input",
         share_of_step=share,
-        gain=gain.from_shares(0.0, share),
+        gain=price(ChangeStage("keep_up"), Part(0.0, share)),
         where=tuple(fetches[:2]),
         evidence=(
             Measurement(f"waiting for input, of {unit.the}", share, "share", "breakdown"),

@@ -8,8 +8,8 @@ import msgspec
 from tfperfkit_probes.input.model import Pipeline, Stage
 
 from tfperfkit.calibration import Measured, Threshold
-from tfperfkit.gain import between
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import price
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
@@ -50,11 +50,11 @@ def windows_one_by_one(evidence: Evidence) -> Iterator[Finding]:
     part, times = timed
     worked = item.section_ms * part
     rest = item.section_ms - worked
-    bounds = item.relieved(rest, rest + MAP_LEFT_MAX.value * worked)
+    left = item.relieved(rest, rest + MAP_LEFT_MAX.value * worked)
     made = _finding(item.pipeline, flat, window, size, item.share)
     yield msgspec.structs.replace(
         made,
-        gain=between(*bounds),
+        gain=price(made.remedy, left=left),
         where=places(evidence, place(flat, item.pipeline), place(window, item.pipeline)),
         evidence=(*waiting(item, evidence.unit), *made.evidence, *times),
     )

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tfperfkit.gain import AtLeast, from_shares
 from tfperfkit.pricing import Left, Part, price
+from tfperfkit.pricing.overlap import Overlap
 from tfperfkit.pricing.remedies import MOST
 from tfperfkit.pricing.run_time import RunTime, price_for_run
 from tfperfkit.remedy import (
@@ -36,11 +37,11 @@ REMEDIES = st.sampled_from(
 SHARES = st.floats(0.0, 1.0)
 RANGES = st.tuples(SHARES, SHARES).map(lambda ends: (min(ends), max(ends)))
 PARTS = RANGES.map(lambda ends: Part(*ends))
-LEFTS = st.none() | RANGES.map(lambda ends: Left(*ends))
+LEFTS = RANGES.map(lambda ends: Left(*ends))
 
 
 @given(REMEDIES, PARTS, LEFTS)
-def test_the_ends_are_in_order_and_no_more_goes_than_the_part(remedy: Remedy, part: Part, left: Left | None) -> None:
+def test_the_ends_are_in_order_and_no_more_goes_than_the_part(remedy: Remedy, part: Part, left: Left) -> None:
     gain = price(remedy, part, left)
     assert 1.0 <= gain.low <= gain.likely <= gain.high
     assert gain.saved <= max(part.high, 0.0) + 1e-9
@@ -48,23 +49,38 @@ def test_the_ends_are_in_order_and_no_more_goes_than_the_part(remedy: Remedy, pa
 
 
 @given(REMEDIES, PARTS, LEFTS, SHARES)
-def test_a_larger_part_never_gains_less(remedy: Remedy, part: Part, left: Left | None, more: float) -> None:
+def test_a_larger_part_never_gains_less(remedy: Remedy, part: Part, left: Left, more: float) -> None:
     larger = Part(min(part.low + more, 1.0), min(part.high + more, 1.0))
     less, greater = price(remedy, part, left), price(remedy, larger, left)
     assert less.low <= greater.low + 1e-9 and less.high <= greater.high + 1e-9
 
 
 @given(REMEDIES, PARTS, LEFTS, SHARES)
-def test_what_is_freed_moves_the_upper_end_alone(remedy: Remedy, part: Part, left: Left | None, freed: float) -> None:
+def test_what_is_freed_moves_the_upper_end_alone(remedy: Remedy, part: Part, left: Left, freed: float) -> None:
     plain, with_freed = price(remedy, part, left), price(remedy, part, left, freed=freed)
     assert with_freed.low == plain.low and with_freed.high >= plain.high - 1e-9
 
 
-def test_what_is_done_seldom_still_takes_its_time_at_worst() -> None:
+def test_of_what_is_done_seldom_a_part_is_left() -> None:
     part = Part.exactly(0.5)
     assert price(Remove(), part).bounds == pytest.approx((2.0, 2.0))
-    low, high = price(Every("save"), part).bounds
-    assert low < high == pytest.approx(2.0)
+    assert price(Every("save"), part, Left(0.0, 0.2)).bounds == pytest.approx((1 / 0.6, 2.0))
+
+
+def test_input_next_to_a_step_takes_as_long_as_the_slower_of_the_two() -> None:
+    """Of 100 ms a step waits 60; a section of 80 ms that runs next to it is the slower one."""
+    busy, idle = Overlap(100.0, 40.0, 1), Overlap(100.0, 40.0, 10**6)
+    assert busy.beside(80.0, 80.0, 80.0) == pytest.approx((0.8, 1.0)), "on one core nothing is gained at worst"
+    assert idle.beside(30.0, 30.0, 30.0) == pytest.approx((0.4, (40 + 0.3 * 30) / 100))
+
+
+@given(st.floats(0.1, 1e3), SHARES, RANGES, st.integers(1, 64))
+def test_a_faster_section_never_makes_a_step_slower(
+    step_ms: float, other: float, section: tuple[float, float], cpus: int
+) -> None:
+    overlap = Overlap(step_ms, other * step_ms, cpus)
+    less, more = (overlap.beside(0.0, step_ms * end, step_ms * end) for end in section)
+    assert 0 <= less.low <= less.high <= more.high <= 1
 
 
 SECONDS = st.floats(0.0, 1e5)

@@ -10,6 +10,7 @@ from tfperfkit import calibration, gain
 from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Part, price
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
@@ -70,20 +71,20 @@ def session_graph(evidence: Evidence) -> Iterator[Finding]:
     else:
         priced = [(_around(evidence, each), each) for each in counted]
     priced.sort(key=lambda item: -item[0].making - item[0].running)
-    for price, grown in priced[:1]:
-        if price.places and price.making + price.running >= MIN_RUN_SHARE.value:
-            yield _finding(evidence, price, grown)
+    for taken, grown in priced[:1]:
+        if taken.places and taken.making + taken.running >= MIN_RUN_SHARE.value:
+            yield _finding(evidence, taken, grown)
 
 
-def _finding(evidence: Evidence, price: _Price, grown: Growing | None) -> Finding:
+def _finding(evidence: Evidence, taken: _Price, grown: Growing | None) -> Finding:
     whole = evidence.work is None
     part = _share_sampled(evidence) if whole else 1.0
-    share = part * min(price.making + price.running, 1.0)
-    certain = price.only_making + GRAPH_SAVED_MIN.value * (price.making - price.only_making)
+    share = part * min(taken.making + taken.running, 1.0)
+    certain = taken.only_making + GRAPH_SAVED_MIN.value * (taken.making - taken.only_making)
     if grown is not None:  # the graph of the first runs was extended and optimised too, but it was small
-        certain += price.running * (1 - grown.left)
+        certain += taken.running * (1 - grown.left)
     certain *= part
-    high = min(gain.interval(share, evidence.samples.count)[1], shared.MAX_STEP_SHARE.value)
+    high = gain.interval(share, evidence.samples.count)[1]
     figures = []
     if grown is not None:
         figures = [
@@ -98,8 +99,8 @@ def _finding(evidence: Evidence, price: _Price, grown: Growing | None) -> Findin
         basis="run" if whole else "step",
         share_of_step=share,
         title="Graph grows because every iteration adds operations to the session",
-        gain=gain.from_shares(min(certain, high), high),
-        where=price.places[: shared.MAX_PLACES.value],
+        gain=price(Remove(), Part(min(certain, high), high)),
+        where=taken.places[: shared.MAX_PLACES.value],
         evidence=(
             *figures,
             Measurement(f"share of the {'run' if whole else 'loop'} in the growing graph", share, "share", "samples"),

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import between, speedup
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import GarbageCollections
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.samples import Frame, Place, SampleLog, read_log
 from tfperfkit.records.spans import Spans
+from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.by_hand import BEHIND_COLLECTION_NS, collected_by_hand
@@ -52,7 +53,7 @@ def collected_objects(evidence: Evidence) -> Iterable[Finding]:
         family="step",
         title=f"{100 * share:.0f} % of {unit.a} is collecting garbage: Python objects made at line {first[1]}",
         share_of_step=share,
-        gain=between(speedup((1 - COLLECTED_LEFT.value) * share), speedup(share)),
+        gain=price(Rewrite(), Part.exactly(share), Left(0.0, COLLECTED_LEFT.value)),
         where=tuple(dict.fromkeys((*(span(evidence, *place) for place in lines), *callers(evidence, first)))),
         evidence=(
             Measurement(f"collecting garbage {unit.per}", evidence.part("gc"), "ms", "baseline"),

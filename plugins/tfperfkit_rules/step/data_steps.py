@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, ShortData, Stage
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import from_shares, interval, severity
+from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.samples import MIN
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
@@ -62,7 +63,6 @@ def _validated(evidence: Evidence, row: KerasInput, examples: int, batch: int) -
         return
     work = evidence.work  # of the work that it is, nearly all of it; of the run, its share
     own = min(ns / (work.seconds * 1e9), 1.0) if work is not None else share
-    low, high = interval(own, seen)
     yield Finding(
         code=CODE,
         family="step",
@@ -71,7 +71,7 @@ def _validated(evidence: Evidence, row: KerasInput, examples: int, batch: int) -
         severity=severity(share * saved),
         basis="run" if work is None else "step",
         share_of_step=own * saved,
-        gain=from_shares(low * saved, high * saved),
+        gain=price(Setting("validation_steps"), Part.sampled(own, seen), Left.exactly(1 - saved)),
         where=(SourceSpan(row.file, row.line, row.function),),
         evidence=(
             Measurement("batches of each validation", float(row.steps), "count", "run"),

@@ -9,8 +9,9 @@ from typing import Literal, NamedTuple
 from tfperfkit_probes.input.model import InputData, Pipeline
 
 from tfperfkit.calibration import Chosen, Derived, Threshold
-from tfperfkit.gain import from_shares, interval, severity
+from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.remedy import Every
@@ -49,7 +50,7 @@ _PARTS: dict[_What, tuple[PartName, ...]] = {
 }
 _SAVERS = ("keras.callbacks.ModelCheckpoint", "keras.callbacks.BackupAndRestore")
 #: What is left of it when every second one, or every fifth one, is made.
-_LEFT = EPOCHS_LEFT_MIN.value, EPOCHS_LEFT_MAX.value
+_LEFT = Left(EPOCHS_LEFT_MIN.value, EPOCHS_LEFT_MAX.value)
 
 
 class _Ends(NamedTuple):
@@ -116,7 +117,6 @@ def _finding(evidence: Evidence, what: _What, found: _Ends, share: float) -> Fin
     work = evidence.work
     # Of the work that it is, nearly all of it; of the run, its share.
     own = min(found.ns / (work.seconds * 1e9), 1.0) if work is not None else share
-    low, high = interval(own, found.samples)
     small = small_validation(evidence, found.at.most_common(1)[0][0]) if what == "validation" else None
     batched = (small.at,) if small is not None and small.at is not None else ()
     left = _left(evidence, small, found) if small is not None else _LEFT
@@ -131,7 +131,7 @@ def _finding(evidence: Evidence, what: _What, found: _Ends, share: float) -> Fin
         severity=severity(share),
         basis="run" if work is None else "step",
         share_of_step=own,
-        gain=from_shares(low * (1 - left[1]), high * (1 - left[0])),
+        gain=price(Every("validate"), Part.sampled(own, found.samples), left),
         where=tuple(dict.fromkeys((*batched, *made, *lines))),
         evidence=(
             Measurement("share of the run", share, "share", "run"),
@@ -150,13 +150,13 @@ def _finding(evidence: Evidence, what: _What, found: _Ends, share: float) -> Fin
     )
 
 
-def _left(evidence: Evidence, small: Small, found: _Ends) -> tuple[float, float]:
+def _left(evidence: Evidence, small: Small, found: _Ends) -> Left:
     """Of validation in such batches, what larger ones leave: at most as many training steps as hold its examples, for
     these compute the same and the gradients too."""
     after_ms = found.ns / 1e6 / found.epochs
     steps = small.number * small.size / small.trained
     most = steps * (evidence.step_ms or 0.0) / after_ms if after_ms > 0 else 0.0
-    return 0.0, min(most, _LEFT[1]) if most > 0 else _LEFT[1]
+    return Left(0.0, min(most, _LEFT.high) if most > 0 else _LEFT.high)
 
 
 def _larger(small: Small) -> str:

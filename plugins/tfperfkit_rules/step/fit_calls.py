@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tfperfkit.calibration import Chosen, Derived, Threshold
-from tfperfkit.gain import Range, between, severity, speedup
+from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Left, price
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
@@ -44,7 +45,7 @@ def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
     if found is None:
         return
     cost, around = found.cost, found.around_ms
-    gained = _gain(cost)
+    gained = price(Setting("steps_per_execution"), left=_find_left(cost))
     fit = span(evidence, found.site.file, found.site.line)
     compiled = find_methods(evidence, "compile")
     first = (span(evidence, compiled[0][0], compiled[0][1].line),) if len(compiled) == 1 else ()
@@ -76,10 +77,11 @@ def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
     )
 
 
-def _gain(cost: StepCost) -> Range:
-    """At least: the Python around goes. At most: what starting a graph takes goes too, and the operations stay."""
+def _find_left(cost: StepCost) -> Left:
+    """Return what is left of a step. At worst the Python around goes. At best what starting a graph takes goes too, and
+    the operations stay."""
     around = cost.step_ms - cost.graph_ms - cost.input_ms
-    low = speedup(around * (1 - 1 / TOGETHER.value) * CALLS_SAVED_MIN.value / cost.step_ms)
+    worst_ms = cost.step_ms - around * (1 - 1 / TOGETHER.value) * CALLS_SAVED_MIN.value
     graph = max(GRAPH_LEFT.value * cost.operations_ms, shared.LEFT_MIN.value * cost.graph_ms)
-    left = graph + cost.input_ms + CALLS_LEFT.value * around
-    return between(low, max(low, speedup(1 - left / cost.step_ms)))
+    best_ms = graph + cost.input_ms + CALLS_LEFT.value * around
+    return Left.of_step(min(best_ms, worst_ms), worst_ms, cost.step_ms)

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import between, interval, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.samples import MIN, Frame
+from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.drivers import find_drivers
@@ -94,7 +95,6 @@ def library_algorithm(evidence: Evidence) -> Iterable[Finding]:
     algorithm, unit = _ALGORITHMS[name], evidence.unit
     frame = frames.most_common(1)[0][0]
     place = frame.file, frame.line
-    low, high = interval(share, len(turns.found))
     argument = [chosen[value] for value in algorithm.values if value in chosen]
     module, _, function = name.partition(":")
     public = ".".join(module.split(".")[:2])
@@ -105,7 +105,7 @@ def library_algorithm(evidence: Evidence) -> Iterable[Finding]:
         title=f"{100 * share:.0f} % of {unit.a} is {public}'s own algorithm, {function.removeprefix('_')}",
         basis=basis(evidence, turns.turn_ms),
         share_of_step=min(share, shared.MAX_STEP_SHARE.value),
-        gain=between(speedup(low * (1 - ALGORITHM_LEFT.value)), speedup(min(high, shared.MAX_STEP_SHARE.value))),
+        gain=price(Rewrite(), Part.sampled(share, len(turns.found)), Left(0.0, ALGORITHM_LEFT.value)),
         where=tuple(dict.fromkeys((span(evidence, *place), *argument, *callers(evidence, place)))),
         evidence=(
             Measurement("share of the time", share, "share", "samples"),

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.input.model import InputData, KerasInput
 
-from tfperfkit.gain import from_shares, interval, severity
+from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Part, price
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
@@ -55,7 +56,7 @@ def _finding(evidence: Evidence, row: KerasInput, fit: KerasInput, share: float,
         severity=severity(share),
         basis="run",
         share_of_step=share,
-        gain=from_shares(*interval(share, samples)),
+        gain=price(Remove("evaluation"), Part.sampled(share, samples)),
         where=(SourceSpan(row.file, row.line, row.function), SourceSpan(fit.file, fit.line, fit.function)),
         evidence=(
             Measurement("share of the run", share, "share", "run"),

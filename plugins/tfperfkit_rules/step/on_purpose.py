@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from functools import partial
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import MEDIUM, Gain, UpTo, from_shares, interval, severity, up_to
+from tfperfkit.gain import MEDIUM, Gain, UpTo, severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Left, Part, bound, price
 from tfperfkit.records.samples import Stack
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
@@ -32,7 +33,7 @@ PAUSE_LEFT = Threshold(
 BY_WORD = {kind.word: kind for kind in KINDS}
 #: What is left of it at best and at worst. Of the others nobody knows: what another thread or program does may have to
 #: be waited for all the same.
-_LEFT = dict.fromkeys(("sleep", "starting"), (0.0, PAUSE_LEFT.value))
+_LEFT = dict.fromkeys(("sleep", "starting"), Left(0.0, PAUSE_LEFT.value))
 
 
 def waits(evidence: Evidence) -> Iterable[Finding]:
@@ -55,21 +56,20 @@ def kind_in(evidence: Evidence, role: str, stack: Stack) -> str:
 def _wait(evidence: Evidence, found: Beside) -> Finding:
     unit = evidence.unit
     kind = BY_WORD[found.kind]
-    low, high = interval(found.share, len(found.turns.found))
+    part = Part.sampled(found.share, len(found.turns.found))
     left = _LEFT.get(kind.word)
-    upper = min(high, shared.MAX_STEP_SHARE.value)
-    gained: Gain = from_shares(low * (1 - left[1]), upper * (1 - left[0])) if left is not None else up_to(upper)
+    gained: Gain = price(Remove(), part, left) if left is not None else bound(part.high)
     lines = [place for place, _ in found.at.most_common(3) if place[1]]
     pause = find_pause(evidence, lines[0]) if kind.word == "sleep" and lines else None
     polled = sort_polls(evidence, pause) if pause is not None else []
     if pause is not None and (pause.reason != "state" or may_wait_outside(evidence)):
-        gained = up_to(upper)  # another program, the script's own pace, or a machine may set the time
+        gained = bound(part.high)  # another program, the script's own pace, or a machine may set the time
     other = awaited(evidence) if kind.word == "threads" else None
     limited = standing(evidence) if kind.word == "threads" and other is None else None
     if other is not None:
         # An iteration takes as long as the thread needs for it: the wait goes as far as that gets shorter.
-        worst = _LEFT[other.kind.word][1] if other.kind.word in _LEFT else LEFT_MAX.value
-        gained = from_shares(min(low, other.part * (1 - worst)), min(upper, other.part))
+        worst = _LEFT[other.kind.word].high if other.kind.word in _LEFT else LEFT_MAX.value
+        gained = price(Remove(), Part(min(part.low, other.part * (1 - worst)), min(part.high, other.part)))
     return Finding(
         code="STP004",
         family="step",

@@ -7,8 +7,10 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.input.model import InputData
 
-from tfperfkit.gain import from_shares, interval, severity
+from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Left, Part, price
+from tfperfkit.pricing.facts import NOTHING
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import Every, Remove
 from tfperfkit.rule import Evidence
@@ -18,7 +20,7 @@ from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.step.epoch_ends import EPOCH_ENDS_MIN_SHARE, EPOCHS_LEFT_MAX, EPOCHS_LEFT_MIN, EPOCHS_MIN
 
-_LEFT = EPOCHS_LEFT_MIN.value, EPOCHS_LEFT_MAX.value
+_LEFT = Left(EPOCHS_LEFT_MIN.value, EPOCHS_LEFT_MAX.value)
 
 
 def validated_by_hand(evidence: Evidence) -> Iterable[Finding]:
@@ -50,14 +52,12 @@ def _finding(
     training = _trained_on(evidence, loop)
     if not at and not training:
         return  # what it is for is not known
-    low, high = interval(share, samples)
-    if not training:
-        low, high = low * (1 - _LEFT[1]), high * (1 - _LEFT[0])
+    remedy = Remove("evaluation") if training else Every("validate")
     lines = [span(evidence, *place) for place, _ in at.most_common(2)]
     yield Finding(
         code="STP011" if training else "STP006",
         family="step",
-        remedy=Remove("evaluation") if training else Every("validate"),
+        remedy=remedy,
         title=(
             f"A pass of its own goes through the training data again after each epoch: {100 * share:.0f} % of the run"
             if training and at
@@ -68,7 +68,7 @@ def _finding(
         severity=severity(share),
         basis="run",
         share_of_step=share,
-        gain=from_shares(low, high),
+        gain=price(remedy, Part.sampled(share, samples), NOTHING if training else _LEFT),
         where=tuple(dict.fromkeys((*lines, span(evidence, *loop), *training))),
         evidence=(
             Measurement("share of the run", share, "share", "run"),

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import LOW, MEDIUM, from_shares, interval, severity
+from tfperfkit.gain import LOW, MEDIUM, severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.parts import PARTS, PartName, part_of
 from tfperfkit.records.samples import Place
 from tfperfkit.remedy import Every
@@ -52,8 +53,7 @@ def every_nth(evidence: Evidence) -> Iterator[Finding]:
         return
     part = parts.most_common(1)[0][0]
     each = sum(late[number].ms for number in numbers) / len(numbers)
-    low, high = interval(share, 0)
-    gained = from_shares(low * shared.MOSTLY.value, high)
+    gained = price(Every("work"), Part.timed(share), Left(0.0, 1 - shared.MOSTLY.value))
     yield Finding(
         code="STP008",
         family="step",

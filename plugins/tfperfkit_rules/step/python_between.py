@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tfperfkit.gain import between, interval, speedups
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.records.spans import Span
 from tfperfkit.remedy import Rewrite
@@ -22,7 +22,7 @@ from tfperfkit_rules.measures.step_shares import LineShare, heaviest_loop, span
 from tfperfkit_rules.measures.turns import Stretch, basis, stretch
 from tfperfkit_rules.step.python_time import ALONE, HOT, LEFT_MAX, LEFT_MIN, MIN_SAMPLES
 
-LEFT = LEFT_MIN.value, LEFT_MAX.value
+LEFT = Left(LEFT_MIN.value, LEFT_MAX.value)
 
 
 class _Own(NamedTuple):
@@ -94,7 +94,6 @@ def _within(frame: Frame, function: Function | None) -> bool:
 def _finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
     unit = evidence.unit
     share = min(sum(own.samples) / turns.whole, shared.MAX_STEP_SHARE.value)
-    low, high = interval(share, len(turns.found))
     rows = [LineShare(place, 0, ns / turns.whole) for place, ns in own.lines.most_common()]
     kind, hottest = _kind(evidence, own), rows[0]
     around = find_loops(evidence, *hottest.place)
@@ -117,7 +116,7 @@ def _finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
         title=f"{100 * share:.0f} % of {unit.loop} is {words}{name}, between the steps",
         basis=basis(evidence, turns.turn_ms),
         share_of_step=share,
-        gain=between(*speedups(low * (1 - LEFT[1]), min(high, shared.MAX_STEP_SHARE.value) * (1 - LEFT[0]))),
+        gain=price(Rewrite("python"), Part.sampled(share, len(turns.found)), LEFT),
         where=tuple(dict.fromkeys((*first, *(span(evidence, *row.place) for row in rows[:3]), *above))),
         evidence=(
             Measurement("share of the loop", share, "share", "samples"),

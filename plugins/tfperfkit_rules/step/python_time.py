@@ -10,8 +10,9 @@ from tfperfkit_probes.lines.model import LinesData
 
 from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.clock import ms
-from tfperfkit.gain import HIGH, between, interval, severity, speedups
+from tfperfkit.gain import HIGH, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
@@ -69,7 +70,7 @@ MAX_LINE = Threshold(
 )
 
 #: What is left of the work at best when it is moved or rewritten, and at worst.
-LEFT = LEFT_MIN.value, LEFT_MAX.value
+LEFT = Left(LEFT_MIN.value, LEFT_MAX.value)
 #: What is work of the user's own on a line that calls the compiled step.
 _WORK = re.compile(r"^(numpy|scipy|random|time)\.")
 _CALLS = ("next", "call", "loop_call", "batch", "train_on_batch")
@@ -196,10 +197,9 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     place, whose = _first_place(evidence, own, hottest, share)
     lines = tuple(span(evidence, *row.place) for row in own[:3])
     total = max(evidence.samples.count, 1)
-    low, high = interval(min(share, 1.0), total)
     same = find_constant_call(evidence, _stacks(evidence, own))
-    saved = (1 - LEFT[1], 1 - LEFT[0]) if same is None else (same.part * (1 - LEFT[0]), 1.0)  # done once, it is gone
-    gained = between(*speedups(low * saved[0], min(high, shared.MAX_STEP_SHARE.value) * saved[1]))
+    left = LEFT if same is None else Left.saved(same.part * (1 - LEFT.low), 1.0)  # done once, it is gone
+    gained = price(Rewrite("python"), Part.sampled(min(share, 1.0), total), left)
     frames = sum((count_frames_at(evidence, row.place, "python") for row in own), Counter[Frame]())
     kind = _kind(evidence, own)
     around = _turned_around(evidence, hottest)

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.clock import NS_PER_S
-from tfperfkit.gain import from_shares, interval, severity
+from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.samples import MIN, Frame, Place, Stack
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
@@ -121,7 +122,6 @@ def _comes_again(evidence: Evidence, stack: Stack) -> bool:
 
 
 def _make_finding(evidence: Evidence, found: _Saves, share: float) -> Finding:
-    low, high = interval(share, found.samples)
     ((frame, _), *_) = found.frames.most_common(1)
     call = find_call(evidence, frame, SAVE)
     name = name_callee(call, "saving")
@@ -134,7 +134,7 @@ def _make_finding(evidence: Evidence, found: _Saves, share: float) -> Finding:
         severity=severity(share),
         basis="run",
         share_of_step=share,
-        gain=from_shares(low * (1 - EPOCHS_LEFT_MIN.value), high * (1 - 1 / found.times)),
+        gain=price(Every("save"), Part.sampled(share, found.samples), Left(1 / found.times, EPOCHS_LEFT_MIN.value)),
         where=tuple(span(evidence, *place) for place, _ in found.at.most_common(3)),
         evidence=(
             Measurement("share of the run", share, "share", "run"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
-from tfperfkit.gain import MEDIUM, between, severity, speedups
+from tfperfkit.gain import MEDIUM, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import LineCounts
+from tfperfkit.pricing import Part, price
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
@@ -55,8 +56,7 @@ def seeded_each_step(evidence: Evidence) -> Iterable[Finding]:
     share = min(made / found.step_ms, shared.MAX_STEP_SHARE.value)
     if share < MEDIUM:
         return
-    low = share * (1 - KERNELS_LEFT.value)
-    gained = between(*speedups(low, min(upper / found.step_ms, shared.MAX_STEP_SHARE.value)))
+    gained = price(Remove(), Part(share * (1 - KERNELS_LEFT.value), upper / found.step_ms))
     calls = [span(evidence, site.file, site.line) for site in reached(evidence, "call")[:1]]
     yield Finding(
         code="STP012",

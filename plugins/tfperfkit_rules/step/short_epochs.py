@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
-from tfperfkit.gain import from_shares, interval, severity
+from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
@@ -105,7 +106,6 @@ def _choose_long_pause(lengths: list[int]) -> int:
 def _finding(evidence: Evidence, found: _Epochs, share: float, between_ns: float, own: Counter[Place]) -> Finding:
     unit = evidence.unit
     times = max(math.ceil(LONG_EPOCH.value / found.steps), JOINED_MIN.value)
-    low, high = interval(share, own.total())
     each_ms = between_ns / 1e6 / len(found.gaps)
     number = f"{found.steps} step{'s' if found.steps > 1 else ''}"
     return Finding(
@@ -116,7 +116,7 @@ def _finding(evidence: Evidence, found: _Epochs, share: float, between_ns: float
         severity=severity(share),
         basis="run",
         share_of_step=share,
-        gain=from_shares(low * (1 - EPOCHS_LEFT_MIN.value), high * (1 - 1 / times)),
+        gain=price(Setting("epochs"), Part.sampled(share, own.total()), Left(1 / times, EPOCHS_LEFT_MIN.value)),
         where=tuple(span(evidence, *place) for place, _ in own.most_common(1)),
         evidence=(
             Measurement("share of the run", share, "share", "run"),

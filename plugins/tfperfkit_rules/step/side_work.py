@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from tfperfkit import calibration
 from tfperfkit.calibration import NEARLY_ALL, Chosen, Derived, Measured, Threshold
-from tfperfkit.gain import MEDIUM, every, from_shares, interval, severity
+from tfperfkit.gain import MEDIUM, every, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Left, price
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import Stack
 from tfperfkit.remedy import Every
@@ -249,20 +250,20 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
     low, high = interval(share, len(turns.found))
     if kind == "metrics":  # Python that hands out operations: samples see too little of it
         rows = line_shares(evidence, ("eager_ops", "dispatch"))
-        high = max(high, min(shared.MAX_STEP_SHARE.value, sum(row.share for row in rows if row.place in found.at)))
+        high = max(high, sum(row.share for row in rows if row.place in found.at))
     if kind == "loading":  # what is loaded is built, and its functions are traced, again each time
-        high = max(high, min(shared.MAX_STEP_SHARE.value, share + _made_anew(evidence)))
+        high = max(high, share + _made_anew(evidence))
     if kind in _CALLBACKS and share > CALLBACK_SHARE.value and compiled:
         # What else is not the compiled step belongs to it.
         high = max(high, 1 - evidence.share("graph", "input"))
     if kind == "evaluate":
-        high = min(shared.MAX_STEP_SHARE.value, high + _freed(found))
+        high += _freed(found)
     worst = LEFT[1] if evidence.work is None else SIDE_LEFT_OF_WORK.value
     saved = low * (1 - worst), high * (1 - LEFT[0])
     behind = _behind(found) if kind not in _NOT_BEHIND else 0.0
     others = Bounds(max(1 - saved[1] - behind, 0.0), max(1 - saved[0] - behind, 0.0))
     left = together((others, Bounds(behind * BEHIND[0], behind * BEHIND[1]))) if behind else others
-    gained = from_shares(1 - left.upper, 1 - left.lower)
+    gained = price(Every("save"), left=Left(*left))
     words = _KINDS[kind]
     seldom = every(share)
     where, example = _where(evidence, kind, found.at, seldom)

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from tfperfkit_probes.memory.model import Grower, MemoryData
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import from_shares, interval
+from tfperfkit.gain import interval
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Part, price
 from tfperfkit.records.parts import PartName, part_of
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.records.spans import Spans
@@ -183,7 +184,7 @@ def _finding(evidence: Evidence, found: Trend, cause: _Cause) -> Finding:
         remedy=Remove(),
         title=f"{steps} get longer and longer: {found.first_ms:,.3g} ms at first, {found.last_ms:,.3g} ms at the end",
         share_of_step=found.extra,
-        gain=from_shares(certain, min(max(high, certain), shared.MAX_STEP_SHARE.value)),
+        gain=price(Remove(), Part(certain, high)),
         where=tuple(dict.fromkeys(where)),
         evidence=(
             Measurement("at first, by the trend", found.first_ms, "ms", "baseline"),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tfperfkit.calibration import MIN_WORK, Chosen, Threshold
-from tfperfkit.gain import at_least, between, severity, speedup
+from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Part, price
+from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.child_starts import (
@@ -53,7 +55,7 @@ def imported_again(evidence: Evidence) -> Iterable[Finding]:
     if lost < MIN_WORK.value * account.total_s:
         return
     share = lost / account.total_s
-    gained = at_least(share) if of_children is None else between(speedup(share), speedup(waited / account.total_s))
+    gained = price(Rewrite(), Part(share, waited / account.total_s))  # the processes are waited for
     lines = [SourceSpan(*start.place), *repeated.lines] if in_loop else [*repeated.lines, SourceSpan(*start.place)]
     yield Finding(
         code="STP016",

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Derived, Measured, Threshold
-from tfperfkit.gain import Range, from_shares, interval
+from tfperfkit.gain import Range, interval
+from tfperfkit.pricing import Part, price
+from tfperfkit.remedy import Every
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
@@ -77,4 +79,4 @@ def without_collections(collecting: tuple[float, float], graph: float) -> Range:
     colder = min(AFTER_COLLECTING_MIN.value * lower, COLD_CALLS_MIN.value * min(graph, 1 - lower))
     coldest = min(AFTER_COLLECTING_MAX.value * upper, COLD_CALLS_MAX.value * min(graph, 1 - upper))
     low, high = lower * (1 - OWN_COLLECTIONS.value) + colder, upper + coldest
-    return from_shares(low, min(high, shared.MAX_STEP_SHARE.value))
+    return price(Every("collect"), Part(low, high))

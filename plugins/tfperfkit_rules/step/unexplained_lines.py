@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tfperfkit.calibration import Chosen, Derived, Threshold
-from tfperfkit.gain import severity, up_to
+from tfperfkit.gain import severity
 from tfperfkit.graph import optable
 from tfperfkit.graph.bounds import SOLVES
 from tfperfkit.graph.optable import plain
 from tfperfkit.ledger.computed_lines import ComputedLine, computed_parts
 from tfperfkit.model import Family, Finding, Measurement, Severity
 from tfperfkit.offers import ComputedOperation, ComputedStep
+from tfperfkit.pricing import bound
 from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence, LastRule, Unit
 from tfperfkit_rules.step.cheaper_operations import DRAWS, MOVES, advise_for
@@ -142,7 +143,7 @@ def _report_line(evidence: Evidence, line: ComputedLine, loudness: Severity) -> 
         title=f"{100 * line.share:.0f} % of {evidence.unit.a} is {what}: {line.join_types()}",
         severity=loudness,
         share_of_step=line.share,
-        gain=up_to(line.share),
+        gain=bound(line.share),
         where=(line.where,),
         evidence=tuple(figures),
         advice=advise_for(kind),

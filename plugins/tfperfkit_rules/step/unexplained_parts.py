@@ -9,7 +9,7 @@ from typing import cast
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.clock import ms
-from tfperfkit.gain import Unknown, severity, up_to
+from tfperfkit.gain import Unknown, severity
 from tfperfkit.ledger.call_names import name_call
 from tfperfkit.ledger.call_tree import CallSite, Ledger
 from tfperfkit.ledger.compute import has_long_operations, is_compute
@@ -17,6 +17,7 @@ from tfperfkit.ledger.library_work import find_library_work, list_calls
 from tfperfkit.ledger.part_lines import MAX_LINES, find_part_lines
 from tfperfkit.model import Finding, Measurement, SourceSpan, StepAccount
 from tfperfkit.offers import AvoidableTracing
+from tfperfkit.pricing import bound
 from tfperfkit.records.parts import PARTS, PartName, words_of
 from tfperfkit.records.samples import MIN, TENSORFLOW
 from tfperfkit.rule import Evidence, LastRule
@@ -133,7 +134,7 @@ def _report_site(evidence: Evidence, site: CallSite) -> Finding:
         title=f"{name} takes {100 * share:.0f} % of {unit}",
         severity=severity(share) if _is_loud(evidence, share, advice) else "info",
         share_of_step=share,
-        gain=Unknown() if package else up_to(share),
+        gain=Unknown() if package else bound(share),
         where=(site.where, *(SourceSpan(frame.file, frame.line, frame.name) for frame in site.callers[:0:-1][:2])),
         evidence=(
             Measurement("share", share, "share", "breakdown"),
@@ -172,7 +173,7 @@ def _report_part(evidence: Evidence, part: PartName, share: float) -> Finding:
         title=f"{100 * share:.0f} % of {unit.a if work is None else unit.loop} is {whose}",
         severity=severity(share) if loud else "info",
         share_of_step=share,
-        gain=Unknown() if package else up_to(share),  # what another package computes may be needed
+        gain=Unknown() if package else bound(share),  # what another package computes may be needed
         where=tuple(find_part_lines(evidence.ledger, part)),
         evidence=(
             Measurement("share", share, "share", "breakdown"),

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from tfperfkit.calibration import Chosen, Derived, Threshold
-from tfperfkit.gain import MEDIUM, from_shares, interval
+from tfperfkit.gain import MEDIUM
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.parts import PartName, part_of
 from tfperfkit.records.samples import MIN, Stack
 from tfperfkit.records.steps import Step
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_text import find_function
 from tfperfkit_rules.measures.step_shares import callers, span
 from tfperfkit_rules.measures.trend import TREND_GROUPS, TREND_ORDER, TREND_STEPS, trend
@@ -125,8 +125,6 @@ def _from_the_start(steps: Sequence[Step]) -> list[Sequence[Step]]:
 
 
 def _finding(evidence: Evidence, places: list[_Place], share: float, parts: tuple[PartName, ...]) -> Finding:
-    low, high = interval(share, evidence.samples.count)
-    left = COPIES_LEFT.value
     unit = evidence.unit
     lines = [(file, copied.call.line) for file, copied in places]
     names = list(dict.fromkeys(copied.name for _, copied in places))
@@ -139,7 +137,9 @@ def _finding(evidence: Evidence, places: list[_Place], share: float, parts: tupl
         remedy=ReplaceOps("array_in_place"),
         title=f"{some} copied whole each time to {made}: {100 * share:.0f} % of {unit.a}",
         share_of_step=share,
-        gain=from_shares(low * (1 - left), min(high, shared.MAX_STEP_SHARE.value)),
+        gain=price(
+            ReplaceOps("array_in_place"), Part.sampled(share, evidence.samples.count), Left(0.0, COPIES_LEFT.value)
+        ),
         where=tuple(dict.fromkeys((*(span(evidence, *at) for at in lines), *callers(evidence, lines[0])))),
         evidence=(
             Measurement(f"share of {unit.the}", share, "share", "samples"),

@@ -16,6 +16,11 @@ from tfperfkit_rules.measures.batch_places import batch_of, size_code, size_plac
 from tfperfkit_rules.measures.growth import Growth, growth
 from tfperfkit_rules.measures.room import HEADROOM_STEPS, MIN_HEADROOM
 
+#: The titles of the findings' pages.
+TITLES = {
+    "BAT002": "Larger batch_size would use the machine better",
+}
+
 DOUBLINGS = Threshold(
     3,
     "count",

@@ -19,6 +19,11 @@ from tfperfkit_rules.measures.growth import INPUT_GROWS, MIN_STEPS, SMALL, TRY, 
 from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.step_place import sites
 
+#: The titles of the findings' pages.
+TITLES = {
+    "BAT001": "batch_size too small; call overhead dominates the step",
+}
+
 TINY = Threshold(
     4,
     "examples",

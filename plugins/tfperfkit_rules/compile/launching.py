@@ -18,6 +18,11 @@ from tfperfkit_rules.measures.room import CALL_START_MS, HEADROOM_STEPS, factor,
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
 
+#: The titles of the findings' pages.
+TITLES = {
+    "CMP006": "Launching small graph operations takes much of the step",
+}
+
 STARTING_SHARE = Threshold(
     0.25,
     "share",

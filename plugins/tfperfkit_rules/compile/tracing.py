@@ -21,6 +21,12 @@ from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_calls import list_files
 
+#: The titles of the findings' pages.
+TITLES = {
+    "CMP002": "Elementwise operations run one by one without XLA",
+    "CMP004": "Tracing and compiling tf.functions dominate the run",
+}
+
 ELEMENTWISE = Threshold(
     0.5, "share", "minimum share of the step in operations that XLA fuses", Chosen("the larger half of the step")
 )

@@ -15,6 +15,13 @@ from tfperfkit_rules.compile.xla_each import every_step
 from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
+#: The titles of the findings' pages.
+TITLES = {
+    "CMP001": "jit_compile=True recompiles for each new input shape",
+    "CMP003": "jit_compile=True slows the step on this CPU",
+    "CMP005": "XLA auto-clustering requested but inactive on CPU",
+}
+
 TRACING = Threshold(
     calibration.SEVERITY_LOW.value,
     "share",

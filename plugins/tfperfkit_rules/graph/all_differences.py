@@ -53,7 +53,7 @@ class AllDifferences(GraphRule[Differences]):
     """Recognised by differences that are only squared and summed."""
 
     code = "GRF012"
-    title = "Distances of all pairs by way of all differences"
+    title = "Pairwise distances computed by broadcasting all differences"
 
     def find(self, view: View) -> Iterator[Differences]:
         """Yield the differences that nothing but sums of their squares needs."""

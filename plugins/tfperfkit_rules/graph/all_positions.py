@@ -47,7 +47,7 @@ class AllPositions(GraphRule[ComputedPositions]):
     matrix for all positions."""
 
     code = "GRF027"
-    title = "All positions of a sequence are computed, and few are used"
+    title = "Dense layer computes all positions, few are used"
 
     def find(self, view: View) -> Iterator[ComputedPositions]:
         """Yield the tensors of which half of the positions or fewer are used."""

@@ -37,7 +37,7 @@ class AppendedInLoop(GraphRule[AppendedTensor]):
     the loop."""
 
     code = "GRF034"
-    title = "A loop copies a tensor in each iteration to append to it"
+    title = "tf.concat in a loop copies all earlier rows"
 
     def find(self, view: View) -> Iterator[AppendedTensor]:
         """Yield the concatenations that only make a tensor longer."""

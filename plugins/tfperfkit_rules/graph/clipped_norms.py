@@ -48,7 +48,7 @@ class ClippedNorms(GraphRule[ClippedGradients]):
     """Recognised by gradients that are scaled by a number that comes from a sum over their own squares."""
 
     code = "GRF029"
-    title = "Clipping gradients by a norm takes a good part of every step"
+    title = "Gradient clipping (clipnorm, tf.clip_by_norm) takes much of the step"
 
     def find(self, view: View) -> Iterator[ClippedGradients]:
         """Yield all clipping of a graph as one cause."""

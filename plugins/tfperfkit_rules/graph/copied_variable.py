@@ -85,7 +85,7 @@ class CopiedVariable(GraphRule[RowsOfTable]):
     """
 
     code = "GRF019"
-    title = "A whole variable is copied to write a few rows"
+    title = "Whole tf.Variable copied to write a few rows"
     remedy = ReplaceOps("in_place")
 
     def find(self, view: View) -> Iterator[RowsOfTable]:

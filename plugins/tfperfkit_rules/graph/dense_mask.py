@@ -72,7 +72,7 @@ class DenseMask(GraphRule[Mask]):
     ``equal(ids[:, None], range(n))`` with what the mask selects, and counts over ``a[None] < b[:, None]``."""
 
     code = "GRF010"
-    title = "Indices become a mask that a product or a sum takes back"
+    title = "One-hot mask where tf.gather or segment sum suffices"
 
     def find(self, view: View) -> Iterator[Mask]:
         """Yield the masks that are far larger than what they are made of and what they end in."""

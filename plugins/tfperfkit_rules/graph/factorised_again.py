@@ -47,7 +47,7 @@ class FactorisedAgain(GraphRule[FactorisedMatrix]):
     (by a helper that is called twice). The same operation on it twice is one: Grappler sees to that."""
 
     code = "GRF025"
-    title = "One matrix is factorised several times in a call"
+    title = "Same matrix factorised several times in a call (tf.linalg)"
 
     def find(self, view: View) -> Iterator[FactorisedMatrix]:
         """Yield each matrix that goes into several such operations."""

@@ -60,7 +60,7 @@ class Flattened(GraphRule[FlattenedLayer]):
     ``[n, t, c]`` before."""
 
     code = "GRF022"
-    title = "A dense layer on all places of a picture takes much of each step"
+    title = "Flatten feeds a huge Dense layer"
 
     def find(self, view: View) -> Iterator[FlattenedLayer]:
         """Yield the dense layers on flattened examples."""

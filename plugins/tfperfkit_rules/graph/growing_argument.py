@@ -33,7 +33,7 @@ class GrowingArgument(GraphRule[GrownArgument]):
     """Recognised by an argument that is the one of the call before with something after it."""
 
     code = "GRF024"
-    title = "A sequence gets longer from call to call, and each call computes all of it again"
+    title = "Growing sequence recomputed from its start in every call"
 
     def find(self, view: View) -> Iterator[GrownArgument]:
         """Yield the work along each argument that gets longer."""

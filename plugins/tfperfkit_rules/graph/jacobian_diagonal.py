@@ -43,7 +43,7 @@ class JacobianDiagonal(GraphRule[DiagonalJacobian]):
     a sum over both if a network takes each example alone."""
 
     code = "GRF020"
-    title = "A whole jacobian for the blocks on its diagonal"
+    title = "tape.jacobian of a batch computes mostly zero blocks"
 
     def find(self, view: View) -> Iterator[DiagonalJacobian]:
         """Yield the jacobians of which only the diagonal is used, or not zero."""

@@ -48,7 +48,7 @@ class MatmulOrder(GraphRule[CostlyOrder]):
     nothing else does; also products that go into ``tf.linalg.diag_part`` or ``trace`` alone."""
 
     code = "GRF011"
-    title = "Products of matrices in a costly order"
+    title = "tf.matmul chain multiplied in a costly order"
     remedy = ReplaceOps("order")
 
     def find(self, view: View) -> Iterator[CostlyOrder]:

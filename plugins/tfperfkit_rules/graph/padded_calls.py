@@ -43,7 +43,7 @@ class PaddedCalls(GraphRule[PaddedSequences]):
     """Recognised by arguments that end in the same number and by which rows of a table are looked up."""
 
     code = "GRF018"
-    title = "Sequences are mostly padding"
+    title = "Sequences are mostly padding (pad_sequences, padded_batch)"
 
     def find(self, view: View) -> Iterator[PaddedSequences]:
         """Yield the arguments that are padded."""

@@ -51,7 +51,7 @@ class PickedBranch(GraphRule[PickedBranches]):
     each (or are the columns of one-hot vectors); also values that are stacked, of which a lookup takes one a row."""
 
     code = "GRF017"
-    title = "Several branches run on all rows, and each row takes one"
+    title = "All branches run on all rows; tf.where keeps one"
 
     def find(self, view: View) -> Iterator[PickedBranches]:
         """Yield the branches with products of which each row takes half or fewer."""

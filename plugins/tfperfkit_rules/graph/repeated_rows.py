@@ -65,7 +65,7 @@ class CopiesInNetwork(GraphRule[Copied]):
     comes out gives the same."""
 
     code = "GRF015"
-    title = "Rows are repeated, or pictures enlarged, before layers that take each alone"
+    title = "tf.repeat, tf.tile or resize before per-row layers"
 
     def find(self, view: View) -> Iterator[Copied]:
         """Yield one cause for all repeated rows, for both sides of all pairs belong together; then one for each

@@ -67,7 +67,7 @@ class SameInEachCall(GraphRule[SameInEach]):
     """
 
     code = "GRF023"
-    title = "What follows from arguments that stay the same is computed again in each call"
+    title = "Loop-invariant computation repeated in every call"
 
     def find(self, view: View) -> Iterator[SameInEach]:
         """Yield what follows from arguments that stay, then what follows from no argument."""

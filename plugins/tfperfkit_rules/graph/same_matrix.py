@@ -64,7 +64,7 @@ class SameMatrix(GraphRule[StayingMatrix]):
     """
 
     code = "GRF016"
-    title = "A matrix that stays the same is factorised each time"
+    title = "Constant matrix factorised again in every call (tf.linalg)"
 
     def find(self, view: View) -> Iterator[StayingMatrix]:
         """Yield the decompositions and solutions of which the matrix stays."""

@@ -77,7 +77,7 @@ class SeparableKernel(GraphRule[SeparableConvolution]):
     the kernel is made in the function."""
 
     code = "GRF033"
-    title = "A convolution with a whole kernel that is a column times a row"
+    title = "Separable kernel convolved as a whole by tf.nn.conv2d"
 
     def find(self, view: View) -> Iterator[SeparableConvolution]:
         """Yield such convolutions, those of one line together."""

@@ -64,7 +64,7 @@ class SmallUpdates(GraphRule[OneByOne]):
     that does: a moment. The same update of all of them as one variable would do."""
 
     code = "GRF032"
-    title = "Many small variables are updated one by one"
+    title = "Optimizer updates hundreds of small variables one by one"
 
     def find(self, view: View) -> Iterator[OneByOne]:
         """Yield the small variables of a graph as one cause."""

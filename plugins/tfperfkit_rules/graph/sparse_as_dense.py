@@ -57,7 +57,7 @@ class SparseAsDense(GraphRule[ZeroMatrix]):
     make such a matrix in the function."""
 
     code = "GRF021"
-    title = "A matrix that is nearly all zeros is multiplied as a dense one"
+    title = "Sparse matrix multiplied as dense by tf.matmul"
 
     def find(self, view: View) -> Iterator[ZeroMatrix]:
         """Yield the products for which a sparse product, or scaling, takes less time."""

@@ -58,7 +58,7 @@ class UnreadResult(GraphRule[ResultAlone]):
     """Recognised by what the results of the functions that ran need, and by what the source does with these results."""
 
     code = "GRF031"
-    title = "A compiled function computes a result that nothing reads"
+    title = "tf.function returns a result that nothing reads"
 
     def find(self, view: View) -> Iterator[ResultAlone]:
         """Yield for each of several results the operations that neither another result nor anything kept needs."""

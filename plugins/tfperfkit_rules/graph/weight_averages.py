@@ -43,7 +43,7 @@ class WeightAverages(GraphRule[AveragedWeights]):
     """Recognised by variables that get a mixture of their own value and of one other variable: no gradient."""
 
     code = "GRF030"
-    title = "Averages of all weights are brought up to date in every step"
+    title = "Weight averages (EMA) updated in every step"
 
     def find(self, view: View) -> Iterator[AveragedWeights]:
         """Yield all averages of a graph as one cause."""

@@ -63,7 +63,7 @@ class WholePenalty(GraphRule[PenalisedTable]):
     squares. The gradient of that number has all rows."""
 
     code = "GRF028"
-    title = "A penalty goes over all rows of a table, and few are looked up"
+    title = "L2 penalty covers a whole Embedding table"
 
     def find(self, view: View) -> Iterator[PenalisedTable]:
         """Yield the penalised tables of which at most a quarter of the rows is looked up."""

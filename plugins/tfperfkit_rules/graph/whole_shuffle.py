@@ -25,7 +25,7 @@ class WholeShuffle(GraphRule[ShuffledRows]):
     """Recognised by the slices with fixed bounds that ``tf.random.shuffle`` goes into, and nothing else."""
 
     code = "GRF026"
-    title = "All is shuffled to draw a few"
+    title = "tf.random.shuffle of all rows to draw a few"
 
     def find(self, view: View) -> Iterator[ShuffledRows]:
         """Yield the shuffles of which less than half is used."""

@@ -46,7 +46,7 @@ class WholeTable(GraphRule[ComputedTable]):
     uses."""
 
     code = "GRF014"
-    title = "All rows are computed, and few are looked up"
+    title = "All table rows computed before tf.gather picks few"
 
     def find(self, view: View) -> Iterator[ComputedTable]:
         """Yield the tables of which at most a quarter of the rows is used."""

@@ -16,6 +16,11 @@ from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.room import HEADROOM_STEPS, MIN_HEADROOM, factor, widened
 from tfperfkit_rules.precision.half import HALF_SHARE
 
+#: The titles of the findings' pages.
+TITLES = {
+    "PRC004": "mixed_bfloat16 is faster for matmuls on this CPU",
+}
+
 BFLOAT16_TIMES = Threshold(
     1.3,
     "ratio",

@@ -14,6 +14,12 @@ from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.source_calls import list_files
 
+#: The titles of the findings' pages.
+TITLES = {
+    "PRC002": "GPU tensor cores unused without mixed_float16",
+    "PRC003": "mixed_float16 on a CPU without float16 arithmetic",
+}
+
 HALF_SHARE = Threshold(
     0.10,
     "share",

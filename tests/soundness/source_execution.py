@@ -15,7 +15,7 @@ import numpy as np
 
 LOOPS = (ast.For, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 #: Iterations that a program may make.
-MAX_LINES = 3_000
+MAX_LINES = 600
 _DEEPEST = 6
 _NOT_NOTED = (ast.Constant, ast.Starred, ast.Slice, ast.FormattedValue, ast.Lambda)
 

@@ -8,22 +8,11 @@ import libcst as cst
 
 from tfperfkit.fixing.edit import Edit, NoFix
 from tfperfkit.fixing.module import Module, method
+from tfperfkit.syntax.effects import list_returning
 
 #: Methods of a data set that give a data set, and what makes one.
-# fmt: off
-STAGES = frozenset((
-    "apply", "batch", "bucket_by_sequence_length", "cache", "concatenate", "enumerate", "filter", "flat_map",
-    "group_by_window", "interleave", "map", "options", "padded_batch", "prefetch", "ragged_batch", "rebatch",
-    "repeat", "shard", "shuffle", "skip", "snapshot", "take", "take_while", "unbatch", "unique", "window",
-    "with_options", "zip",
-))
-# fmt: on
-# fmt: off
-MAKERS = frozenset((
-    "from_tensor_slices", "from_tensors", "from_generator", "list_files", "range", "TFRecordDataset",
-    "TextLineDataset", "FixedLengthRecordDataset", "sample_from_datasets", "choose_from_datasets", "random",
-))
-# fmt: on
+STAGES = list_returning("dataset.", "self", "shuffled")
+MAKERS = list_returning("tensorflow.data.", "dataset", "shuffled") | {"from_generator"}
 
 
 def behind(stage: str, *arguments: cst.BaseExpression) -> Callable[[cst.Call], cst.Call]:

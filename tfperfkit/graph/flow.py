@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from tfperfkit.graph import optable
 from tfperfkit.graph.costs import cost, moved
@@ -12,7 +11,7 @@ from tfperfkit.graph.interpret import Flowed, interpret
 from tfperfkit.graph.iterations import iterations_of
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.rows import FIXED, MIXED, RowAnalysis, Rows
-from tfperfkit.graph.view import Use, View
+from tfperfkit.graph.view import View
 from tfperfkit.graph.walk import LOOPS
 
 _HANDLES = ("resource", "variant", "")
@@ -76,14 +75,6 @@ class Flow:
         varying = {name for (name, _), same in states.items() if not same}
         return frozenset(name for name, _ in states if name not in varying)
 
-    @cached_property
-    def _same(self) -> Flowed[bool]:
-        return self.same(self._view.stays)
-
-    def same_in_every_call(self, name: str, output: int = 0) -> bool:
-        """Whether a tensor is the same in every call of the function; in the body of a loop, in every iteration."""
-        return self._same.states.get((name, output), False)
-
     def rows(self, sources: Mapping[tuple[str, int], int]) -> Flowed[Rows]:
         """Where the rows of some tensors are, in what follows from them. ``sources``: tensors, each with the axis of
         its rows; all have the same rows. What else the graph is given has none."""
@@ -111,30 +102,3 @@ class Flow:
         captures = dict.fromkeys((*graph.record.arguments, *graph.record.captures), FIXED)
         found = interpret(RowAnalysis(), self._view, captures, starts).states.get((name, output), MIXED)
         return found.follows and found.axis == 0 and found.block == 1
-
-    def extent(self, name: str, axis: int, output: int = 0) -> int | None:
-        """The size of an axis, as in the first call; None if it is not known."""
-        shape = self._view.shape(name, output)
-        size = shape[axis] if shape is not None and -len(shape) <= axis < len(shape) else -1
-        return size if size >= 0 else None
-
-    def consumers(self, node: Node, output: int = 0) -> list[Use]:
-        """The forward operations that take a result. What hands it on is looked through, sizes are left out."""
-        return self._view.uses(node, output)
-
-    def only_used_through(self, node: Node, types: Iterable[str], output: int = 0) -> list[Use] | None:
-        """The forward operations that take a result, if all of them are of these types; None if others take it, or it
-        is a result of the function."""
-        uses = self.consumers(node, output)
-        allowed = frozenset(types)
-        taken = node.name in self._view.results or any(use.node.type not in allowed for use in uses)
-        return None if taken else uses
-
-    def backward_of(self, node: Node) -> list[Node]:
-        """The operations that the gradient of an operation is made of."""
-        tape, scope = f"gradient_tape/{node.name}/", f"/{node.name}_grad/"
-        return [
-            each
-            for each in self._view.nodes.values()
-            if each.backward and (each.name.startswith(tape) or scope in each.name)
-        ]

@@ -82,6 +82,14 @@ def find_effect(name: str) -> Effect | None:
     return found
 
 
+def list_returning(prefix: str, *results: str) -> frozenset[str]:
+    """List the functions of the table below a prefix that return one of these types, by their last names."""
+    rows = _table()[0].items()
+    return frozenset(
+        name.rpartition(".")[2] for name, effect in rows if name.startswith(prefix) and effect.result in results
+    )
+
+
 def known_names() -> frozenset[str]:
     """Return the names of the table, without prefixes."""
     return frozenset(_table()[0])

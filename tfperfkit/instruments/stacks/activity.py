@@ -14,8 +14,6 @@ from tfperfkit.records.samples import FOLDER, PASSES_ON, RESTORED
 from tfperfkit.user_code import installed_as
 
 TRACING, SAVING, SUMMARY, INPUT, SYNC, CALL, EXECUTE, EVALUATE, CALLBACK, BUILD, PASSES = (1 << i for i in range(11))
-#: These count only where they are the innermost frame, or below the user's code.
-_INNERMOST = SYNC | EXECUTE
 
 _READS = dict.fromkeys(
     ("_numpy", "_numpy_internal", "numpy", "__array__", "__float__", "__int__", "__bool__", "__index__", "__format__"),

@@ -70,7 +70,7 @@ async def _ask(case: Case, folder: Path) -> tuple[str, str]:
         command=sys.executable,
         args=["-m", "tfperfkit", "mcp"],
         cwd=folder,
-        env={**environment(), "TFPERF_OUT": "run"},
+        env={**environment(), "TFPERF_RUN_DIR": "run"},
     )
     async with Client(server) as client:
         given = {"script": case.script.name, "arguments": [*case.arguments], "max_seconds": PATIENCE_S}

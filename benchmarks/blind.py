@@ -64,7 +64,7 @@ def told(entry: dict[str, Any]) -> list[str]:
     """Profile a script and describe its report, as lines."""
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch) / "report.json"
-        command = [sys.executable, "-m", "tfperfkit", "run", "--out", f"{scratch}/run", "--json", str(out)]
+        command = [sys.executable, "-m", "tfperfkit", "run", "--run-dir", f"{scratch}/run", "--json", str(out)]
         done = subprocess.run([*command, str(entry["path"])], capture_output=True, text=True, timeout=300, check=False)
         if not out.exists():
             return [f"{entry['name']}: no report ({done.stderr[-200:]})"]

@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.day``: 10 million steps in simulated time. Markers, samples and ticks as a session makes them in
 a day go through watch mode's own code, at a clock that runs as fast as that code; each hour a window is asked for.
-``python -m benchmarks.day --real STEPS``: so many steps of a tiny compiled function under ``tfperf run --watch-only``.
+``python -m benchmarks.day --real STEPS``: so many steps of a tiny compiled function under ``tfperf run --long-run``.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def real(steps: int, way: str) -> str:
     """A row: memory after the second tenth and at the end, seconds of the second and last tenth, files."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "TFPERF_RUNS": folder, "TF_CPP_MIN_LOG_LEVEL": "3"}
-        watched = [sys.executable, "-m", "tfperfkit", "run", "--watch-only", "--output", f"{folder}/report"]
+        watched = [sys.executable, "-m", "tfperfkit", "run", "--long-run", "--output", f"{folder}/report"]
         words = watched if way == "watched" else [sys.executable]
         script = [str(WORKLOADS_FOLDER / "long_run.py"), str(steps), "call"]
         done = subprocess.run([*words, *script], capture_output=True, text=True, env=environment, check=True)

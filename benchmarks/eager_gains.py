@@ -58,7 +58,7 @@ def predicted(script: Path, run: Path) -> dict[str, Any] | None:
     """The first finding of eager steps of one profiled run."""
     tfperf = [sys.executable, "-m", "tfperfkit"]
     if not run.exists():
-        subprocess.run([*tfperf, "run", "--out", str(run), str(script)], capture_output=True, check=True)
+        subprocess.run([*tfperf, "run", "--run-dir", str(run), str(script)], capture_output=True, check=True)
     out = run.with_suffix(".json")
     subprocess.run([*tfperf, "report", str(run), "--json", str(out)], capture_output=True, check=True)
     findings = json.loads(out.read_text(encoding="utf-8"))["findings"]

@@ -93,7 +93,7 @@ def profile(fault: Fault, folder: Path) -> None:
 def profile_twin(fault: Fault, folder: Path) -> None:
     """The steps of the mended twin, where the faulty script has steps: almost nothing else is recorded."""
     if (steps_of(folder / "report.json") or {}).get("count"):
-        command = [sys.executable, "-m", "tfperfkit", "run", "--probes", "retrace", "--out", str(folder / "twin")]
+        command = [sys.executable, "-m", "tfperfkit", "run", "--probes", "retrace", "--run-dir", str(folder / "twin")]
         command += ["--json", str(folder / "twin.json"), str(fault.fixed), "--", *fault.case.arguments]
         subprocess.run(command, cwd=folder, env=environment(), capture_output=True, check=True, timeout=300)
 

@@ -34,7 +34,7 @@ KNOT_NS = 50_000_000
 
 
 def record(folder: Path, steps: int) -> None:
-    words = [sys.executable, "-m", "tfperfkit", "launch", "-n", "2", "--out", str(folder)]
+    words = [sys.executable, "-m", "tfperfkit", "launch", "-n", "2", "--run-dir", str(folder)]
     subprocess.run([*words, str(SCRIPT), "sleep", "1", str(steps)], check=True, stderr=subprocess.DEVNULL)
 
 

@@ -64,7 +64,7 @@ def record(job: Job, folder: Path) -> str:
         return f"{job.name}: recorded before"
     shutil.rmtree(run, ignore_errors=True)
     how = ["launch", "-n", str(job.ranks)] if job.ranks > 1 else ["run"]
-    command = [sys.executable, "-m", "tfperfkit", *how, "--out", str(run), str(job.script), *job.arguments]
+    command = [sys.executable, "-m", "tfperfkit", *how, "--run-dir", str(run), str(job.script), *job.arguments]
     kept = {key: value for key, value in os.environ.items() if not key.startswith("TFPERF_")}
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory() as scratch, (folder / f"{job.name}.err").open("w") as errors:

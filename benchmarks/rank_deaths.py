@@ -76,7 +76,7 @@ def process_of(out: Path, rank: int, launched: subprocess.Popen[bytes]) -> int:
 def _launch(out: Path, folder: Path) -> subprocess.Popen[bytes]:
     notes = folder / f"{out.name}-notes"
     notes.mkdir()
-    words = ["launch", "-n", "2", "--out", str(out), str(SCRIPT), str(notes), str(STEPS)]
+    words = ["launch", "-n", "2", "--run-dir", str(out), str(SCRIPT), str(notes), str(STEPS)]
     command = [sys.executable, "-m", "tfperfkit", *words]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 

@@ -55,13 +55,13 @@ def plain(notes: Path, steps: int) -> list[subprocess.Popen[bytes]]:
 
 
 def profiled(notes: Path, steps: int) -> list[subprocess.Popen[bytes]]:
-    words = ["-m", "tfperfkit", "launch", "-n", "2", "--out", f"{notes}-run", str(SCRIPT), str(notes), str(steps)]
+    words = ["-m", "tfperfkit", "launch", "-n", "2", "--run-dir", f"{notes}-run", str(SCRIPT), str(notes), str(steps)]
     return [_start(words, dict(os.environ))]
 
 
 def alone(notes: Path, steps: int, *, under: bool) -> list[subprocess.Popen[bytes]]:
     environment = {name: value for name, value in os.environ.items() if name != "TF_CONFIG"}
-    before = ["-m", "tfperfkit", "run", "--out", f"{notes}-run"] if under else []
+    before = ["-m", "tfperfkit", "run", "--run-dir", f"{notes}-run"] if under else []
     return [_start([*before, str(SCRIPT), str(notes), str(steps)], environment)]
 
 

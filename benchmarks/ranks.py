@@ -64,7 +64,7 @@ def train(kind: str, who: str, steps: int, folder: Path) -> dict[str, Any]:
     out = folder / f"{kind}-{who}"
     words = [sys.executable, "-m", "tfperfkit"]
     given = [str(SCRIPT), kind, who, str(steps)]
-    done = subprocess.run([*words, "launch", "-n", "2", "--out", str(out), *given], capture_output=True, text=True)
+    done = subprocess.run([*words, "launch", "-n", "2", "--run-dir", str(out), *given], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"status {done.returncode}: {done.stderr[-500:]}")
     shown = subprocess.run([*words, "report", str(out), "--json", "-"], capture_output=True)

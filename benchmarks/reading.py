@@ -1,4 +1,4 @@
-"""Traces as large as one likes, to see what ``tfperf read`` takes for them; and its figures beside XProf's.
+"""Traces as large as one likes, to see what ``tfperf report`` takes for them; and its figures beside XProf's.
 
 python -m benchmarks.reading make big.xplane.pb --events 1400000 [--kernels 0.2]
 python -m benchmarks.reading measure big.xplane.pb
@@ -99,7 +99,7 @@ def gpu(count: int, rng: random.Random, stats: bytes, whole: int) -> bytes:
 
 def measure(path: Path, rounds: int = 3) -> dict[str, float]:
     """Seconds of the whole command, and memory beyond that of an empty one, in sizes of the file."""
-    command = [sys.executable, "-m", "tfperfkit", "read", str(path), "--json", "-"]
+    command = [sys.executable, "-m", "tfperfkit", "report", str(path), "--json", "-"]
     seconds, peaks = [], []
     for _ in range(rounds):
         begin = time.perf_counter()
@@ -143,7 +143,7 @@ def rows(table: dict[str, Any]) -> list[dict[str, Any]]:
 
 def compare(path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tfperfkit", "read", str(path), "--json", "-"], capture_output=True, check=True
+        [sys.executable, "-m", "tfperfkit", "report", str(path), "--json", "-"], capture_output=True, check=True
     )
     ours = json.loads(done.stdout)
     overview = next(each["p"] for each in xprof(path, "overview_page") if "steptime_ms_average" in each.get("p", {}))

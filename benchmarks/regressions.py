@@ -50,7 +50,7 @@ def turn(kind: str, limit: str) -> dict[str, Any]:
         timed = kind == NOTHING or bound == "slowdown"
         result = Path(name) / "checked.json"
         words = [sys.executable, "-m", "tfperfkit", "check", "--json", str(result)]
-        words += ["--base", "HEAD~1", "--time", limit] if timed else []
+        words += ["--base", "HEAD~1", "--time-limit", limit] if timed else []
         environment = {**os.environ, "TFPERF_RUNS": str(Path(name) / "runs"), "TF_CPP_MIN_LOG_LEVEL": "3"}
         begun = time.monotonic()
         status, said = _run([*words, "train.py"], folder, environment)

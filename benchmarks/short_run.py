@@ -44,7 +44,7 @@ around("tfperfkit.analysis.analyze", "study", "after it: analysis")
 around("tfperfkit.commands._reporting", "print_report", "after it: drawing")
 begin = time.monotonic()
 try:
-    cli.main(["run", "--output", os.devnull, "--out", sys.argv[1], *sys.argv[2:]])
+    cli.main(["run", "--output", os.devnull, "--run-dir", sys.argv[1], *sys.argv[2:]])
 except SystemExit:
     pass
 spent["whole"] = time.monotonic() - begin

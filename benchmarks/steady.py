@@ -68,7 +68,7 @@ def blocks(loop: Loop, *, watch: bool = False) -> dict[str, list[float]]:
         steps = 2 * loop.warm + (loop.block + settle) * 5 * (loop.rounds + 1)
         script = str(WORKLOADS_FOLDER / f"{loop.script}.py")
         numbers = [str(value) for value in (steps, loop.warm, loop.block, settle, loop.rounds)]
-        profiler = [*PROFILERS["tfperf all"], *(["--watch-only"] if watch else [])]
+        profiler = [*PROFILERS["tfperf all"], *(["--long-run"] if watch else [])]
         done = subprocess.run(
             [*profiler, str(WORKLOADS_FOLDER / "steady.py"), script, *numbers, *(["watch"] if watch else [])],
             capture_output=True,

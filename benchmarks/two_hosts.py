@@ -74,7 +74,7 @@ def train(kind: str, steps: int, out: Path) -> list[int]:
     workers = []
     for index, host in enumerate(HOSTS):
         config = json.dumps({"cluster": cluster, "task": {"type": "worker", "index": index}})
-        words = [sys.executable, "-m", "tfperfkit", "run", "--out", str(out), str(SCRIPT), kind, "1", str(steps)]
+        words = [sys.executable, "-m", "tfperfkit", "run", "--run-dir", str(out), str(SCRIPT), kind, "1", str(steps)]
         environment = {**os.environ, "TF_CONFIG": config}
         workers.append(subprocess.Popen(["ip", "netns", "exec", host, *words], env=environment))
     return [worker.wait() for worker in workers]

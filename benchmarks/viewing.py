@@ -1,4 +1,4 @@
-"""``python -m benchmarks.viewing RUN [ROUNDS]``: seconds until ``tfperf view`` answers, and for ``tfperf trace``."""
+"""``python -m benchmarks.viewing RUN [ROUNDS]``: how long ``tfperf view --tensorboard`` and ``tfperf export`` take."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import time
 def answers(run: str) -> float:
     """Until the address is printed, which is when the profile plugin lists the run."""
     began = time.monotonic()
-    command = [sys.executable, "-m", "tfperfkit", "view", "--no-browser", run]
+    command = [sys.executable, "-m", "tfperfkit", "view", "--tensorboard", "--no-browser", run]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         if not process.stdout.readline():
@@ -26,13 +26,13 @@ def answers(run: str) -> float:
 def exports(run: str) -> float:
     with tempfile.TemporaryDirectory() as folder:
         began = time.monotonic()
-        command = [sys.executable, "-m", "tfperfkit", "trace", run, "--out", f"{folder}/out.json.gz"]
+        command = [sys.executable, "-m", "tfperfkit", "export", run, "-o", f"{folder}/out.json.gz"]
         subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
         return time.monotonic() - began
 
 
 def main(run: str, rounds: int) -> None:
-    for name, measure in (("tfperf view answers", answers), ("tfperf trace", exports)):
+    for name, measure in (("tfperf view answers", answers), ("tfperf export", exports)):
         times = [measure(run) for _ in range(rounds)]
         print(f"{name:20} median {statistics.median(times):.2f} s, worst {max(times):.2f} s of {rounds}")
 

@@ -107,7 +107,7 @@ def _try(wheels: list[Path], folder: Path) -> None:
         _run(str(binary / "python"), *install, *again, f"tfperfkit[all] @ {wheel.as_uri()}")
         report = folder / "work" / f"report{number}.json"
         for command in (
-            ("tfperf", "run", "--out", f"run{number}", "--json", report.name, "train.py"),
+            ("tfperf", "run", "--run-dir", f"run{number}", "--json", report.name, "train.py"),
             ("tfperf", "report", f"run{number}"),
             ("tfperf", "explain", "BAT001"),
             ("tfperf", "doctor"),

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import click
 
-from tfperfkit.commands import EPILOG, HELP, commands
+from tfperfkit.commands import HELP, commands
+from tfperfkit.commands._help import Root, help_all
 from tfperfkit.errors import EXIT_USAGE, TfperfError
 from tfperfkit.version import __version__
 
@@ -18,12 +19,14 @@ from tfperfkit.version import __version__
 _COLLECT_AFTER = 50_000
 
 
-@click.group(context_settings=HELP, epilog=EPILOG)
-@click.version_option(__version__, prog_name="tfperf", message="%(prog)s %(version)s")
-def cli() -> None:
-    """Tells what makes a TensorFlow 2 training script slow, where, and what to change."""
-
-
+cli = click.version_option(__version__, prog_name="tfperf", message="%(prog)s %(version)s")(
+    Root(
+        "tfperf",
+        params=[help_all("Show all commands and exit.")],
+        help="Find out what makes a TensorFlow 2 script slow, where, and what to change.",
+        context_settings=HELP,
+    )
+)
 for _command in commands():
     cli.add_command(_command)
 

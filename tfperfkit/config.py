@@ -16,14 +16,15 @@ import msgspec
 
 from tfperfkit.errors import UsageError
 from tfperfkit.option import Declared, convert, shown
+from tfperfkit.records.rank import holds_parts
 from tfperfkit.storage.addresses import fetched, is_address
 
 #: Settings that may also stand in pyproject.toml (with dashes) and in the environment (``TFPERF_STEPS_FROM``).
-NAMES = ("probes", "out", "json", "html", "output", "steps-from", "track")
+NAMES = ("probes", "run-dir", "json", "html", "output", "steps-from", "track")
 
 #: Tables that are no probe's: read by the command that they are for.
 TABLES = ("budget",)
-_PATHS = ("out", "json", "html", "output")
+_PATHS = ("run-dir", "json", "html", "output")
 _MAX_BYTES = 10_000_000
 
 
@@ -217,6 +218,11 @@ def find_run(name: str, environ: Mapping[str, str] = os.environ) -> Path:
     if path.exists() or os.sep in name:
         return path
     return folder / name if (folder / name).is_dir() else path
+
+
+def is_run(folder: Path) -> bool:
+    """Return whether tfperf recorded a run, or the parts of several ranks, in this folder, even if files are gone."""
+    return (folder / "run.json").exists() or (folder / "session").exists() or holds_parts(folder)
 
 
 def working_folder() -> Path:

@@ -18,8 +18,8 @@ from tfperfkit.notebook.cells import running_cell
 from tfperfkit.report.text import one_line
 from tfperfkit.watch import Run
 
-_USAGE = "%%tfperf [--probes NAMES] [--steps N] [--steps-from FUNCTION] [--out DIR]"
-_VALUES = {"--probes": "probes", "--steps": "steps", "--steps-from": "steps_from", "--out": "out"}
+_USAGE = "%%tfperf [--probes NAMES] [--steps N] [--steps-from FUNCTION] [--run-dir DIR]"
+_VALUES = {"--probes": "probes", "--steps": "steps", "--steps-from": "steps_from", "--run-dir": "out"}
 #: Where the run is left.
 _VARIABLE = "tfperf_run"
 

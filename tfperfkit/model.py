@@ -128,7 +128,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, metaclass=TakesStated):
     ties_with: tuple[int, ...] = ()
     #: What is in ``saves_s`` of other parts of the run: no factor and no share has it.
     elsewhere: tuple[Elsewhere, ...] = ()
-    #: What an experiment measured of its remedy, where one was tried (``tfperf prove``).
+    #: What an experiment measured of its remedy, where one was tried (``tfperf try``).
     measured: Measured | None = None
     #: What it gains once the findings before it are fixed, where that is more; None where that is not known.
     once: OnceFixed | None = None

@@ -115,7 +115,7 @@ def select(text: str) -> tuple[str, ...]:
         elif part not in ("none", ""):
             near = difflib.get_close_matches(part[:100], [*known, *WORDS], 1)
             hint = f"did you mean {near[0]!r}?" if near else f"installed are: {', '.join(known)}"
-            raise UsageError(f"no probe named {part!r}; {hint} (tfperf probes lists them)")
+            raise UsageError(f"no probe named {part!r}; {hint} (tfperf list probes lists them)")
     return tuple(dict.fromkeys(names))
 
 

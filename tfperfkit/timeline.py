@@ -1,4 +1,4 @@
-"""What a probe may add to the timeline that ``tfperf trace`` writes. Optional: see ``TimelineProbe``."""
+"""What a probe may add to the timeline that ``tfperf export`` writes. Optional: see ``TimelineProbe``."""
 
 from __future__ import annotations
 

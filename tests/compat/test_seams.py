@@ -250,5 +250,5 @@ NAMES_ONLY = {"graphs.stack_choice", "stacks.activity", "stacks.user_line"}
 #: They change what a trial of ``tfperf try`` runs, never a run that is profiled: a seam that is another one makes an
 #: experiment not applicable, with the reason (``test_trial_seams.py``).
 IN_TRIALS = {f"changes.{name}" for name in ("arguments", "edited", "results")}
-#: With ``--on-demand`` alone, and in a process of its own; where TensorFlow has no such service, a note says so.
+#: With ``--profiler-service`` alone, and in a process of its own; where TensorFlow has no such service, a note says so.
 ON_DEMAND = {"profiler_service", "trace_client"}

@@ -68,7 +68,7 @@ def test_it_keeps_to_the_contract(environment: dict[str, str], tmp_path: Path) -
 def test_it_records_and_tells_as_ever(environment: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(SCRIPT)
     tfperf, asked = warm_tfperf(environment)
-    words = [*tfperf, "run", "--probes", "hello", "--json", "report.json", "--out", "run", "train.py"]
+    words = [*tfperf, "run", "--probes", "hello", "--json", "report.json", "--run-dir", "run", "train.py"]
     done = subprocess.run(words, env=asked, cwd=tmp_path, capture_output=True, text=True, timeout=250)
     assert done.returncode == 0, done.stderr
     report: dict[str, Any] = json.loads((tmp_path / "report.json").read_text())

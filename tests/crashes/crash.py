@@ -129,7 +129,7 @@ class Struck:
             "run",
             "--probes",
             "all",
-            "--out",
+            "--run-dir",
             str(self.run),
             str(HERE / "wrapped_gan.py"),
             self.case.fate.name,
@@ -147,7 +147,7 @@ class Struck:
             "2000",
             "--cache",
             str(self.folder / "cache"),
-            "--out",
+            "--run-dir",
             str(self.folder / "out"),
         ]
         process = subprocess.Popen(

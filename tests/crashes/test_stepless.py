@@ -100,7 +100,7 @@ def hurried(
     command: list[str], probes: str, folder: Path, environ: dict[str, str], *, forked: bool = True
 ) -> subprocess.CompletedProcess[str]:
     environ = {"TFPERF_RUNS": str(folder / "runs"), "PYTHONPATH": str(HERE / "hurried"), **environ}
-    words = ["run", "--probes", probes, "--out", str(folder / "r"), *command]
+    words = ["run", "--probes", probes, "--run-dir", str(folder / "r"), *command]
     return completed(words, folder, environ, forked=forked)
 
 

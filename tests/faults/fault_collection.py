@@ -141,7 +141,13 @@ def profiled(
     """
     report, run = folder / "report.json", folder / "run"
     tfperf = [sys.executable, "-m", "tfperfkit"]
-    words = ["--out", str(run), *(["--json", str(report)] if case.ranks == 1 else []), str(script or case.script), "--"]
+    words = [
+        "--run-dir",
+        str(run),
+        *(["--json", str(report)] if case.ranks == 1 else []),
+        str(script or case.script),
+        "--",
+    ]
     how = ["run"] if case.ranks == 1 else ["launch", "-n", str(case.ranks)]
     started, asked = alone if alone and case.ranks == 1 else (tfperf, environment())
     command = [*started, *how, *words, *case.arguments]

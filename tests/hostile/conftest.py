@@ -65,7 +65,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
         (folder / "train.py").write_text(_SCRIPT)
         environment = {key: value for key, value in os.environ.items() if not key.startswith("TFPERF_")}
         environment |= {"CUDA_VISIBLE_DEVICES": "-1", "TFPERF_RUNS": str(folder / "runs")}
-        command = [sys.executable, "-m", "tfperfkit", "run", "--probes", "all", "--out", "run", "train.py"]
+        command = [sys.executable, "-m", "tfperfkit", "run", "--probes", "all", "--run-dir", "run", "train.py"]
         subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, timeout=200)
 
     run = recorded_once(tmp_path_factory, worker_id, "recorded", record) / "run"

@@ -97,7 +97,7 @@ def test_entry_points_with_odd_names_and_values(
         assert "Traceback" not in done.stderr, done.stderr
         return done
 
-    listed = command("probes")
+    listed = command("list", "probes")
     assert listed.returncode == 0, listed.stderr
     assert len(listed.stdout) < 30_000
     assert "can't be selected" in listed.stdout and "[red]x[/red]" in listed.stdout
@@ -107,7 +107,7 @@ def test_entry_points_with_odd_names_and_values(
         refused = command("run", "--probes", name, "t.py")
         assert (refused.returncode, refused.stderr.count("\n")) == (2, 1), refused.stderr
     (tmp_path / "t.py").write_text("print('ran')")
-    ran = command("run", "--probes", "all", "--out", "r", "t.py")
+    ran = command("run", "--probes", "all", "--run-dir", "r", "t.py")
     assert (ran.returncode, ran.stdout) == (0, "ran\n"), ran.stderr
     assert {path.name for path in tmp_path.iterdir()} <= {"r", "run", "runs", "t.py", "library"}
     reported = command("report", str(copied))

@@ -163,7 +163,7 @@ READING = {
     "agents/worker.py",  # our own pages, and what our own commands wrote
     "trials/judging.py",
     "trials/process.py",  # a trial's own folder
-    "trials/prove.py",
+    "trials/findings.py",
     "trials/workspace.py",
     "__init__.py",  # the magics' load
 }

@@ -30,7 +30,7 @@ def listening(process: psutil.Process) -> set[tuple[str, int]]:
 def test_view_listens_on_loopback_only(environment: dict[str, str], recorded: Path, tmp_path: Path) -> None:
     pytest.importorskip("tensorboard")
     process = subprocess.Popen(
-        [sys.executable, "-m", "tfperfkit", "view", str(recorded), "--no-browser"],
+        [sys.executable, "-m", "tfperfkit", "view", "--tensorboard", str(recorded), "--no-browser"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -62,7 +62,7 @@ def test_no_other_command_listens(copied: Path, tmp_path: Path) -> None:
     """Looked at while the script of ``run`` waits, and by the system calls of none at all in the others' sources."""
     (tmp_path / "t.py").write_text("import sys; print('up', flush=True); sys.stdin.read()")
     process = subprocess.Popen(
-        [sys.executable, "-m", "tfperfkit", "run", "--probes", "none", "--out", "r", "t.py"],
+        [sys.executable, "-m", "tfperfkit", "run", "--probes", "none", "--run-dir", "r", "t.py"],
         cwd=tmp_path,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -162,7 +162,7 @@ def test_module_with_an_odd_name(name: str, tmp_path: Path) -> None:
         ("run", f"--{ODD}", "t.py"),
         ("run", "--window", f"{ODD}=1:2", "t.py"),
         ("run", "--json", f"{ODD}/x", "t.py"),
-        ("run", "--out", f"t.py/{ODD}", "t.py"),
+        ("run", "--run-dir", f"t.py/{ODD}", "t.py"),
         ("report", ODD),
         (ODD,),
         ("report", "n" * 100_000),
@@ -291,7 +291,7 @@ def test_configuration_that_is_no_text(kind: str, tmp_path: Path) -> None:
     "variables",
     [
         {"TFPERF_PROBES": ODD},
-        {"TFPERF_OUT": "t.py/x"},
+        {"TFPERF_RUN_DIR": "t.py/x"},
         {"TFPERF_RUNS": "/dev/null"},
         {"TFPERF_JSON": "."},
         {"TFPERF_RUNS": "t.py"},

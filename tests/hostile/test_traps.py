@@ -67,7 +67,7 @@ def test_traps_in_a_run_directory_do_not_spring(inside: bool, copied: Path, tmp_
     where = copied if inside else tmp_path
     for arguments in (
         ["report", str(copied), "--show", "all", "--ops-dump", "step"],
-        ["trace", str(copied), "--out", str(tmp_path / "t.gz")],
+        ["export", str(copied), "-o", str(tmp_path / "t.gz")],
     ):
         done = tfperf(where, *arguments)
         assert done.returncode == 0, done.stderr

@@ -30,7 +30,7 @@ def test_what_is_an_address() -> None:
 def test_a_run_is_sent_to_its_address_and_read_from_there(tfperf: Tfperf, tmp_path: Path) -> None:
     tfperf.script(SCRIPT)
     there = address(tmp_path / "bucket" / "first")
-    done = tfperf("run", "--probes", "none", "--out", there, "train.py")
+    done = tfperf("run", "--probes", "none", "--run-dir", there, "train.py")
     assert (done.returncode, done.stdout) == (0, "trained\n"), done.stderr
     assert done.stderr.splitlines()[-1] == f"tfperf: sent to {there}: tfperf report {there}"
     assert (tmp_path / "bucket" / "first" / "run.json").is_file()
@@ -43,8 +43,8 @@ def test_a_run_is_sent_to_its_address_and_read_from_there(tfperf: Tfperf, tmp_pa
 def test_an_address_that_holds_a_run_is_refused_before_anything_runs(tfperf: Tfperf, tmp_path: Path) -> None:
     tfperf.script(SCRIPT)
     there = address(tmp_path / "bucket")
-    assert tfperf("run", "--probes", "none", "--out", there, "train.py").returncode == 0
-    done = tfperf("run", "--probes", "none", "--out", there, "train.py")
+    assert tfperf("run", "--probes", "none", "--run-dir", there, "train.py").returncode == 0
+    done = tfperf("run", "--probes", "none", "--run-dir", there, "train.py")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"tfperf: {there} already holds a run: give another address\n"
 
@@ -53,7 +53,7 @@ def test_each_rank_sends_its_part(tfperf: Tfperf, tmp_path: Path) -> None:
     tfperf.script(SCRIPT)
     there = address(tmp_path / "bucket")
     for rank in ("0", "1"):
-        done = tfperf("run", "--probes", "none", "--out", there, "train.py", env={"RANK": rank, "WORLD_SIZE": "2"})
+        done = tfperf("run", "--probes", "none", "--run-dir", there, "train.py", env={"RANK": rank, "WORLD_SIZE": "2"})
         assert done.returncode == 0, done.stderr
     assert sorted(item.name for item in (tmp_path / "bucket").iterdir()) == ["rank-0000", "rank-0001"]
     shown = tfperf("report", there)
@@ -63,8 +63,8 @@ def test_each_rank_sends_its_part(tfperf: Tfperf, tmp_path: Path) -> None:
 def test_a_rank_is_not_recorded_over_another_launch(tfperf: Tfperf) -> None:
     tfperf.script(SCRIPT)
     rank = {"RANK": "0", "WORLD_SIZE": "2"}
-    assert tfperf("run", "--probes", "none", "--out", "runs/7", "train.py", env=rank).returncode == 0
-    assert "rank-0000 already holds a run" in tfperf.refuses("run", "--out", "runs/7", "train.py", env=rank)
+    assert tfperf("run", "--probes", "none", "--run-dir", "runs/7", "train.py", env=rank).returncode == 0
+    assert "rank-0000 already holds a run" in tfperf.refuses("run", "--run-dir", "runs/7", "train.py", env=rank)
 
 
 @pytest.mark.parametrize("rank", [{}, {"RANK": "1", "WORLD_SIZE": "2"}])
@@ -73,7 +73,7 @@ def test_a_store_that_goes_away_keeps_the_run_here(tfperf: Tfperf, tmp_path: Pat
     tfperf.script(
         f"import shutil\nshutil.rmtree({str(there)!r})\nopen({str(there)!r}, 'w').close()\nraise SystemExit(3)\n"
     )
-    done = tfperf("run", "--probes", "none", "--out", address(there), "train.py", env=rank)
+    done = tfperf("run", "--probes", "none", "--run-dir", address(there), "train.py", env=rank)
     assert done.returncode == 3
     last = done.stderr.splitlines()[-1]
     assert last.startswith(f"tfperf: the run could not be sent to {address(there)} (") and "; it is kept in " in last
@@ -90,7 +90,7 @@ def test_a_store_that_goes_away_keeps_the_run_here(tfperf: Tfperf, tmp_path: Pat
 )
 def test_a_store_that_nobody_reaches_is_one_line(tfperf: Tfperf, out: str, says: str) -> None:
     tfperf.script(SCRIPT)
-    done = tfperf("run", "--probes", "none", "--out", out, "train.py", env={"AWS_EC2_METADATA_DISABLED": "true"})
+    done = tfperf("run", "--probes", "none", "--run-dir", out, "train.py", env={"AWS_EC2_METADATA_DISABLED": "true"})
     assert (done.returncode, done.stdout) == (2, "")
     assert says in done.stderr and done.stderr.count("\n") == 1
 
@@ -144,10 +144,10 @@ def test_a_log_directory_at_an_address(tfperf: Tfperf, tmp_path: Path) -> None:
             gpu_trace(3).write(tmp_path / "logs/plugins/profile" / run / f"{host}.xplane.pb")
     (tmp_path / "logs/checkpoint").write_bytes(b"x" * 1000)
     there = address(tmp_path / "logs")
-    shown = tfperf("read", there, "--json", "-")
+    shown = tfperf("report", there, "--json", "-")
     assert shown.returncode == 0, shown.stderr
     report = json.loads(shown.stdout)
     assert (report["run"], len(report["hosts"]), report["path"]) == ("plugins/profile/2026_01_02_09_00", 2, there)
-    one = tfperf("read", f"{there}/plugins/profile/2026_01_01_10_00/worker0.xplane.pb")
+    one = tfperf("report", f"{there}/plugins/profile/2026_01_01_10_00/worker0.xplane.pb")
     assert one.returncode == 0 and "worker0.xplane.pb" in one.stdout, one.stderr
-    assert "there is nothing at" in tfperf.refuses("read", address(tmp_path / "none"))
+    assert "there is nothing at" in tfperf.refuses("report", address(tmp_path / "none"))

@@ -56,8 +56,8 @@ def test_a_script_that_goes_on_is_interrupted_and_has_not_failed(tfperf: Tfperf)
 def test_a_script_that_breaks_its_budget(tfperf: Tfperf) -> None:
     write(tfperf)
     tfperf.warm = True
-    files = [word for name in ("json", "markdown", "junit", "sarif") for word in (f"--{name}", f"out.{name}")]
-    done = tfperf("check", *files, "--github", "-", "train.py")
+    files = [w for name in ("json", "markdown", "junit", "sarif") for w in ("--format", name, "-o", f"out.{name}")]
+    done = tfperf("check", *files, "--format", "github", "train.py")
     assert done.returncode == 1, done.stderr
     checked = json.loads((tfperf.folder / "out.json").read_text())
     outcomes = {each["name"]: (each["outcome"], each["value"]) for each in checked["measures"]}
@@ -90,8 +90,8 @@ def test_a_script_that_fails_is_a_failed_check(tfperf: Tfperf) -> None:
         ("", ("train.py",), "no [tool.tfperf.budget]"),
         ("[tool.tfperf.budget]\nspeed = 1\n", ("train.py",), "has no 'speed'"),
         (BUDGET, ("other.py",), "no such script: other.py"),
-        (BUDGET, ("--time", "soon", "train.py"), "--time soon"),
-        (BUDGET, ("--sarif", "no/folder/x.sarif", "train.py"), "no such folder"),
+        (BUDGET, ("--time-limit", "soon", "train.py"), "--time-limit soon"),
+        (BUDGET, ("--format", "sarif", "-o", "no/folder/x.sarif", "train.py"), "no such folder"),
         (BUDGET, ("--base", "HEAD", "train.py"), "Git"),
         (BUDGET, ("--bass", "HEAD", "train.py"), "--bass"),
     ],

@@ -26,7 +26,7 @@ HERE = next(number for number, line in enumerate(WORK.splitlines(), 1) if "# her
 def recorded(tfperf: Tfperf, source: str, *options: str) -> dict[str, Any]:
     """The part ``children`` of the JSON report."""
     tfperf.script(WORK + source)
-    done = tfperf("run", "--children", "--out", "out", "--json", "report.json", *options, "train.py")
+    done = tfperf("run", "--children", "--run-dir", "out", "--json", "report.json", *options, "train.py")
     assert done.returncode == 0, done.stderr
     report: dict[str, Any] = json.loads((tfperf.folder / "report.json").read_text())
     children: dict[str, Any] = report["children"]
@@ -145,7 +145,7 @@ if __name__ == "__main__":
 
 def test_without_the_option_nothing_is_recorded(tfperf: Tfperf) -> None:
     tfperf.script(WORK + "\nprocess = multiprocessing.get_context('fork').Process(target=crunch)\nprocess.start()\n")
-    done = tfperf("run", "--out", "out", "train.py")
+    done = tfperf("run", "--run-dir", "out", "train.py")
     assert done.returncode == 0 and "children" not in done.stderr
     assert not (tfperf.folder / "out" / "children").exists()
 
@@ -154,7 +154,7 @@ def test_a_run_directory_that_is_gone(tfperf: Tfperf, tmp_path: Path) -> None:
     tfperf.script(
         WORK + "import shutil\nshutil.rmtree('out')\n" + "if not os.fork(): crunch(); print('child')\nelse: os.wait()\n"
     )
-    done = tfperf("run", "--children", "--out", "out", "train.py")
+    done = tfperf("run", "--children", "--run-dir", "out", "train.py")
     assert (done.returncode, done.stdout) == (0, "child\n")
 
 
@@ -181,7 +181,7 @@ if __name__ == "__main__":
 
 def test_the_loader_processes_of_keras(tfperf: Tfperf) -> None:
     tfperf.script(LOADER)
-    done = tfperf("run", "--children", "--out", "out", "--json", "report.json", "--html", "page.html", "train.py")
+    done = tfperf("run", "--children", "--run-dir", "out", "--json", "report.json", "--html", "page.html", "train.py")
     assert done.returncode == 0, done.stderr
     report = json.loads((tfperf.folder / "report.json").read_text())
     (group,) = report["children"]["groups"]

@@ -42,7 +42,7 @@ PLANTED = """\
 def record(tfperf: Tfperf, name: str, source: str) -> Path:
     tfperf.script(source, f"{name}/train.py")
     folder = tfperf.folder / f"run-{name}"
-    done = tfperf("run", "--out", folder, "--json", f"{name}.json", f"{name}/train.py")
+    done = tfperf("run", "--run-dir", folder, "--json", f"{name}.json", f"{name}/train.py")
     assert done.returncode == 0, done.stderr
     return folder
 

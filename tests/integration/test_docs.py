@@ -41,7 +41,7 @@ def commands() -> list[tuple[str, str]]:
         lines += re.findall(r"`(tfperf [^`]+)`", page.read_text(encoding="utf-8"))
         for line in lines:
             line = line.removeprefix("$ ").partition(" #")[0].strip()
-            if not line.startswith("tfperf ") or len(line.split()) < 3 and line.split()[1] not in ("probes", "doctor"):
+            if not line.startswith("tfperf ") or len(line.split()) < 3 and line.split()[1] not in ("list", "doctor"):
                 continue  # the command's name in a sentence
             if line.startswith("tfperf try last"):
                 continue  # checked once ``try`` takes a run

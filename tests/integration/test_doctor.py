@@ -98,7 +98,7 @@ def test_a_runs_folder_that_cannot_be_written_is_a_row(tfperf: Tfperf, tmp_path:
     file = tmp_path / "file"
     file.write_text("")
     found = check_folder(file / "runs")
-    assert found.status == "broken" and "Not a directory" in found.found and "--out" in found.advice
+    assert found.status == "broken" and "Not a directory" in found.found and "--run-dir" in found.advice
     assert check_folder(tmp_path / "new" / "runs").status == "ok"
 
 

@@ -18,7 +18,7 @@ def test_a_code_a_word_and_a_mistake(tfperf: Tfperf) -> None:
     assert tfperf("explain", "BAT001").stdout.startswith("# BAT001: ")
     assert tfperf("explain", "clean steps").stdout.startswith("# clean step\n")
     assert tfperf("explain", "clean", "steps").stdout.startswith("# clean step\n")
-    assert "BAT001" in tfperf("explain", "--list").stdout
+    assert "BAT001" in tfperf("list", "rules").stdout
     assert "nearest: clean step" in tfperf.refuses("explain", "claen step")
     alone = tfperf("explain")
     assert (alone.returncode, alone.stdout) == (2, "")

@@ -189,7 +189,7 @@ class Ran:
                 "run",
                 "--probes",
                 names,
-                "--out",
+                "--run-dir",
                 str(folder / "run"),
                 "--window",
                 "arming-a-window=5:2",
@@ -274,7 +274,7 @@ def test_finding_without_evidence_is_left_out_alone(ran: Ran) -> None:
 
 
 def test_listing_names_them_all(ran: Ran) -> None:
-    listed = ran.run([sys.executable, "-m", "tfperfkit", "probes"])
+    listed = ran.run([sys.executable, "-m", "tfperfkit", "list", "probes"])
     assert listed.returncode == 0
     assert "Traceback" not in listed.stderr
     for name in ("healthy", "import-error", "wrong-api", "retrace"):

@@ -33,7 +33,9 @@ def test_a_patch_is_shown_and_written_once(tfperf: Tfperf, tmp_path: Path) -> No
     script = tmp_path / "train.py"
     script.write_text(SCRIPT)
     script.chmod(0o640)
-    recorded = tfperf("run", "--probes", "retrace", "--steps-from", "step", "--out", "made", "train.py", cwd=tmp_path)
+    recorded = tfperf(
+        "run", "--probes", "retrace", "--steps-from", "step", "--run-dir", "made", "train.py", cwd=tmp_path
+    )
     assert recorded.returncode == 0, recorded.stderr
     shown = tfperf("fix", "made", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr

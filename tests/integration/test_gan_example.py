@@ -189,7 +189,7 @@ def test_two_workers(tmp_path: Path, cache: Path) -> None:
     words = ["--stage", "shared", "--steps", "3", "--batch-size", "16", "--digits", str(DIGITS), "--out", str(out)]
     tfperf, environment = warm_tfperf(offline(cache))
     done = subprocess.run(
-        [*tfperf, "launch", "-n", "2", "--out", str(runs), str(TRAIN), *words, "--strategy", "multiworker"],
+        [*tfperf, "launch", "-n", "2", "--run-dir", str(runs), str(TRAIN), *words, "--strategy", "multiworker"],
         capture_output=True,
         text=True,
         env=environment,

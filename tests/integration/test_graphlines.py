@@ -117,7 +117,16 @@ def run(folder: Path, script: str | Path, *arguments: str, probes: str = "lines,
         script = tfperf.script(script)
     windows = [f"--window={name}={start}:{count}" for name, start, count in WINDOWS if name in probes]
     done = tfperf(
-        "run", "--probes", probes, *windows, "--json", "report.json", "--out", str(folder / "run"), script, *arguments
+        "run",
+        "--probes",
+        probes,
+        *windows,
+        "--json",
+        "report.json",
+        "--run-dir",
+        str(folder / "run"),
+        script,
+        *arguments,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     report: dict[str, Any] = json.loads((folder / "report.json").read_text())
@@ -258,7 +267,7 @@ def gan(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, A
                 "32",
                 "--cache",
                 str(tmp_path_factory.getbasetemp() / "digits"),
-                "--out",
+                "--run-dir",
                 str(folder / "out"),
             )
         return known[name]

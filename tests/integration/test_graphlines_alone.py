@@ -50,7 +50,7 @@ def ran(folder: Path) -> tuple[float, float, float, float]:
     folder.mkdir()
     tfperf = Tfperf(folder, warm=True)
     tfperf.script(SCRIPT)
-    done = tfperf("run", "--probes", "lines,tfprof", "--out", "r", "--json", "r.json", "train.py")
+    done = tfperf("run", "--probes", "lines,tfprof", "--run-dir", "r", "--json", "r.json", "train.py")
     assert done.returncode == 0, done.stderr[-2000:]
     alone = json.loads(done.stdout)
     report = json.loads((folder / "r.json").read_text())

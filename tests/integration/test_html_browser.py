@@ -41,7 +41,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = SCRIPT.read_text(encoding="utf-8")
     assert "(number // 8)" in source
     tfperf.script(source.replace("(number // 8)", "(number // 16)"))
-    done = tfperf("run", "--html", "report.html", "--out", "run", "train.py")
+    done = tfperf("run", "--html", "report.html", "--run-dir", "run", "train.py")
     assert done.returncode == 0, done.stderr
     return tfperf.folder / "report.html"
 

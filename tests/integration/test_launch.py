@@ -48,7 +48,7 @@ for n in range(25):
 
 def test_two_workers_and_the_late_one(tfperf: Tfperf) -> None:
     tfperf.script(TRAIN)
-    done = tfperf("launch", "-n", "2", "--out", "out", "--window", "tfprof=15:40", "train.py")
+    done = tfperf("launch", "-n", "2", "--run-dir", "out", "--window", "tfprof=15:40", "train.py")
     assert done.returncode == 0, done.stderr
     # The profiler is not ended at the exit of a process that others still call: TensorFlow may crash there.
     assert "trains together with other processes" in tfperf("report", "out/rank-0001").stdout
@@ -70,7 +70,7 @@ def test_two_workers_and_the_late_one(tfperf: Tfperf) -> None:
     (records.parent / "rank.json").unlink()
     cut = json.loads(tfperf("report", "out", "--json", "-").stdout)
     assert [bool(part["problem"]) for part in cut["parts"]] == [False, False] and 0 < cut["parts"][1]["steps"] <= 25
-    again = tfperf("launch", "-n", "2", "--out", "out", "train.py")
+    again = tfperf("launch", "-n", "2", "--run-dir", "out", "train.py")
     assert (again.returncode, again.stderr.count("\n")) == (2, 1)
 
 
@@ -78,7 +78,7 @@ def test_ranks_that_are_watched(tfperf: Tfperf) -> None:
     """Samples stand alone, each with its processor time; steps in between are dropped, and minutes tell who is last."""
     tfperf.script(TRAIN.replace("range(25)", "range(100)"))
     plan = {"TFPERF_WATCH_PLAN": "block_s=0.1 details_mb=0.03"}
-    done = tfperf("launch", "-n", "2", "--out", "out", "--watch-only", "--probes", "retrace", "train.py", env=plan)
+    done = tfperf("launch", "-n", "2", "--run-dir", "out", "--long-run", "--probes", "retrace", "train.py", env=plan)
     assert done.returncode == 0, done.stderr
     whole = json.loads(tfperf("report", "out", "--json", "-").stdout)
     assert [(part["steps"], bool(part["own_ms"])) for part in whole["parts"]] == [(100, False), (100, False)]
@@ -120,7 +120,7 @@ for n in range(60):
 def test_windows_begin_at_the_same_steps_on_all_ranks(tfperf: Tfperf) -> None:
     """Of one the steps take some ms; of the other a tenth of a second, and its first seven trace."""
     tfperf.script(ALONE)
-    done = tfperf("launch", "-n", "2", "--out", "out", "train.py")
+    done = tfperf("launch", "-n", "2", "--run-dir", "out", "train.py")
     assert done.returncode == 0, done.stderr
     windows = [
         [
@@ -143,7 +143,9 @@ def test_traces_on_demand(tfperf: Tfperf) -> None:
     """The workers exchange nothing: TensorFlow may kill one that does as a trace ends."""
     tfperf.script(ALONE.replace("for n in range(60)", "for n in iter(lambda: os.path.exists('stop'), True)"))
     out = tfperf.folder / "out"
-    launched = tfperf.start("launch", "-n", "2", "--out", "out", "--probes", "none", "--on-demand", "train.py")
+    launched = tfperf.start(
+        "launch", "-n", "2", "--run-dir", "out", "--probes", "none", "--profiler-service", "train.py"
+    )
     services = [out / f"rank-000{rank}" / "service.json" for rank in (0, 1)]
     while launched.poll() is None and not all(map(Path.exists, services)):
         time.sleep(0.1)
@@ -156,9 +158,9 @@ def test_traces_on_demand(tfperf: Tfperf) -> None:
     poked = tfperf("poke", "out", "--seconds", "0.5")
     (tfperf.folder / "stop").touch()
     _, errors = launched.communicate(timeout=100)
-    assert (launched.returncode, errors.count("tfperf: --on-demand: TensorFlow may crash")) == (0, 2), errors
-    assert poked.stdout == "2 traces of 0.5 s: tfperf read out/on-demand\n", poked.stderr
-    read = tfperf("read", "out/on-demand")
+    assert (launched.returncode, errors.count("tfperf: --profiler-service: TensorFlow may crash")) == (0, 2), errors
+    assert poked.stdout == "2 traces of 0.5 s: tfperf report out/on-demand\n", poked.stderr
+    read = tfperf("report", "out/on-demand")
     assert read.returncode == 0, read.stderr
     assert tfperf.refuses("poke", "out").count("has ended") == 2
 
@@ -172,7 +174,7 @@ def other_addresses() -> list[str]:
 def test_a_rank_that_is_killed(tfperf: Tfperf) -> None:
     tfperf.script(TRAIN.replace("range(25)", "range(100_000)").replace("sleep(0.15)", "sleep(0.01)"))
     out = tfperf.folder / "out"
-    launched = tfperf.start("launch", "-n", "2", "--out", "out", "--probes", "retrace", "train.py")
+    launched = tfperf.start("launch", "-n", "2", "--run-dir", "out", "--probes", "retrace", "train.py")
     victim = killed_at_random(out / "rank-0001", launched)
     assert victim > 0
     _, errors = launched.communicate(timeout=300)
@@ -212,7 +214,7 @@ def killed_at_random(part: Path, launched: subprocess.Popen[str]) -> int:
 
 def test_the_first_that_fails_ends_the_others(tfperf: Tfperf) -> None:
     tfperf.script("import os, sys, time\nif '1}' in os.environ['TF_CONFIG']:\n    sys.exit(7)\ntime.sleep(120)\n")
-    done = tfperf("launch", "-n", "2", "--out", "out", "train.py")
+    done = tfperf("launch", "-n", "2", "--run-dir", "out", "train.py")
     assert done.returncode == 7
     assert {path.name for path in (tfperf.folder / "out").glob("rank-*") if path.is_dir()} == {"rank-0000", "rank-0001"}
 
@@ -220,8 +222,8 @@ def test_the_first_that_fails_ends_the_others(tfperf: Tfperf) -> None:
 @pytest.mark.parametrize(
     ("words", "place"),
     [
-        (["--output", "text", "--out", "here", "run.py"], "here"),
-        (["run.py", "--out", "local://{}/run"], "local://{}/run"),
+        (["--output", "text", "--run-dir", "here", "run.py"], "here"),
+        (["run.py", "--run-dir", "local://{}/run"], "local://{}/run"),
     ],
 )
 def test_the_folder_is_where_the_line_says(tfperf: Tfperf, words: list[str], place: str) -> None:

@@ -70,7 +70,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(folder: Path, name: str, *arguments: str) -> dict[str, Any]:
     tfperf = Tfperf(folder, warm=True)
-    done = tfperf("run", "--out", name, "--json", f"{name}.json", *arguments, env={"COLUMNS": "120"})
+    done = tfperf("run", "--run-dir", name, "--json", f"{name}.json", *arguments, env={"COLUMNS": "120"})
     assert (done.returncode, done.stdout) == (0, "loss True\n"), done.stderr[-3000:]
     report: dict[str, Any] = json.loads((folder / f"{name}.json").read_text())
     report["console"] = done.stderr

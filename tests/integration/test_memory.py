@@ -56,7 +56,7 @@ print(sum("tfperfkit" in str(getattr(c, "__module__", "")) for c in gc.callbacks
 
 def run(tfperf: Tfperf, *arguments: str) -> tuple[dict[str, Any], Path]:
     script = tfperf.script(KEEPS)
-    done = tfperf("run", "--probes", "memory", "--json", "report.json", "--out", "kept", script.name, *arguments)
+    done = tfperf("run", "--probes", "memory", "--json", "report.json", "--run-dir", "kept", script.name, *arguments)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("1 ")  # the callback is there, and told in docs/transparency.md
     report = json.loads((tfperf.folder / "report.json").read_text())

@@ -50,7 +50,19 @@ def test_two_workers_under_mpirun(tfperf: Tfperf) -> None:
     # As for tfperf launch: gRPC reaches the other worker without a proxy.
     environment = {**tfperf.environment, **root, "no_grpc_proxy": "127.0.0.1"}
     alone = ["--mca", "plm", "isolated"]  # else it wants ssh, though it starts nothing elsewhere
-    words = ["mpirun", *alone, "--oversubscribe", "-n", "2", tfperf.python, "-m", "tfperfkit", "run", "--out", "out"]
+    words = [
+        "mpirun",
+        *alone,
+        "--oversubscribe",
+        "-n",
+        "2",
+        tfperf.python,
+        "-m",
+        "tfperfkit",
+        "run",
+        "--run-dir",
+        "out",
+    ]
     done = subprocess.run(
         [*words, "train.py", *map(str, free_ports())],
         cwd=tfperf.folder,

@@ -221,7 +221,7 @@ def test_under_tfperf(tmp_path: Path) -> None:
             "run",
             "--probes",
             "ops",
-            "--out",
+            "--run-dir",
             str(tmp_path / "run"),
             "--json",
             str(report),

@@ -46,7 +46,7 @@ for number in range(50 if FAULTY else 400):
 
 def findings(folder: Path, kind: str) -> dict[str, dict[str, Any]]:
     tfperf = Tfperf(folder, warm=True)
-    words = ("--probes", "lines,tfprof", "--out", kind, "--json", f"{kind}.json")
+    words = ("--probes", "lines,tfprof", "--run-dir", kind, "--json", f"{kind}.json")
     done = tfperf("run", *words, tfperf.script(SCRIPT), kind)
     assert done.returncode == 0, done.stderr[-2000:]
     return {item["code"]: item for item in json.loads((folder / f"{kind}.json").read_text())["findings"]}

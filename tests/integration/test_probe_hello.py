@@ -93,7 +93,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_it_is_listed_with_its_package(library: Path) -> None:
-    done = in_environment(library, "-m", "tfperfkit", "probes")
+    done = in_environment(library, "-m", "tfperfkit", "list", "probes")
     assert done.returncode == 0, done.stderr
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("hello ")]
     assert "none: on throughout" in line
@@ -140,7 +140,7 @@ class Ran:
             self.script,  # our options may stand behind it, those of somebody else's probe too
             "--hello-min-share",
             "0.03",
-            "--out",
+            "--run-dir",
             folder / "run",
             "--json",
             folder / "report.json",
@@ -285,4 +285,4 @@ def test_manual_names_every_unit_and_attribute() -> None:
 def test_manual_shows_the_commands_that_there_are() -> None:
     commands = MANUAL.read_text().partition("```console\n")[2].partition("```")[0].splitlines()
     assert f"pip install ./{EXAMPLE.relative_to(ROOT)}" in commands
-    assert "tfperf probes" in commands
+    assert "tfperf list probes" in commands

@@ -64,7 +64,7 @@ def test_every_step_is_counted(tfperf: Tfperf, way: str) -> None:
     if way == "c" and not quiet_calls.NATIVE:
         pytest.skip("_quiet.c could not be built where tfperfkit was installed")
     script = tfperf.script(SCRIPT)
-    done = tfperf("run", "--probes", "lines,retrace", "--json", "report.json", "--out", "run", script, way)
+    done = tfperf("run", "--probes", "lines,retrace", "--json", "report.json", "--run-dir", "run", script, way)
     assert done.returncode == 0, done.stderr[-3000:]
     raised, by_c = map(int, done.stdout.splitlines()[0].split())
     report = json.loads((tfperf.folder / "report.json").read_text())

@@ -1,4 +1,4 @@
-"""``tfperf read`` as a user types it, and its figures beside XProf's own converters."""
+"""``tfperf report`` as a user types it, and its figures beside XProf's own converters."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def test_what_tensorflows_profiler_wrote(tfperf: Tfperf) -> None:
     """A log directory of a real run, read without TensorFlow."""
     script = tfperf.script(RECORD)
     subprocess.run([tfperf.python, str(script)], cwd=tfperf.folder, env=tfperf.environment, check=True, timeout=200)
-    done = tfperf("read", "logs")
+    done = tfperf("report", "logs")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("6 steps · ")
     assert "a step is what the program marked as 'train'" in done.stdout
     assert "MatMul" in done.stdout
-    found = json.loads(tfperf("read", "logs", "--json", "-").stdout)
+    found = json.loads(tfperf("report", "logs", "--json", "-").stdout)
     assert (found["schema"], found["kind"], found["steps"]["count"]) == (1, "xplane", 6)
     assert len(xprof(next((tfperf.folder / "logs").rglob("*.xplane.pb")), "overview_page")) > 0
 
@@ -52,7 +52,7 @@ def test_what_tensorflows_profiler_wrote(tfperf: Tfperf) -> None:
 @pytest.mark.parametrize("width", [80, 100, 140])
 def test_no_line_is_wider_than_the_screen(tfperf: Tfperf, width: int) -> None:
     gpu_trace().write(tfperf.folder / "a.xplane.pb")
-    done = tfperf("read", "a.xplane.pb", env={"COLUMNS": str(width)})
+    done = tfperf("report", "a.xplane.pb", env={"COLUMNS": str(width)})
     assert done.returncode == 0
     assert max(map(len, done.stdout.splitlines())) <= width
     assert "TRC001" in done.stdout and "\x1b" not in done.stdout
@@ -62,7 +62,7 @@ def test_no_line_is_wider_than_the_screen(tfperf: Tfperf, width: int) -> None:
 def test_a_mistake_is_one_line(tfperf: Tfperf, content: bytes) -> None:
     (tfperf.folder / "a.xplane.pb").write_bytes(content)
     for path in ("a.xplane.pb", "nothing", "."):
-        done = tfperf("read", path)
+        done = tfperf("report", path)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith("tfperf: ") and done.stderr.count("\n") == 1
 
@@ -73,7 +73,7 @@ def test_a_large_trace_shows_how_far_it_is_on_a_terminal_and_takes_the_line_away
     events = [(f"work {n % 3}", n * 1000, 900, {"payload": bytes(1 << 20)}) for n in range(150)]
     builder.plane().line("python", *events)
     builder.write(tfperf.folder / "large.xplane.pb")
-    command = [tfperf.python, "-m", "tfperfkit", "read", "large.xplane.pb"]
+    command = [tfperf.python, "-m", "tfperfkit", "report", "large.xplane.pb"]
     reader, writer = pty.openpty()
     given: dict[str, Any] = {"cwd": tfperf.folder, "env": tfperf.environment, "text": True, "timeout": 200}
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=writer, check=True, **given)
@@ -106,7 +106,7 @@ def both(tfperf: Tfperf, grouped: bool) -> tuple[dict[str, Any], Path]:
     copy = tfperf.folder / "xprof" / "a.xplane.pb"
     copy.parent.mkdir()
     shutil.copy(path, copy)
-    return json.loads(tfperf("read", "a.xplane.pb", "--json", "-").stdout), copy
+    return json.loads(tfperf("report", "a.xplane.pb", "--json", "-").stdout), copy
 
 
 def test_steps_and_kernels_are_xprofs(tfperf: Tfperf) -> None:
@@ -140,7 +140,7 @@ RECORDED = sorted(Path(os.environ.get("TFPERF_TRACES") or "/nowhere").glob("*.xp
 
 def has_xprofs_figures(tfperf: Tfperf, path: Path) -> None:
     """Steps, device time, idle time and kernels, with what docs/reading-traces.md says of the differences."""
-    ours = json.loads(tfperf("read", path, "--json", "-").stdout)
+    ours = json.loads(tfperf("report", path, "--json", "-").stdout)
     copy = tfperf.folder / "xprof" / path.name
     copy.parent.mkdir()
     shutil.copy(path, copy)

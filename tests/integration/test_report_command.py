@@ -24,7 +24,7 @@ model.fit(tf.random.normal((600, 8)), tf.random.normal((600, 4)), batch_size=4, 
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Tfperf:
     tfperf = Tfperf(tmp_path_factory.mktemp("forms"), warm=True)
     tfperf.script(SCRIPT)
-    done = tfperf("run", "--out", "run", "train.py")
+    done = tfperf("run", "--run-dir", "run", "train.py")
     assert done.returncode == 0, done.stderr
     return tfperf
 
@@ -49,7 +49,7 @@ def test_each_form_goes_to_stdout_or_to_a_file(recorded: Tfperf, form: str, begi
 
 
 def test_for_agents(recorded: Tfperf) -> None:
-    done = recorded("report", "run", "--for-agents")
+    done = recorded("report", "run", "--format", "agents")
     assert done.returncode == 0 and len(done.stdout.encode()) < 4000 and "findings " in done.stdout
 
 
@@ -57,7 +57,8 @@ def test_for_agents(recorded: Tfperf) -> None:
     "words",
     [
         ("report", "run", "--format", "xml"),
-        ("report", "run", "--for-agents", "--format", "html"),
+        ("report", "run", "--format", "json", "--format", "html"),
+        ("report", "run", "--format", "json", "-o", "a.json", "-o", "b.json"),
         ("report", "run", "--html", "no/such/folder.html"),
         ("report", "run", "--html", "."),
         ("report", "nothing", "--html", "x.html"),
@@ -78,17 +79,17 @@ def test_a_shell_completes_commands_and_options(recorded: Tfperf, shell: str, po
     assert f"_TFPERF_COMPLETE={shell}_complete" in script and "tfperf" in script
     asked = {"_TFPERF_COMPLETE": f"{shell}_complete", "COMP_WORDS": "tfperf report --fo", "COMP_CWORD": position}
     done = recorded("report", "--fo", env=asked)
-    assert "--format" in done.stdout and "--for-agents" in done.stdout
+    assert "--format" in done.stdout
 
 
 @pytest.mark.parametrize(
     ("line", "offered", "not_offered"),
     [
-        ("tfperf run --pro", ["plain,--probes", "plain,--prove"], "Usage"),
+        ("tfperf run --pro", ["plain,--probes", "plain,--profiler-service"], "Usage"),
         ("tfperf run tr", ["file,tr"], "Usage"),
         ("tfperf run train.py ", ["file,"], "Usage"),
         ("tfperf try --wi", ["plain,--with"], "Usage"),
-        ("tfperf check --html ", ["file,"], "Usage"),
+        ("tfperf check --output ", ["file,"], "Usage"),
         ("tfperf report la", ["plain,last"], "dir,"),
         ("tfperf report no/", ["dir,no/"], "plain"),
         ("tfperf report last --html ", ["file,"], "plain"),

@@ -48,7 +48,7 @@ def test_unknown_option_before_the_script(tfperf: Tfperf, marker: Path) -> None:
 
 def test_option_without_its_value_may_be_the_scripts(tfperf: Tfperf, marker: Path) -> None:
     assert "if it is the script's: train.py -- --json" in tfperf.refuses("run", "train.py", "--json")
-    assert "-m train -- --out" in tfperf.refuses("run", "-m", "train", "--out")
+    assert "-m train -- --run-dir" in tfperf.refuses("run", "-m", "train", "--run-dir")
     assert not marker.exists()
 
 
@@ -64,7 +64,7 @@ def test_an_option_of_a_probe_that_does_not_run(tfperf: Tfperf, marker: Path) ->
     assert not marker.exists()
 
 
-@pytest.mark.parametrize("option", ["--out", "--json", "--output"])
+@pytest.mark.parametrize("option", ["--run-dir", "--json", "--output"])
 def test_unwritable_targets_are_refused_before_training(tfperf: Tfperf, marker: Path, option: str) -> None:
     line = tfperf.refuses("run", option, str(tfperf.folder / "train.py" / "x"), "train.py")
     assert "can't write" in line
@@ -73,7 +73,7 @@ def test_unwritable_targets_are_refused_before_training(tfperf: Tfperf, marker: 
 
 def test_unwritable_runs_folder(tfperf: Tfperf, marker: Path) -> None:
     line = tfperf.refuses("run", "train.py", env={"TFPERF_RUNS": str(tfperf.folder / "train.py" / "x")})
-    assert "--out" in line
+    assert "--run-dir" in line
     assert not marker.exists()
 
 
@@ -87,9 +87,9 @@ def test_json_to_the_scripts_stdout_is_refused(tfperf: Tfperf, marker: Path) -> 
 
 
 def test_a_folder_that_holds_a_run_already(tfperf: Tfperf, marker: Path) -> None:
-    assert tfperf("run", "--out", "r", "train.py").returncode == 0
+    assert tfperf("run", "--run-dir", "r", "train.py").returncode == 0
     before = (tfperf.folder / "r" / "run.json").read_bytes()
-    assert "already holds a run" in tfperf.refuses("run", "--out", "r", "train.py")
+    assert "already holds a run" in tfperf.refuses("run", "--run-dir", "r", "train.py")
     assert (tfperf.folder / "r" / "run.json").read_bytes() == before
 
 
@@ -101,7 +101,7 @@ def test_a_full_disk_before_training(tfperf: Tfperf, marker: Path) -> None:
         pytest.skip("needs the right to mount a file system")
     try:
         (small / "filler").write_bytes(b"x" * 12_000)
-        assert "No space left" in tfperf.refuses("run", "--out", "small/r", "train.py")
+        assert "No space left" in tfperf.refuses("run", "--run-dir", "small/r", "train.py")
         assert not marker.exists()
     finally:
         subprocess.run(["umount", small], check=True)
@@ -127,7 +127,7 @@ def test_unknown_command(tfperf: Tfperf) -> None:
 
 @pytest.fixture
 def recorded(tfperf: Tfperf, marker: Path) -> Path:
-    assert tfperf("run", "--probes", "none", "--out", "r", "train.py").returncode == 0
+    assert tfperf("run", "--probes", "none", "--run-dir", "r", "train.py").returncode == 0
     return tfperf.folder / "r"
 
 

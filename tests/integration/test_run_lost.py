@@ -58,7 +58,7 @@ def test_killed_while_training(tfperf: Tfperf) -> None:
     tfperf.script(
         TRAIN + "train(200)\nwait_for(lambda: written(200))\nprint('x', flush=True)\nos.kill(os.getpid(), 9)\n"
     )
-    done = tfperf("run", "--probes", "retrace", "--out", "r", "train.py")
+    done = tfperf("run", "--probes", "retrace", "--run-dir", "r", "train.py")
     assert (done.returncode, done.stdout) == (128 + signal.SIGKILL, "x\n")
     assert "ended without a goodbye (killed)" in _text(done.stderr)
     document = _document(tfperf, "r")
@@ -70,7 +70,7 @@ def test_a_call_that_raises_is_no_step(tfperf: Tfperf) -> None:
     tfperf.warm = True
     fails = "@tf.function\ndef broken(n):\n    tf.debugging.assert_less(n, 30)\n    return step()\n"
     tfperf.script(TRAIN + fails + "for n in range(60):\n    broken(tf.constant(n))\n")
-    done = tfperf("run", "--probes", "retrace", "--out", "r", "train.py")
+    done = tfperf("run", "--probes", "retrace", "--run-dir", "r", "train.py")
     assert done.returncode == 1 and "InvalidArgumentError" in done.stderr
     document = _document(tfperf, "r")
     assert (document["run"]["status"], document["steps"]["count"]) == ("failed", 30)
@@ -78,7 +78,7 @@ def test_a_call_that_raises_is_no_step(tfperf: Tfperf) -> None:
 
 def test_hard_exit_and_a_run_directory_that_is_cut_short(tfperf: Tfperf) -> None:
     tfperf.script(TRAIN + "train(150)\nwait_for(lambda: written(150))\nos._exit(7)\n")
-    done = tfperf("run", "--probes", "retrace", "--out", "r", "train.py")
+    done = tfperf("run", "--probes", "retrace", "--run-dir", "r", "train.py")
     assert done.returncode == 7
     assert _document(tfperf, "r")["steps"]["count"] == 150
     records = tfperf.folder / "r" / "records.jsonl"
@@ -109,7 +109,7 @@ def small_disk(tfperf: Tfperf) -> Iterator[Path]:
 def test_a_disk_that_fills(tfperf: Tfperf, small_disk: Path) -> None:
     tfperf.warm = True
     tfperf.script(TRAIN + "print(float(train(3000)) > 0)\nraise SystemExit(3)\n")
-    done = tfperf("run", "--probes", "retrace", "--json", "o.json", "--out", "small/r", "train.py")
+    done = tfperf("run", "--probes", "retrace", "--json", "o.json", "--run-dir", "small/r", "train.py")
     assert (done.returncode, done.stdout) == (3, "True\n")
     assert "markers.jsonl is incomplete: No space left on device" in _text(done.stderr)
     run = json.loads((tfperf.folder / "o.json").read_bytes())["run"]
@@ -132,7 +132,7 @@ def test_a_run_directory_that_vanishes(tfperf: Tfperf) -> None:
     tfperf.script(
         TRAIN + "import time\ntrain(200)\nwait_for(lambda: written(200) and held())\n" + gone + "raise SystemExit(3)\n"
     )
-    done = tfperf("run", "--probes", "retrace,tfprof", "--out", "r", "train.py")
+    done = tfperf("run", "--probes", "retrace,tfprof", "--run-dir", "r", "train.py")
     assert (done.returncode, done.stdout) == (3, "False\n")
     assert "tfperf: the run directory was removed while the script ran; written back:" in done.stderr
     assert "Traceback" not in done.stderr
@@ -147,7 +147,7 @@ def test_a_run_directory_that_can_be_written_no_more(tfperf: Tfperf) -> None:
         TRAIN + "train(50)\nwait_for(lambda: written(50))\nos.rename('r', 's')\nopen('r', 'w').close()\ntrain(50)\n"
         "raise SystemExit(3)\n"
     )
-    done = tfperf("run", "--probes", "retrace", "--out", "r", "train.py")
+    done = tfperf("run", "--probes", "retrace", "--run-dir", "r", "train.py")
     assert (done.returncode, done.stdout) == (3, "")
     assert re.search(r"^tfperf: .*not a run directory", done.stderr, re.M) and "Traceback" not in done.stderr
     assert _document(tfperf, "s")["steps"]["count"] == 100

@@ -34,30 +34,34 @@ def test_options_before_and_after_the_script(tfperf: Tfperf) -> None:
     assert "probes lines, retrace, tfprof |" in _header(done)
     done = tfperf("run", "train.py", "--epochs", "2")
     assert (done.returncode, done.stdout) == (0, "['--epochs', '2']\n")
-    done = tfperf("run", "--probes", "retrace", "train.py", "--out", "r", "--epochs", "--out", "x", "--probes=y")
-    assert done.stdout == "['--epochs', '--out', 'x', '--probes=y']\n"
+    done = tfperf(
+        "run", "--probes", "retrace", "train.py", "--run-dir", "r", "--epochs", "--run-dir", "x", "--probes=y"
+    )
+    assert done.stdout == "['--epochs', '--run-dir', 'x', '--probes=y']\n"
     assert _manifest(tfperf.folder / "r")["probes"] == ["retrace"]
-    assert _manifest(tfperf.folder / "r")["argv"] == ["train.py", "--epochs", "--out", "x", "--probes=y"]
+    assert _manifest(tfperf.folder / "r")["argv"] == ["train.py", "--epochs", "--run-dir", "x", "--probes=y"]
 
 
 def test_everything_after_the_dashes_is_the_scripts(tfperf: Tfperf) -> None:
     tfperf.script(ARGUMENTS)
-    done = tfperf("run", "--probes", "none", "train.py", "--", "--out", "x", "--", "-h")
-    assert done.stdout == "['--out', 'x', '--', '-h']\n"
+    done = tfperf("run", "--probes", "none", "train.py", "--", "--run-dir", "x", "--", "-h")
+    assert done.stdout == "['--run-dir', 'x', '--', '-h']\n"
     assert "taken as ours" not in _header(done)
     assert tfperf("run", "train.py", "--help").stdout == "['--help']\n"
 
 
 def test_an_option_that_the_script_might_have_meant_is_named(tfperf: Tfperf) -> None:
     tfperf.script("import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--probes')\n")
-    header = _header(tfperf("run", "train.py", "--out", "r", "--probes", "none"))
-    assert "--out --probes taken as ours; to give it to the script: train.py -- --out --probes ..." in header
+    header = _header(tfperf("run", "train.py", "--run-dir", "r", "--probes", "none"))
+    assert "--probes taken as ours; to give it to the script: train.py -- --probes ..." in header
     tfperf.script(ARGUMENTS)
     assert "taken as ours" not in _header(tfperf("run", "train.py", "--probes", "none"))
-    assert "taken as ours" not in _header(tfperf("run", "--out", "r2", "train.py"))
+    assert "taken as ours" not in _header(tfperf("run", "--run-dir", "r2", "train.py"))
 
 
-@pytest.mark.parametrize("arguments", [["run", "--help"], ["run", "--probes", "x", "-h"], ["report", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["run", "--help-all"], ["run", "--probes", "x", "--help-all"], ["report", "--help-all"]]
+)
 def test_help_of_a_command_asks_the_probes_for_their_options_only(tfperf: Tfperf, arguments: list[str]) -> None:
     code = (
         "import sys, tfperfkit.cli\n"
@@ -240,7 +244,7 @@ def test_without_tensorflow_and_without_an_installation(tfperf: Tfperf) -> None:
     tfperf.script("__version__ = '2.99'\n", "scripts/tensorflow.py")
     source = "import sys\nbefore = list(sys.path)\nimport tensorflow\nprint(sys.path == before)\n"
     tfperf.script(source, "scripts/train.py")
-    done = tfperf("run", "--probes", "none", "--out", "r", "../scripts/train.py", cwd=checkout)
+    done = tfperf("run", "--probes", "none", "--run-dir", "r", "../scripts/train.py", cwd=checkout)
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
     assert json.loads((checkout / "r" / "agent.json").read_bytes())["versions"]["tensorflow"] == "2.99"
 
@@ -255,7 +259,7 @@ def test_a_launcher_s_flags_do_not_keep_a_script_from_being_recorded(tfperf: Tfp
     tfperf.script("import sys, tensorflow\nprint(sys.flags.ignore_environment)\n")
     done = subprocess.run(
         # As the kernel starts it, whose first line could hold no space.
-        [sys.executable, "-E", str(launcher), "run", "--probes", "none", "--out", "r", "train.py"],
+        [sys.executable, "-E", str(launcher), "run", "--probes", "none", "--run-dir", "r", "train.py"],
         cwd=tfperf.folder,
         env=tfperf.environment,
         capture_output=True,

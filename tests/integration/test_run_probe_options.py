@@ -46,19 +46,19 @@ def test_a_gpu_that_is_required_and_not_there_ends_the_script_before_its_first_s
 
 def test_autograph_shows_the_code_and_xla_is_asked_only_when_wanted(tfperf: Tfperf) -> None:
     tfperf.script(TRAINS.replace("STEPS", "5"))
-    report = tfperf("run", "--autograph", "train_step", "--ops-xla", "--probes", "ops", "train.py").stderr
+    report = tfperf("run", "--ops-autograph", "train_step", "--ops-xla", "--probes", "ops", "train.py").stderr
     assert "train_step: source and AutoGraph's code" in report and "def tf__train_step(x):" in report
     assert re.search(r"XLA compiles it:\s+\d+\s+instructions", report)
     report = tfperf("run", "--probes", "ops", "--show", "ops", "train.py").stderr
     assert "tf__train_step" not in report and "XLA compiles it" not in report
-    done = tfperf("run", "--autograph", "no_such_function", "--probes", "ops", "train.py")
+    done = tfperf("run", "--ops-autograph", "no_such_function", "--probes", "ops", "train.py")
     assert done.returncode == 0 and "no_such_function" in done.stderr
 
 
 @pytest.mark.parametrize(("depth", "deeper"), [("0", False), ("2", True)])
 def test_lines_unfold_as_deep_as_asked(tfperf: Tfperf, depth: str, deeper: bool) -> None:
     tfperf.script(TRAINS.replace("STEPS", "3000"))
-    run = tfperf("run", "--lines-depth", depth, "--probes", "lines,tfprof", "--out", "r", "train.py").stderr
+    run = tfperf("run", "--lines-depth", depth, "--probes", "lines,tfprof", "--run-dir", "r", "train.py").stderr
     again = tfperf("report", "r", "--lines-depth", depth).stdout
     for report in (run, again):
         assert "loss = helper(x)" in report

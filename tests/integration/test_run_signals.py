@@ -108,7 +108,7 @@ def test_the_script_outlives_us(tfperf: Tfperf) -> None:
         "import os, time\nimport tensorflow as tf\nprint('ready', os.getpid(), flush=True)\n"
         "while not os.path.exists('go'): time.sleep(.05)\nprint('alive')\nraise SystemExit(3)\n"
     )
-    process = tfperf.start("run", "--probes", "none", "--out", "r", "train.py")
+    process = tfperf.start("run", "--probes", "none", "--run-dir", "r", "train.py")
     script = _ready(process.stdout)
     process.kill()
     process.wait()

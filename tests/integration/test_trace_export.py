@@ -1,4 +1,4 @@
-"""``tfperf trace`` on real runs: what is in the files, that times agree, bad input."""
+"""``tfperf export`` on real runs: what is in the files, that times agree, bad input."""
 
 from __future__ import annotations
 
@@ -39,9 +39,11 @@ def slices(document: dict[str, Any], group: str, track: str = "") -> list[dict[s
 
 
 def test_one_timeline_of_the_gan(tfperf: Tfperf, run: Path) -> None:
-    done = tfperf("trace", run)
+    done = tfperf("export", run)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "gan.trace.json.gz" in done.stdout and "gan.speedscope.json" in done.stdout
+    assert "gan.trace.json.gz" in done.stdout
+    samples = tfperf("export", run, "--to", "speedscope")
+    assert (samples.returncode, samples.stderr) == (0, "") and "gan.speedscope.json" in samples.stdout
     document = timeline(tfperf.folder / "gan.trace.json.gz")
 
     steps = slices(document, "tfperf", "steps")
@@ -77,14 +79,15 @@ def test_one_timeline_of_the_gan(tfperf: Tfperf, run: Path) -> None:
 
 def test_the_file_goes_where_it_is_asked_to(tfperf: Tfperf, run: Path) -> None:
     target = tfperf.folder / "other name.json.gz"
-    assert tfperf("trace", run, "--out", target).returncode == 0
-    assert {file.name for file in tfperf.folder.iterdir()} == {"other name.json.gz", "other name.speedscope.json"}
+    assert tfperf("export", run, "-o", target).returncode == 0
+    assert tfperf("export", run, "--to", "speedscope", "-o", "samples.json").returncode == 0
+    assert {file.name for file in tfperf.folder.iterdir()} == {"other name.json.gz", "samples.json"}
 
 
 def test_a_run_without_a_trace_still_gives_our_tracks(tfperf: Tfperf, run: Path) -> None:
     copy = shutil.copytree(run, tfperf.folder / "copy")
     shutil.rmtree(copy / "trace")
-    done = tfperf("trace", copy)
+    done = tfperf("export", copy)
     assert done.returncode == 0 and "nothing from the probe tfprof: no trace was recorded" in done.stdout
     document = timeline(tfperf.folder / "copy.trace.json.gz")
     assert len(slices(document, "tfperf", "steps")) == 30 and not slices(document, "TensorFlow")
@@ -96,23 +99,23 @@ def test_a_damaged_trace_is_a_line(tfperf: Tfperf, run: Path, damage: str, word:
     trace = next(copy.glob("trace/plugins/profile/*/*.xplane.pb"))
     data = trace.read_bytes()
     trace.write_bytes({"empty": b"", "cut": data[: len(data) // 2], "noise": os.urandom(5000)}[damage])
-    done = tfperf("trace", copy)
+    done = tfperf("export", copy)
     assert done.returncode == 0 and word in done.stdout and done.stderr == ""
     assert len(slices(timeline(tfperf.folder / "copy.trace.json.gz"), "tfperf", "steps")) == 30
 
 
 def test_bad_input_is_one_line_and_leaves_no_file(tfperf: Tfperf, run: Path) -> None:
-    assert "no such run" in tfperf.refuses("trace", "nowhere")
+    assert "no such run" in tfperf.refuses("export", "nowhere")
     (tfperf.folder / "folder").mkdir()
-    assert "not a run directory" in tfperf.refuses("trace", "folder")
-    assert "is a folder" in tfperf.refuses("trace", run, "--out", "folder")
-    assert "can't write" in tfperf.refuses("trace", run, "--out", "no/such/folder/file.json.gz")
-    assert "is a device" in tfperf.refuses("trace", run, "--out", "/dev/null")
-    assert "can't write /dev/full/x" in tfperf.refuses("trace", run, "--out", "/dev/full/x")
+    assert "not a run directory" in tfperf.refuses("export", "folder")
+    assert "is a folder" in tfperf.refuses("export", run, "-o", "folder")
+    assert "can't write" in tfperf.refuses("export", run, "-o", "no/such/folder/file.json.gz")
+    assert "is a device" in tfperf.refuses("export", run, "-o", "/dev/null")
+    assert "can't write /dev/full/x" in tfperf.refuses("export", run, "-o", "/dev/full/x")
     nothing = shutil.copytree(run, tfperf.folder / "nothing")
     (nothing / "records.jsonl").unlink()
     shutil.rmtree(nothing / "trace")
-    assert "holds nothing" in tfperf.refuses("trace", nothing)
+    assert "holds nothing" in tfperf.refuses("export", nothing)
     assert {path.name for path in tfperf.folder.iterdir()} == {"folder", "nothing"}
 
 
@@ -121,7 +124,7 @@ def test_long_work_shows_a_line_on_a_terminal_and_takes_it_away(tfperf: Tfperf, 
     code = "import tfperfkit.export.command as c, tfperfkit.cli as cli\nc._PATIENCE_S = c._REFRESH_S = 0\ncli.main()"
     reader, writer = pty.openpty()
     done = subprocess.run(
-        [tfperf.python, "-c", code, "trace", str(run)],
+        [tfperf.python, "-c", code, "export", str(run)],
         cwd=tfperf.folder,
         env=tfperf.environment,
         stderr=writer,
@@ -150,8 +153,8 @@ def test_retraces_are_on_the_timeline(tfperf: Tfperf) -> None:
         "for size in (1, 2, 3):\n"
         "    trainer.compiled(tf.ones([size]))\n"
     )
-    assert tfperf("run", "--probes", "none", "--out", "run", script).returncode == 0
-    assert tfperf("trace", "run").returncode == 0
+    assert tfperf("run", "--probes", "none", "--run-dir", "run", script).returncode == 0
+    assert tfperf("export", "run").returncode == 0
     found = slices(timeline(tfperf.folder / "run.trace.json.gz"), "tfperf", "traces of tf.functions")
     names = [event["name"] for event in found[:2]]
     assert names == ["trace 1 of update (train.py:6)", "trace 2 of update (train.py:6)"]

@@ -34,7 +34,7 @@ for x, y in data:
 
 
 def measured(tfperf: Tfperf, *words: str, env: dict[str, str] | None = None) -> dict[str, dict[str, object]]:
-    done = tfperf("try", "--steps", "12", "--time", "1s", "--json", "-", *words, env=env or {})
+    done = tfperf("try", "--together", "--steps", "12", "--time-limit", "1s", "--json", "-", *words, env=env or {})
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     document = json.loads(done.stdout)
@@ -93,7 +93,7 @@ def test_what_does_not_apply_says_why(tfperf: Tfperf) -> None:
 @pytest.mark.long
 def test_a_run_is_proven_and_its_report_says_so(tfperf: Tfperf) -> None:
     tfperf.script(TRAIN.replace(".batch(8)", ".batch(8).repeat(3)"))
-    done = tfperf("run", "--prove", "--out", "r", "train.py")
+    done = tfperf("run", "--try", "--run-dir", "r", "train.py")
     assert done.returncode == 0
     assert "trials of train.py" in done.stderr
     report = json.loads(tfperf("report", "r", "--json", "-").stdout)
@@ -110,13 +110,13 @@ def test_mistakes_are_one_line(tfperf: Tfperf) -> None:
     assert "did you mean 'jit'" in tfperf.refuses("try", "train.py", "--with", "jti")
     assert "nothing to try" in tfperf.refuses("try", "train.py")
     assert "no such script" in tfperf.refuses("try", "tarin.py", "--with", "jit")
-    assert "--time" in tfperf.refuses("try", "train.py", "--with", "jit", "--time", "soon")
+    assert "--time-limit" in tfperf.refuses("try", "train.py", "--with", "jit", "--time-limit", "soon")
     assert "ValueError: as it is" in tfperf.refuses("try", "train.py", "--with", "jit")
-    assert "no such run" in tfperf.refuses("prove", "nothing")
+    assert "no such run" in tfperf.refuses("try", "nothing")
 
 
 def test_the_experiments_are_listed(tfperf: Tfperf) -> None:
-    done = tfperf("try", "--list")
+    done = tfperf("list", "experiments")
     assert done.returncode == 0
     assert "threads=INTRA,INTER" in done.stdout and "[no fix, a ceiling]" in done.stdout
 
@@ -203,7 +203,7 @@ def test_all_seams_of_fit_and_datasets_are_there(tfperf: Tfperf) -> None:
     ]
     texts += ["eager-switch", "threads=1,1", "metrics=off", "predict-as-call", "steps-per-execution=4", "onednn=off"]
     words = [word for text in texts for word in ("--with", text)]
-    done = tfperf("try", "--steps", "16", "--time", "1s", "--json", "-", *words, "train.py")
+    done = tfperf("try", "--together", "--steps", "16", "--time-limit", "1s", "--json", "-", *words, "train.py")
     (item,) = json.loads(done.stdout)["measured"]
     assert (item["verdict"], item["reason"]) == ("undecided", "one pair tells nothing of its spread"), item
 
@@ -245,9 +245,9 @@ def test_changes_of_a_loop_keep_its_results(tfperf: Tfperf) -> None:
     tfperf.script(LOOP)
     texts = ["batch-then-map:scale", "host-reads-late", "same-objects:train_step", "cache:batch", "pad-to=32"]
     words = [word for text in texts for word in ("--with", text)]
-    done = tfperf("try", "--steps", "16", "--time", "1s", "--json", "-", *words[:-4], "train.py")
+    done = tfperf("try", "--together", "--steps", "16", "--time-limit", "1s", "--json", "-", *words[:-4], "train.py")
     (item,) = json.loads(done.stdout)["measured"]
     assert (item["verdict"], item["results"]) == ("undecided", "same bits"), item
-    done = tfperf("try", "--steps", "16", "--time", "1s", "--json", "-", *words[-4:], "train.py")
+    done = tfperf("try", "--together", "--steps", "16", "--time-limit", "1s", "--json", "-", *words[-4:], "train.py")
     (item,) = json.loads(done.stdout)["measured"]
     assert (item["verdict"], item["reason"]) == ("undecided", "one pair tells nothing of its spread"), item

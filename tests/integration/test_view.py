@@ -1,4 +1,4 @@
-"""``tfperf view``: several runs by name, ports, bad input, a clean end."""
+"""``tfperf view --tensorboard``: several runs by name, ports, bad input, a clean end."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_port_is_the_one_asked_for_and_open_on_loopback_only(tfperf: Tfperf,
         listening = Path("/proc/net/tcp").read_text() + Path("/proc/net/tcp6").read_text()
         own = [line.split() for line in listening.splitlines() if f":{port:04X} " in line]
         assert {row[1].partition(":")[0] for row in own if row[3] == "0A"} == {"0100007F"}
-        said = tfperf.refuses("view", run, "--port", str(port))
+        said = tfperf.refuses("view", "--tensorboard", run, "--port", str(port))
         assert f"port {port} is in use" in said and "--port" in said
 
 
@@ -71,7 +71,7 @@ def test_sigterm_ends_it_and_its_server_and_leaves_no_folder(tfperf: Tfperf, run
     need_viewer()
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    process = tfperf.start("view", run, env={"TMPDIR": str(temporary)})
+    process = tfperf.start("view", "--tensorboard", run, env={"TMPDIR": str(temporary)})
     assert process.stdout is not None and "overview" in process.stdout.readline()
     server = _children(process.pid)
     assert len(server) == 1
@@ -84,7 +84,7 @@ def test_sigterm_ends_it_and_its_server_and_leaves_no_folder(tfperf: Tfperf, run
 
 def test_a_killed_view_leaves_no_server_behind(tfperf: Tfperf, run: Path) -> None:
     need_viewer()
-    process = tfperf.start("view", run)
+    process = tfperf.start("view", "--tensorboard", run)
     assert process.stdout is not None and "overview" in process.stdout.readline()
     server = _children(process.pid)[0]
     process.kill()
@@ -94,21 +94,21 @@ def test_a_killed_view_leaves_no_server_behind(tfperf: Tfperf, run: Path) -> Non
 
 
 def test_bad_input_is_one_line(tfperf: Tfperf, run: Path) -> None:
-    assert "no such run" in tfperf.refuses("view", "nowhere")
-    assert "--port" in tfperf.refuses("view", run, "--port", "70000")
+    assert "no such run" in tfperf.refuses("view", "--tensorboard", "nowhere")
+    assert "--port" in tfperf.refuses("view", "--tensorboard", run, "--port", "70000")
     no_trace = copy_of(run, tfperf.folder / "no-trace")
     shutil.rmtree(no_trace / "trace")
-    said = tfperf.refuses("view", no_trace)
+    said = tfperf.refuses("view", "--tensorboard", no_trace)
     assert "no-trace has no trace" in said and "--probes tfprof" in said
     empty = copy_of(run, tfperf.folder / "empty")
     trace_of(empty).write_bytes(b"")
-    assert "is empty" in tfperf.refuses("view", run, empty)
+    assert "is empty" in tfperf.refuses("view", "--tensorboard", run, empty)
     cut = copy_of(run, tfperf.folder / "cut")
     data = trace_of(cut).read_bytes()
     trace_of(cut).write_bytes(data[: len(data) // 2])
-    assert "is damaged" in tfperf.refuses("view", cut)
+    assert "is damaged" in tfperf.refuses("view", "--tensorboard", cut)
     trace_of(cut).write_bytes(b"\xff" * 1000)
-    assert "is damaged at byte 0" in tfperf.refuses("view", cut)
+    assert "is damaged at byte 0" in tfperf.refuses("view", "--tensorboard", cut)
 
 
 def test_a_tensorboard_that_fails_is_one_line(tfperf: Tfperf, run: Path) -> None:
@@ -116,10 +116,10 @@ def test_a_tensorboard_that_fails_is_one_line(tfperf: Tfperf, run: Path) -> None
     package = tfperf.script("", "broken/tensorboard/__init__.py").parent
     for source, word in (("import no_such_package", "tfperf doctor"), ("raise SystemExit(3)", "tfperf doctor")):
         (package / "program.py").write_text(source)
-        said = tfperf.refuses("view", run, env={"PYTHONPATH": str(package.parent)})
+        said = tfperf.refuses("view", "--tensorboard", run, env={"PYTHONPATH": str(package.parent)})
         assert "TensorBoard can't be started" in said and word in said
     (package / "program.py").write_text("raise ModuleNotFoundError(\"No module named 'pkg_resources'\")")
-    assert "setuptools<81" in tfperf.refuses("view", run, env={"PYTHONPATH": str(package.parent)})
+    assert "setuptools<81" in tfperf.refuses("view", "--tensorboard", run, env={"PYTHONPATH": str(package.parent)})
 
 
 def test_without_tensorboard_it_says_what_to_install(tfperf: Tfperf, run: Path) -> None:
@@ -134,7 +134,7 @@ def test_without_tensorboard_it_says_what_to_install(tfperf: Tfperf, run: Path) 
     for hidden, word in (("tensorboard", "TensorBoard: not installed"), ("xprof", "xprof")):
         names = {hidden, "tensorboard-plugin-profile"} if hidden == "xprof" else {hidden}
         done = subprocess.run(
-            [sys.executable, "-c", f"hidden = {names!r}\n{hide}", "view", str(run)],
+            [sys.executable, "-c", f"hidden = {names!r}\n{hide}", "view", "--tensorboard", str(run)],
             capture_output=True,
             text=True,
             cwd=tempfile.gettempdir(),
@@ -185,3 +185,11 @@ def test_a_large_trace_is_announced_with_what_it_costs(
     monkeypatch.setattr(command, "_LARGE_BYTES", 999)
     command._warn_of_size(tmp_path)
     assert "the trace of big has" in capsys.readouterr().err
+
+
+def test_the_page_of_a_run_is_written_and_its_address_printed(tfperf: Tfperf, run: Path) -> None:
+    shown = tfperf("view", run, "--no-browser")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout == f"{(run / 'report.html').as_uri()}\n"
+    assert (run / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert "--port is for --tensorboard" in tfperf.refuses("view", run, "--port", "80")

@@ -1,4 +1,4 @@
-"""What a user sees in a real browser: the pages of ``tfperf view`` for a fresh run."""
+"""What a user sees in a real browser: the pages of ``tfperf view --tensorboard`` for a fresh run."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def test_the_pages_show_the_runs_steps(browser: Browser, run: Path, tmp_path: Pa
 
 
 def _markers(tfperf: Tfperf, run: Path) -> dict[str, float]:
-    """Our step markers in the trace with their milliseconds, as ``tfperf trace`` reads them."""
-    assert tfperf("trace", run, "--out", "out.json.gz").returncode == 0
+    """Our step markers in the trace with their milliseconds, as ``tfperf export`` reads them."""
+    assert tfperf("export", run, "-o", "out.json.gz").returncode == 0
     with gzip.open(tfperf.folder / "out.json.gz") as file:
         events = json.load(file)["traceEvents"]
     found = [event for event in events if event["ph"] == "X" and event.get("args", {}).get("tfperf") == 1]

@@ -156,7 +156,7 @@ print(Worker.work.__name__)
 def test_steps_from_a_function_that_trains_nothing(tmp_path: Path, name: str, count: int) -> None:
     tfperf = Tfperf(tmp_path, warm=True)
     script = tfperf.script(STEPS_FROM, "infer.py")
-    done = tfperf("run", "--probes", "none", "--steps-from", name, "--out", "r", "--json", "r.json", script)
+    done = tfperf("run", "--probes", "none", "--steps-from", name, "--run-dir", "r", "--json", "r.json", script)
     assert (done.returncode, done.stdout) == (0, "work\n"), done.stderr[-2000:]
     steps = json.loads((tmp_path / "r.json").read_text())["steps"]
     # A function is looked for a hundred times a second: of one that is called right after its definition, the first

@@ -60,7 +60,7 @@ class Watched:
         self.run = tfperf.folder / "watched"
         tfperf.script(SCRIPT)
         process = tfperf.start(
-            "run", "--probes", "lines,retrace", "--out", "watched", "train.py", env={"TFPERF": "watch"}
+            "run", "--probes", "lines,retrace", "--run-dir", "watched", "train.py", env={"TFPERF": "watch"}
         )
         assert process.stdout is not None
         first = process.stdout.readline()
@@ -202,7 +202,7 @@ def test_findings_of_a_run_whose_steps_were_not_all_kept(
     """Steps that grow slower over the run's minutes; every n-th one, by the numbers that steps had in the run."""
     tfperf = Tfperf(tmp_path, warm=True)
     lines = tfperf.script(script).read_text().splitlines()
-    done = tfperf("run", "--watch-only", "--probes", "retrace", "--out", "r", "train.py", env=SMALL)
+    done = tfperf("run", "--long-run", "--probes", "retrace", "--run-dir", "r", "train.py", env=SMALL)
     assert done.returncode == 0, done.stderr
     report = _document(tfperf("report", "r", "--json", "-"))
     assert report["steps"]["count"] == steps
@@ -221,7 +221,7 @@ def test_a_signal_that_the_script_uses_is_the_scripts(tfperf: Tfperf) -> None:
         "while not had: time.sleep(0.05)\n"
         "print('had it', flush=True)\n"
     )
-    process = tfperf.start("run", "--watch-only", "--out", "used", "train.py")
+    process = tfperf.start("run", "--long-run", "--run-dir", "used", "train.py")
     assert process.stdout is not None and process.stdout.readline() == "ready\n"
     os.kill(process.pid, signal.SIGUSR2)
     out, _ = process.communicate(timeout=200)
@@ -233,10 +233,10 @@ def test_a_signal_that_the_script_uses_is_the_scripts(tfperf: Tfperf) -> None:
     ("words", "environment", "says"),
     [
         (("run", "train.py"), {"TFPERF": "wtach"}, "TFPERF=wtach: it takes watch, or nothing"),
-        (("run", "--watch-only", "train.py"), {"TFPERF_WATCH_PLAN": "block_s=x"}, "it takes block_s=SECONDS"),
-        (("run", "--watch-only", "train.py"), {"TFPERF_WATCH_PLAN": "blocks=1"}, "it takes block_s=SECONDS"),
-        (("run", "--watch-only", "--window", "lines=5:5", "train.py"), {}, "only when something changes"),
-        (("run", "--watch-only", "--live", "train.py"), {}, "--live does not draw a run that is watched"),
+        (("run", "--long-run", "train.py"), {"TFPERF_WATCH_PLAN": "block_s=x"}, "it takes block_s=SECONDS"),
+        (("run", "--long-run", "train.py"), {"TFPERF_WATCH_PLAN": "blocks=1"}, "it takes block_s=SECONDS"),
+        (("run", "--long-run", "--window", "lines=5:5", "train.py"), {}, "only when something changes"),
+        (("run", "--long-run", "--live", "train.py"), {}, "--live does not draw a run that is watched"),
         (("poke", "no-such-run"), {}, "no such run: no-such-run"),
     ],
 )
@@ -247,7 +247,7 @@ def test_mistakes_are_one_line(tfperf: Tfperf, words: tuple[str, ...], environme
 
 def test_a_run_that_is_not_watched_can_not_be_poked(tfperf: Tfperf) -> None:
     tfperf.script("")
-    assert tfperf("run", "--out", "plain", "train.py").returncode == 0
+    assert tfperf("run", "--run-dir", "plain", "train.py").returncode == 0
     assert "plain is not watched" in tfperf.refuses("poke", "plain")
     assert not (Path(tfperf.folder) / "plain/asked.json").exists()
 
@@ -293,7 +293,7 @@ def test_a_disk_that_is_full_for_a_while(tfperf: Tfperf) -> None:
         pytest.skip("needs the right to mount a file system")
     try:
         tfperf.script(FULL)
-        words = ("run", "--watch-only", "--probes", "retrace", "--out", "small/r", "train.py")
+        words = ("run", "--long-run", "--probes", "retrace", "--run-dir", "small/r", "train.py")
         done = tfperf(*words, env={"TFPERF_WATCH_PLAN": "block_s=0.2"})
         assert (done.returncode, done.stdout.split()[0]) == (0, "steps")
         report = _document(tfperf("report", "small/r", "--json", "-"))

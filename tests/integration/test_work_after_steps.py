@@ -45,7 +45,7 @@ print("refined")
 
 
 def test_the_second_phase_is_traced_and_priced(tfperf: Tfperf) -> None:
-    done = tfperf("run", "--out", "r", "--json", "r.json", tfperf.script(SCRIPT, "two_phases.py"))
+    done = tfperf("run", "--run-dir", "r", "--json", "r.json", tfperf.script(SCRIPT, "two_phases.py"))
     assert (done.returncode, done.stdout) == (0, "refined\n"), done.stderr
     report = json.loads((tfperf.folder / "r.json").read_text())
     assert report["steps"]["count"] == 400

@@ -44,7 +44,7 @@ for _ in range(25):
 )
 def test_how_workers_divide_the_data(tfperf: Tfperf, policy: str, shard: str, title: str | None) -> None:
     tfperf.script(TRAIN.replace("POLICY", policy).replace("SHARD", shard))
-    done = tfperf("launch", "-n", "2", "--out", "out", "--probes", "ops,input", "train.py")
+    done = tfperf("launch", "-n", "2", "--run-dir", "out", "--probes", "ops,input", "train.py")
     assert done.returncode == 0, done.stderr
     findings = json.loads(tfperf("report", "out/rank-0001", "--json", "-").stdout)["findings"]
     found = [each["title"] for each in findings if each["code"].startswith("DST")]

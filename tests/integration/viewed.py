@@ -31,13 +31,13 @@ def run(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
 def _record(folder: Path) -> None:
     tfperf = Tfperf(folder, warm=True)
     options = ["--stage", "graph", "--steps", "30", "--digits", "2000", "--batch-size", "16"]
-    done = tfperf("run", "--probes", "tfprof", "--window", "tfprof=5:6", "--out", "gan", EXAMPLE, *options)
+    done = tfperf("run", "--probes", "tfprof", "--window", "tfprof=5:6", "--run-dir", "gan", EXAMPLE, *options)
     assert done.returncode == 0, done.stderr
     assert list(folder.glob("gan/trace/plugins/profile/*/*.xplane.pb")), done.stderr
 
 
 class Viewed:
-    """What ``tfperf view`` printed: the addresses by run and page."""
+    """What ``tfperf view --tensorboard`` printed: the addresses by run and page."""
 
     def __init__(self, lines: list[str]) -> None:
         self.links: dict[tuple[str, str], str] = {}
@@ -66,7 +66,7 @@ def need_viewer() -> None:
 def viewing(tfperf: Tfperf, *arguments: str | Path, **options: Any) -> Iterator[Viewed]:
     """View runs, end it with Ctrl-C, and see that it ended cleanly."""
     need_viewer()
-    process = tfperf.start("view", *arguments, **options)
+    process = tfperf.start("view", "--tensorboard", *arguments, **options)
     lines = []
     try:
         assert process.stdout is not None

@@ -128,6 +128,6 @@ def test_a_commit_that_changes_nothing_is_not(repository: Path, turn: int) -> No
     """Undecided it may be, where the machine is too busy to tell."""
     (repository / "train.py").write_text(SCRIPT + "# a comment\n")
     commit(repository, "nothing")
-    status, checked = check(repository, "--base", "HEAD~1", "--time", "4m")
+    status, checked = check(repository, "--base", "HEAD~1", "--time-limit", "4m")
     assert status != 1, checked
     assert {each["outcome"] for each in checked["measures"] if each["name"] != "slowdown"} == {"pass"}

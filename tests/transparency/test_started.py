@@ -337,7 +337,7 @@ print(sys.argv)
         (
             "--probes",
             "nosuch",
-            "--out=/nonexistent/x",
+            "--run-dir=/nonexistent/x",
             "-m",
             "tfperfkit",
             "--",

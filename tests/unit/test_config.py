@@ -34,12 +34,12 @@ def test_the_nearest_pyproject_counts_and_its_paths_are_its_own(tmp_path: Path) 
     deep.mkdir(parents=True)
     (tmp_path / "pyproject.toml").write_text('[tool.tfperf]\njson = "top.json"\n')
     (tmp_path / "a" / "pyproject.toml").write_text(
-        '[tool.tfperf]\nprobes = ["x", "y"]\nout = "runs/one"\noutput = "/r.txt"\n'
+        '[tool.tfperf]\nprobes = ["x", "y"]\nrun-dir = "runs/one"\noutput = "/r.txt"\n'
     )
     settings = resolve(NOTHING, deep, {})
     assert settings["json"].value is None
     assert settings["probes"].value == "x,y"
-    assert settings["out"].value == str(tmp_path / "a" / "runs" / "one")
+    assert settings["run-dir"].value == str(tmp_path / "a" / "runs" / "one")
     assert settings["output"].value == "/r.txt"
 
 

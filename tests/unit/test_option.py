@@ -158,7 +158,7 @@ def test_somebody_elses_probe_is_asked_only_when_it_must_be(monkeypatch: pytest.
     monkeypatch.setattr(registry, "installed", lambda group: [*ours, theirs])
     Foreign.asked.clear()
     flags = {each.flag for each in registry.declared(lambda name: False)}
-    assert {"--lines", "--lines-in", "--autograph", "--ops-dump"} <= flags and not Foreign.asked
+    assert {"--lines", "--lines-in", "--ops-autograph", "--ops-dump"} <= flags and not Foreign.asked
     found = [each for each in registry.declared() if each.probe == "foreign"]
     assert [each.flag for each in found] == ["--foreign-min-share"]  # not the one that is no spelling of its own
     assert Foreign.asked

@@ -79,11 +79,11 @@ class Tools:
     ) -> str:
         """A change measured in pairs of runs: of a run (kept beside it), or of a script."""
         file, text = self._new("trials.json"), self._new("trials.txt")
-        common = ["--time", f"{seconds:g}s", "--json", str(file)]
+        common = ["--time-limit", f"{seconds:g}s", "--json", str(file)]
         if script:
             words = [*_TFPERF, "try", "--with", _name(what), *common, *_script(script, arguments)]
         else:
-            words = [*_TFPERF, "prove", _name(run), "--only", _name(what), *common]
+            words = [*_TFPERF, "try", _name(run), "--only", _name(what), *common]
         return await self._measured(words, folder, text, file, (0,), tell)
 
     async def compare(self, a: str, b: str, folder: str, tell: Tell) -> str:
@@ -97,7 +97,7 @@ class Tools:
     ) -> str:
         """A script against its budget, and against a base."""
         file, text = self._new("checked.json"), self._new("checked.txt")
-        words = [*_TFPERF, "check", "--json", str(file), "--time", f"{seconds:g}s"]
+        words = [*_TFPERF, "check", "--json", str(file), "--time-limit", f"{seconds:g}s"]
         words += [*(["--base", base] if base else []), *_script(script, arguments)]
         return await self._measured(words, folder, text, file, tuple(_CHECKED), tell)
 

@@ -235,7 +235,7 @@ def headline_of(folder: Path) -> str:
 
 
 def _measured(run: RunDirectory) -> tuple[Measured, ...]:
-    """What ``tfperf prove`` has left beside the run."""
+    """What ``tfperf try`` has left beside the run."""
     try:
         return msgspec.convert(run.read_json(PROOF), TrialReport).measured
     except msgspec.ValidationError:  # none, or damaged

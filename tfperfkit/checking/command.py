@@ -7,7 +7,7 @@ import shlex
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,23 +27,25 @@ from tfperfkit.errors import TfperfError, UsageError
 from tfperfkit.report.console import print_lines
 from tfperfkit.report.github import github
 from tfperfkit.report.json import encode_any
+from tfperfkit.report.output import report_file, write_document
 from tfperfkit.report.sarif import sarif
 from tfperfkit.report.terminal import terminal_of
 from tfperfkit.report.text import one_line
 
-_FORMATS = ("json", "markdown", "junit", "sarif", "github")
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
-def check(words: tuple[str, ...], options: Mapping[str, Any]) -> int:
-    """``words``: what is run, as after ``tfperf run``. Returns the exit status: 0 kept, 1 not kept, 3 undecided."""
+def check(words: tuple[str, ...], options: Mapping[str, Any], documents: Sequence[tuple[str, str]]) -> int:
+    """Check the script and write the result; return the exit status: 0 kept, 1 not kept, 3 undecided.
+
+    ``words`` is what is run, as after ``tfperf run``. ``documents`` holds each format with its file (``-``: stdout).
+    """
     begun = time.monotonic()
-    limit_s = seconds(str(options["time"]))
+    limit_s = seconds(str(options["time_limit"]))
     after = options["interrupt_after"]
     run_s = seconds(str(after), "interrupt-after") if after else None
-    files = {name: str(options[name]) for name in _FORMATS if options[name]}
-    for name, target in files.items():
-        _check_writable(name, target)
+    for _, target in documents:
+        _check_writable(target)
     cwd = Path.cwd()
     command = Command(words, cwd, run_s)
     if words[0] != "-m" and not Path(cwd, words[0]).exists():
@@ -54,12 +56,15 @@ def check(words: tuple[str, ...], options: Mapping[str, Any]) -> int:
         raise UsageError(f"{file} has no [tool.tfperf.budget] to check: write one, or compare with --base REVISION")
     commit = worktree.resolved(cwd, base) if base else ""
     with ended_by_signals(), tempfile.TemporaryDirectory(prefix="tfperf-check-") as scratch:
-        checked = _checked(command, budget, commit, Path(scratch), begun + limit_s, options["out"])
-    _write(checked, files, str(project(cwd)))
-    out = sys.stderr if "-" in files.values() else sys.stdout
-    screen = msgspec.structs.replace(terminal_of(out), folder=str(cwd))
-    print_lines(lines_of(checked, screen), out, screen)
-    out.flush()
+        checked = _checked(command, budget, commit, Path(scratch), begun + limit_s, options["run_dir"])
+    texts: list[str | None] = [file for form, file in documents if form == "text" and file != "-"]
+    others = [document for document in documents if document[0] != "text"]
+    _write(checked, others, str(project(cwd)))
+    for text in texts or [None]:
+        with report_file(text, sys.stderr if "-" in [file for _, file in others] else sys.stdout) as out:
+            screen = msgspec.structs.replace(terminal_of(out), folder=str(cwd))
+            print_lines(lines_of(checked, screen), out, screen)
+            out.flush()
     return EXIT_STATUS[checked.outcome]
 
 
@@ -147,7 +152,7 @@ def _folder(command: Command, out: str | None) -> Path:
     try:
         base.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise TfperfError(f"can't write {base.parent}: {error.strerror}; give a folder with --out") from error
+        raise TfperfError(f"can't write {base.parent}: {error.strerror}; give a folder with --run-dir") from error
     folder, number = base, 1
     while folder.exists():
         number += 1
@@ -159,7 +164,7 @@ def _handle(folder: Path) -> str:
     return folder.name if folder.parent == runs_folder() else shlex.quote(str(folder))
 
 
-def seconds(text: str, option: str = "time") -> float:
+def seconds(text: str, option: str = "time-limit") -> float:
     """``90``, ``90s``, ``5m``, ``1h``, as given to an option; raises UsageError."""
     number, unit = (text[:-1], text[-1]) if text[-1:] in _UNITS else (text, "s")
     try:
@@ -171,15 +176,15 @@ def seconds(text: str, option: str = "time") -> float:
     return value
 
 
-def _check_writable(name: str, file: str) -> None:
+def _check_writable(file: str) -> None:
     if file == "-":
         return
     path = Path(file)
     if path.is_dir() or not path.absolute().parent.is_dir():
-        raise UsageError(f"--{name}: can't write {file}: {'it is a folder' if path.is_dir() else 'no such folder'}")
+        raise UsageError(f"can't write {file}: {'it is a folder' if path.is_dir() else 'no such folder'}")
 
 
-def _write(checked: Checked, files: Mapping[str, str], root: str) -> None:
+def _write(checked: Checked, documents: Sequence[tuple[str, str]], root: str) -> None:
     made: dict[str, Callable[[], bytes]] = {
         "json": lambda: encode_any(checked),
         "markdown": lambda: markdown(checked, root).encode("utf-8", "backslashreplace"),
@@ -187,17 +192,8 @@ def _write(checked: Checked, files: Mapping[str, str], root: str) -> None:
         "sarif": lambda: sarif(annotated(checked), root),
         "github": lambda: github(annotated(checked), root).encode("utf-8", "backslashreplace"),
     }
-    for name, file in files.items():
-        document = made[name]()
-        if file == "-":
-            sys.stdout.flush()
-            sys.stdout.buffer.write(document)
-            sys.stdout.flush()
-            continue
-        try:
-            Path(file).write_bytes(document)
-        except OSError as error:
-            raise UsageError(f"can't write {file}: {error.strerror}") from error
+    for name, file in documents:
+        write_document(made[name](), file)
 
 
 def _tell(text: str, mark: str = "tfperf: ") -> None:

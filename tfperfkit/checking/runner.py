@@ -57,7 +57,7 @@ class Ran(msgspec.Struct, frozen=True):
 def run(command: Command, folder: Path, *, light: bool) -> Ran:
     """Run it once; its output goes to a file beside ``folder``. ``light``: steps alone, no probes."""
     output = folder.with_name(folder.name + ".txt")
-    words = [sys.executable, "-m", "tfperfkit", "run", "--out", str(folder), "--output", os.devnull]
+    words = [sys.executable, "-m", "tfperfkit", "run", "--run-dir", str(folder), "--output", os.devnull]
     words += ["--probes", "none"] if light else []
     interrupted = False
     with output.open("wb") as file:

@@ -1,4 +1,4 @@
-"""What stands on the command line: a module for each command, found by itself, with its ``COMMAND``.
+"""The command line: a module for each command, found by itself, with its ``COMMAND``.
 
 Only click is imported here; what a command needs, it imports when it runs (``tfperf --help`` takes 0.1 s).
 """
@@ -11,10 +11,9 @@ from collections.abc import Iterator
 
 import click
 
-EPILOG = """\b
-Exit status: the script's own for run (128 + N if signal N killed it); 2 for a mistake in our command line,
-configuration or input."""
 HELP = {"help_option_names": ["-h", "--help"]}
+#: What RUN means, in the help of each command that takes one.
+RUN = "RUN is a folder, a run's name, or last. [default: last]"
 
 
 def commands() -> Iterator[click.Command]:

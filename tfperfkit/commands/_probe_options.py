@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tfperfkit.commands._help import Command
+
 if TYPE_CHECKING:
     from tfperfkit.option import Declared
 
@@ -20,7 +22,7 @@ _DECLARED = "tfperfkit.probe_options"
 _OF_RECORDING = "tfperfkit.probe_options.of_recording"
 
 
-class ProbeOptionsCommand(click.Command):
+class ProbeOptionsCommand(Command):
     """A command that takes the probes' options beside its own, and shows them under each probe's name."""
 
     #: Those alone that analysing reads.
@@ -54,7 +56,7 @@ class ProbeOptionsCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if _DECLARED not in ctx.meta:
-            self.look(ctx, None if {"-h", "--help"} & set(args) else args)
+            self.look(ctx, None if {"-h", "--help", "--help-all"} & set(args) else args)
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -64,17 +66,15 @@ class ProbeOptionsCommand(click.Command):
             text = f"{other.flag} is for tfperf run: it changes what the probe {other.probe} records"
             raise click.UsageError(text, ctx) from None
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def option_groups(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
         groups: dict[str, list[tuple[str, str]]] = {"Options": []}
         probes = {_key(index): each.probe for index, each in enumerate(_declared(ctx))}
         for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            if record is not None and not isinstance(param, click.Argument):  # the line of usage names these
+            record = self.record(ctx, param)
+            if record is not None:
                 probe = probes.get(param.name or "")
                 groups.setdefault(f"Options of the probe {probe}" if probe else "Options", []).append(record)
-        for title, records in groups.items():
-            with formatter.section(title):
-                formatter.write_dl(records)
+        return groups
 
 
 class ReportOptionsCommand(ProbeOptionsCommand):

@@ -12,24 +12,19 @@ from tfperfkit.report.output import report_file, write_document
 
 
 def show_ranks(folder: Path, wanted: Wanted) -> None:
-    """Print the report, or write it in the formats that are wanted. Raises UsageError for a format that only the report
-    of one rank has."""
+    """Print the report, or write it in the formats that are wanted. Raises UsageError for what only the report of one
+    rank has."""
     from tfperfkit.ranks.command import Shown
 
-    form = FORMS[wanted.form] if wanted.form else None
-    if (form is not None and not form.of_ranks) or wanted.track or wanted.probes:
-        option = (form.option if form is not None else "") or f"--format {wanted.form}"
-        option = "--track" if wanted.track else "--show" if wanted.probes else option
-        raise UsageError(f"{option} is for the report of one rank: name it, as in {folder / 'rank-0000'}")
+    refused = [f"--format {form}" for form, _ in wanted.documents if form in FORMS and not FORMS[form].of_ranks]
+    refused += ["--track"] * bool(wanted.track) + ["--show"] * bool(wanted.probes)
+    if refused:
+        raise UsageError(f"{refused[0]} is for the report of one rank: name it, as in {folder / 'rank-0000'}")
     shown = Shown(folder)
-    documents = {"json": shown.json, "html": shown.html}
-    for path, name in ((wanted.json, "json"), (wanted.html, "html")):
-        if path:
-            write_document(documents[name](), path)
-    if wanted.writes_to_stdout():
-        return
-    if wanted.form:
-        write_document(documents[wanted.form](), wanted.output or "-")
-        return
-    with report_file(wanted.output, sys.stdout) as file:
-        shown.text(file)
+    written = {"json": shown.json, "html": shown.html}
+    for form, target in wanted.documents:
+        if form != "text":
+            write_document(written[form](), target)
+    for text in wanted.texts():
+        with report_file(text, sys.stdout) as file:
+            shown.text(file)

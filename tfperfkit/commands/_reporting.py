@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -22,28 +23,35 @@ if TYPE_CHECKING:
 
 
 class Wanted(NamedTuple):
-    """The output that the user asked for: files, or ``-`` for stdout.
+    """The output that the user asked for.
 
-    ``probes`` names the probes whose tables are shown in full, with commas, or ``all``. ``form`` is the format of what
-    goes to ``output`` or stdout; None is text.
+    ``documents`` holds each format (``text`` is one) with its file, or ``-`` for stdout. ``probes`` names the probes
+    whose tables are shown in full, with commas, or ``all``. ``full`` asks for everything, ``quiet`` for the verdict.
     """
 
-    json: str | None = None
-    html: str | None = None
-    output: str | None = None
+    documents: tuple[tuple[str, str], ...] = ()
     probes: str | None = None
-    form: str | None = None
     track: str | None = None
+    full: bool = False
+    quiet: bool = False
 
-    def writes_to_stdout(self) -> bool:
-        """Return whether a document goes to stdout, so that no text may."""
-        return "-" in (self.json, self.html)
+    def texts(self) -> list[str | None]:
+        """Return the files to which the text goes; None is stdout."""
+        return [None if file == "-" else file for form, file in self.documents if form == "text"]
 
 
 def report_after_run(
-    folder: Path, json: Path | None, html: Path | None, file: TextIO | None, ended: Exit, track: Sequence[Destination]
+    folder: Path,
+    json: Path | None,
+    html: Path | None,
+    file: TextIO | None,
+    ended: Exit,
+    track: Sequence[Destination],
+    *,
+    verbose: bool = False,
 ) -> None:
-    """Report on a script that has just ended. Every failure becomes one line that says where the data is."""
+    """Report on a script that has just ended. Every failure becomes one line that says where the data is; with
+    ``verbose`` a traceback precedes the line of a fault of tfperf."""
     if file is None and json is None and html is None and not track:
         return
     try:
@@ -67,6 +75,8 @@ def report_after_run(
     except (TfperfError, OSError) as error:
         print_notice(f"{error}; the run's data: {folder}")
     except Exception as error:
+        if verbose:
+            traceback.print_exc()
         print_notice(
             f"the report failed, which is a fault of tfperf ({type(error).__name__}: {error}); the run's data: {folder}"
         )
@@ -90,7 +100,7 @@ def show_report(name: str, wanted: Wanted, declared: Sequence[Declared], given: 
         from tfperfkit.tracking.destinations import destinations
 
         track = destinations(wanted.track)
-    drawn = bool(wanted.html or track) or wanted.form in ("html", "agents")
+    drawn = bool(track) or any(form in ("html", "agents") for form, _ in wanted.documents)
     folder = find_run(name)
     show_all = bool(wanted.probes) and shown is None
     report, evidence = study(folder, options, shown, show_all=show_all, pictures=drawn)
@@ -99,16 +109,12 @@ def show_report(name: str, wanted: Wanted, declared: Sequence[Declared], given: 
     report = _with_patches(report, evidence)
     if track:
         _send_to_trackers(report, folder, track)
-    for path, form in ((wanted.json, "json"), (wanted.html, "html")):
-        if path:
-            _write_form(report, form, path)
-    if wanted.writes_to_stdout():
-        return
-    if wanted.form:
-        _write_form(report, wanted.form, wanted.output or "-")
-        return
-    with report_file(wanted.output, sys.stdout) as file:
-        print_report(report, file)
+    for form, target in wanted.documents:
+        if form != "text":
+            _write_form(report, form, target)
+    for text in wanted.texts():
+        with report_file(text, sys.stdout) as file:
+            print_report(report, file)
 
 
 def _keep_for_later(folder: Path, report: Report, evidence: Any) -> None:

@@ -9,28 +9,32 @@ import click
 from click.shell_completion import CompletionItem
 
 from tfperfkit.commands._completing import files
+from tfperfkit.commands._help import Command
 
 
-class ScriptCommand(click.Command):
-    """Splits our arguments from the script's before click sees them; they are the context's ``obj``."""
+class ScriptCommand(Command):
+    """A command that splits tfperf options from script arguments before click sees them. The parts are the context's
+    ``obj``."""
 
-    #: As messages call it.
+    #: The name of the command in messages.
     spelled: ClassVar[str]
+    #: What stands for SCRIPT if nothing is given.
+    target: ClassVar[str] = ""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        from tfperfkit.launch.arguments import split
+        from tfperfkit.launch.arguments import HELP, split
 
         if ctx.resilient_parsing:  # a shell asks what could come next
             self.look(ctx, None)
             return super().parse_args(ctx, [])
-        if not args:
+        if not args and not self.target:
             raise click.exceptions.NoArgsIsHelpError(ctx)
         self.look(ctx, args)
-        options = {name: not getattr(param, "is_flag", False) for param in self.get_params(ctx) for name in param.opts}
-        parts = split(args, options, self.spelled)
+        options = {name: _takes_value(param) for param in self.get_params(ctx) for name in param.opts}
+        parts = split(args, options, self.spelled, self.target)
         if parts is None:
             self.look(ctx, None)
-            return super().parse_args(ctx, ["--help"])
+            return super().parse_args(ctx, [next(word for word in args if word in HELP)])
         ctx.obj = parts
         return super().parse_args(ctx, list(parts.ours))
 
@@ -40,3 +44,8 @@ class ScriptCommand(click.Command):
 
     def look(self, ctx: click.Context, words: Sequence[str] | None) -> None:
         """What the line says before it is split; None: for the help of everything."""
+
+
+def _takes_value(param: click.Parameter) -> bool:
+    """Return whether the next word is the option's value. An optional value is written ``--option=value``."""
+    return not (getattr(param, "is_flag", False) or isinstance(getattr(param, "flag_value", None), str))

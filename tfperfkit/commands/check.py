@@ -1,4 +1,4 @@
-"""``tfperf check``: a script against its budget."""
+"""``tfperf check``: checks a script against its performance budget."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import Any
 
 import click
 
+from tfperfkit.checking import FORMATS
 from tfperfkit.commands import HELP
+from tfperfkit.commands._common_options import documents, json_file, noise, paired, run_dir
 from tfperfkit.commands._splitting import ScriptCommand
 
 
@@ -19,36 +21,39 @@ def _check(**options: Any) -> int:
 
     parts = click.get_current_context().obj
     words = (*(["-m"] if parts.is_module else []), parts.target, *parts.script_arguments)
-    return check(words, options)
+    json = [("json", options["json_file"])] if options["json_file"] else []
+    return check(words, options, [*json, *paired(options["formats"], options["outputs"])])
 
 
 COMMAND = _Check(
     "check",
     callback=_check,
     params=[
-        click.Option(["--base"], metavar="REVISION", help="Measure step time against this revision, in turn."),
-        click.Option(["--time"], metavar="TIME", default="10m", help="No new pair after 90s, 5m ...; three at least."),
+        click.Option(["--base"], metavar="REVISION", help="Compare step time with this git revision."),
+        click.Option(
+            ["--time-limit"],
+            metavar="TIME",
+            default="10m",
+            help="Time limit for base comparisons, e.g. 90s, 5m (at least three pairs always run). [default: 10m]",
+        ),
         click.Option(
             ["--interrupt-after"],
             metavar="TIME",
-            help="Interrupt each run, as Ctrl-C does, after 90s, 5m ...: for a script that no argument shortens.",
+            help="Interrupt each run after this time, e.g. 90s, as Ctrl-C does.",
         ),
-        click.Option(["--out"], metavar="DIR", help="Folder of the checked run."),
-        *(
-            click.Option([f"--{name}"], metavar="FILE", help=f"Write {words}; - for stdout.")
-            for name, words in (
-                ("json", "the outcome as JSON"),
-                ("markdown", "Markdown for a pull request"),
-                ("junit", "JUnit XML"),
-                ("sarif", "SARIF 2.1.0"),
-                ("github", "annotations for a GitHub workflow"),
-            )
-        ),
+        run_dir("Record the checked run in DIR."),
+        json_file("the result"),
+        *documents(FORMATS),
+        *noise(),
     ],
-    options_metavar="[OPTIONS] SCRIPT [ARGUMENTS OF THE SCRIPT]",
-    short_help="Check a script against its budget, and against a base.",
-    help="""Check a script against the budget in pyproject.toml, and its step time against a base.
-
-    Exit status: 0 the budget is kept, 1 it is not, 3 undecided, 2 a mistake in our part or pyproject.toml.""",
+    options_metavar="[OPTIONS] SCRIPT [SCRIPT ARGUMENTS]",
+    short_help="Check a script against its performance budget (CI).",
+    help="""Check a script against the budget in pyproject.toml, and its step time against a base revision.""",
+    examples=(
+        "tfperf check train.py --steps 300",
+        "tfperf check --base main train.py --steps 300",
+        "tfperf check --format junit -o junit.xml --format github train.py",
+    ),
+    status="0: within budget; 1: over budget; 3: undecided; 2: usage, configuration or input error.",
     context_settings=HELP,
 )

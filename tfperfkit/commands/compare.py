@@ -1,22 +1,33 @@
-"""``tfperf compare``: what changed between runs."""
+"""``tfperf compare``: compares runs."""
 
 from __future__ import annotations
 
 import click
 
 from tfperfkit.commands import HELP
+from tfperfkit.commands._common_options import color, json_file
+from tfperfkit.commands._help import Command
 
 
-@click.command(context_settings=HELP, short_help="Tell what changed between runs, by how much, and why.")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN_A RUN_B...")
-@click.option("--json", "json_file", metavar="FILE", help="Write the comparison as JSON; - for stdout.")
-def compare(runs: tuple[str, ...], json_file: str | None) -> None:
-    """Tell what changed between runs: set-up, step time and whether that is more than chance, and why.
-
-    The others are compared with the first. RUN: a folder, a run's name, last, or a JSON report."""
+def _compare(runs: tuple[str, ...], json_file: str | None) -> None:
     from tfperfkit.comparing.command import compare_runs
 
-    compare_runs(runs, json_file)
+    compare_runs(runs if len(runs) > 1 else (*runs, "last"), json_file)
 
 
-COMMAND = compare
+COMMAND = Command(
+    "compare",
+    callback=_compare,
+    params=[
+        click.Argument(["runs"], nargs=-1, required=True, metavar="RUN [RUN...]"),
+        json_file("the comparison"),
+        color(),
+    ],
+    short_help="Compare two runs.",
+    help="""Compare runs: what changed in set-up, step time and findings, and whether the difference is significant.
+
+    The first RUN is the baseline. RUN is a folder, a run's name, last, or a JSON report. One RUN is compared with
+    last.""",
+    examples=("tfperf compare before after", "tfperf compare train-1128-2030"),
+    context_settings=HELP,
+)

@@ -1,18 +1,22 @@
-"""``tfperf doctor``: this environment."""
+"""``tfperf doctor``: checks this environment."""
 
 from __future__ import annotations
 
-import click
-
 from tfperfkit.commands import HELP
+from tfperfkit.commands._help import Command
 
 
-@click.command(context_settings=HELP)
-def doctor() -> int:
-    """Check this environment: what was found and what to do. Exit status 1 if something is broken."""
+def _doctor() -> int:
     from tfperfkit.doctor.command import doctor as examine
 
     return examine()
 
 
-COMMAND = doctor
+COMMAND = Command(
+    "doctor",
+    callback=_doctor,
+    short_help="Check this environment.",
+    help="Check this environment: what tfperf found, and what to do about it.",
+    status="0: everything works; 1: something is broken.",
+    context_settings=HELP,
+)

@@ -1,33 +1,30 @@
-"""``tfperf explain``: a code, a probe, a word."""
+"""``tfperf explain``: explains a rule, a probe or a term."""
 
 from __future__ import annotations
 
 import click
 
 from tfperfkit.commands import HELP
+from tfperfkit.commands._common_options import color
+from tfperfkit.commands._help import Command
 
 
-@click.command(context_settings=HELP)
-@click.argument("topic", nargs=-1)
-@click.option("--list", "list_all", is_flag=True, help="List all that can be explained.")
-@click.option("--full", is_flag=True, help="Add how a finding is detected and its gain estimated.")
-@click.pass_context
-def explain(context: click.Context, topic: tuple[str, ...], list_all: bool, full: bool) -> None:
-    """Explain a finding's code, a probe, or a word of the report.
-
-    \b
-    tfperf explain BAT001
-    tfperf explain "clean steps"
-    """
+def _explain(topic: tuple[str, ...], full: bool) -> None:
     from tfperfkit.explain.command import explain as show_pages
-    from tfperfkit.explain.command import list_topics
 
-    if list_all:
-        list_topics()
-    elif topic:
-        show_pages(topic, full=full)
-    else:
-        raise click.exceptions.NoArgsIsHelpError(context)
+    show_pages(topic, full=full)
 
 
-COMMAND = explain
+COMMAND = Command(
+    "explain",
+    callback=_explain,
+    params=[
+        click.Argument(["topic"], nargs=-1, required=True, metavar="TOPIC"),
+        click.Option(["--full"], is_flag=True, help="Add how a finding is detected and how its gain is estimated."),
+        color(),
+    ],
+    short_help="Explain a rule, a probe or a term.",
+    help="Explain a rule, a probe or a term of the report. tfperf list rules|probes|terms lists them.",
+    examples=("tfperf explain BAT001", 'tfperf explain "clean steps"'),
+    context_settings=HELP,
+)

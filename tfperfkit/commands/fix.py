@@ -1,23 +1,41 @@
-"""``tfperf fix``: findings as patches."""
+"""``tfperf fix``: shows findings as patches."""
 
 from __future__ import annotations
 
+import re
+
 import click
 
-from tfperfkit.commands import HELP
+from tfperfkit.commands import HELP, RUN
+from tfperfkit.commands._common_options import color
+from tfperfkit.commands._help import Command
+
+_ID = re.compile(r"[A-Z]{3,}\d{3}(-\d+)?")
 
 
-@click.command(context_settings=HELP, short_help="Show findings as patches of the source; --apply writes them.")
-@click.argument("run")
-@click.argument("identity", required=False, metavar="[ID]")
-@click.option("--apply", "write", is_flag=True, help="Write the patches into the files.")
-def fix(run: str, identity: str | None, write: bool) -> None:
-    """Show what the findings of a run have changed in the source, as patches. RUN: a folder, a run's name, or last.
-
-    ID: of one finding, such as INP003. Needs LibCST: pip install 'tfperfkit[fix]'."""
+def _fix(run: str, identity: str | None, write: bool) -> None:
     from tfperfkit.fixing.command import fix_run
 
+    if identity is None and _ID.fullmatch(run):
+        run, identity = "last", run
     fix_run(run, identity, write)
 
 
-COMMAND = fix
+COMMAND = Command(
+    "fix",
+    callback=_fix,
+    params=[
+        click.Argument(["run"], default="last", metavar="[RUN]"),
+        click.Argument(["identity"], required=False, metavar="[ID]"),
+        click.Option(["--apply", "write"], is_flag=True, help="Write the patches to the files."),
+        color(),
+    ],
+    short_help="Show suggested patches; --apply writes them.",
+    help=f"""Show suggested source patches for a run's findings. Nothing is written without --apply.
+
+    {RUN} ID is one finding, such as INP003.
+
+    Needs LibCST: pip install 'tfperfkit[fix]'.""",
+    examples=("tfperf fix", "tfperf fix INP003 --apply"),
+    context_settings=HELP,
+)

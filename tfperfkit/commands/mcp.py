@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import click
-
 from tfperfkit.commands import HELP
+from tfperfkit.commands._help import Command
 
 
-@click.command("mcp", context_settings=HELP, short_help="Serve coding agents on stdin and stdout (MCP).")
-def serve_agents() -> None:
-    """Serve coding agents: run, findings, explain, try, compare, check (Model Context Protocol on stdin and stdout)."""
+def _serve_agents() -> None:
     from tfperfkit.agents.command import serve
 
     serve()
 
 
-COMMAND = serve_agents
+COMMAND = Command(
+    "mcp",
+    callback=_serve_agents,
+    short_help="Serve coding agents on stdin and stdout (MCP).",
+    help="""Serve coding agents: run, findings, explain, try, compare, check.
+
+    The protocol is the Model Context Protocol on stdin and stdout. Needs its SDK: pip install 'tfperfkit[agents]'.""",
+    context_settings=HELP,
+)

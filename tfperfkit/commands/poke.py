@@ -1,26 +1,38 @@
-"""``tfperf poke``: a window of a run that is watched, or a trace of one that offers it, now."""
+"""``tfperf poke``: measures a run that is still training."""
 
 from __future__ import annotations
 
 import click
 
-from tfperfkit.commands import HELP
+from tfperfkit.commands import HELP, RUN
+from tfperfkit.commands._help import Command
 
 
-@click.command(context_settings=HELP, short_help="Look into a run now: a window, or a trace.")
-@click.option(
-    "--seconds", type=click.FloatRange(0.01, 60), default=1.0, help="Length of a trace (--on-demand). Default: 1."
-)
-@click.argument("run")
-def poke(run: str, seconds: float) -> None:
-    """Look into a run now. RUN: a folder, a run's name, or last.
-
-    Of one that is watched (tfperf run --watch-only) a window is opened. Of one with --on-demand a trace is taken, of
-    all ranks if there are several.
-    """
+def _poke(run: str, seconds: float) -> None:
     from tfperfkit.watching.command import poke as ask
 
     ask(run, seconds)
 
 
-COMMAND = poke
+COMMAND = Command(
+    "poke",
+    callback=_poke,
+    params=[
+        click.Argument(["run"], default="last", metavar="[RUN]"),
+        click.Option(
+            ["--seconds"],
+            type=click.FloatRange(0.01, 60),
+            default=1.0,
+            metavar="S",
+            help="Length of the trace, at most 60 s. [default: 1]",
+        ),
+    ],
+    short_help="Measure a run that is still training.",
+    help=f"""Measure a run that is still training.
+
+    In a tfperf run --long-run it opens a profiling window. In one with --profiler-service it records a trace of all
+    ranks.
+
+    {RUN}""",
+    context_settings=HELP,
+)

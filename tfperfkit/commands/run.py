@@ -1,53 +1,62 @@
-"""``tfperf run``: a script is run and its report shown."""
+"""``tfperf run``: runs a script and shows its report."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from tfperfkit.commands import EPILOG, HELP
+from tfperfkit.commands import HELP
+from tfperfkit.commands._common_options import full, noise, run_dir
 from tfperfkit.commands._probe_options import ProbeOptionsCommand, probe_options
 from tfperfkit.commands._splitting import ScriptCommand
 
 _OPTIONS: list[click.Parameter] = [
+    click.Option(["--html"], metavar="FILE", help="Also write the report as an HTML file."),
+    click.Option(["--json"], metavar="FILE", help="Also write the report as JSON."),
+    click.Option(["-o", "--output"], metavar="FILE", help="Write the report to FILE instead of stderr."),
+    run_dir("Record the run in DIR."),
+    full(),
+    click.Option(["--live"], is_flag=True, help="Show progress below the script's output."),
+    click.Option(["--steps-from"], metavar="FUNCTION", help="Count each call of FUNCTION as one training step."),
+    click.Option(["--require-gpu"], is_flag=True, help="Exit with status 2 before the first step if there is no GPU."),
     click.Option(
         ["--probes"],
         metavar="NAMES",
-        help="Probes with commas, or all, default, none. Default: all that tfperf brings.",
+        help="Measure with these probes (comma-separated), all, or none; see tfperf list probes. "
+        "[default: the built-in probes]",
     ),
-    click.Option(
-        ["--out"], metavar="DIR", help="Folder of this run. Default: a new one below the user's state folder."
-    ),
-    click.Option(["--json"], metavar="FILE", help="Write the report as JSON too."),
-    click.Option(["--html"], metavar="FILE", help="Write the report as one HTML file, with pictures, too."),
-    click.Option(
-        ["--track"],
-        metavar="NAMES",
-        help="Send the report to trackers, with commas: mlflow, wandb, tensorboard=DIR, prometheus=DIR, opentelemetry.",
-    ),
-    click.Option(["--output"], metavar="FILE", help="Write our header and report to a file, not to stderr."),
-    click.Option(["--show"], metavar="NAMES", help="Probes whose tables the report shows in full, or all."),
-    click.Option(["--steps-from"], metavar="FUNCTION", help="One call of this function is one training step."),
+    click.Option(["--show"], metavar="NAMES", help="Show the full tables of these probes (comma-separated), or all."),
     click.Option(
         ["--window"],
         metavar="PROBE=START:COUNT",
         multiple=True,
-        help="Give a probe these steps; PROBE=all: the whole run; none: no window; auto: where tfperf would put it.",
+        help="Measure a probe during these steps. PROBE=all: the whole run; PROBE=none: never; PROBE=auto: tfperf "
+        "chooses. [default: auto]",
     ),
-    click.Option(["--children"], is_flag=True, help="Record processes that the script starts, too: workers, pools."),
-    click.Option(["--live"], is_flag=True, help="Draw steps, time, retraces and windows below the script's output."),
-    click.Option(["--require-gpu"], is_flag=True, help="Exit with status 2 before the first step if there is no GPU."),
+    click.Option(["--children"], is_flag=True, help="Also record processes that the script starts."),
     click.Option(
-        ["--watch-only"], is_flag=True, help="For runs of days: no windows until something changes, bounded files."
+        ["--long-run"], is_flag=True, help="For runs of days: measure only when something changes; files stay small."
     ),
     click.Option(
-        ["--on-demand"], is_flag=True, help="Start TensorFlow's profiler service, for tfperf poke on this machine."
+        ["--profiler-service"],
+        metavar="[=localhost|any]",
+        is_flag=False,
+        flag_value="localhost",
+        help="Start TensorFlow's profiler service, so that tfperf poke can record a trace. With =any it is reachable "
+        "from other machines, without authentication.",
     ),
-    click.Option(["--on-demand-network"], is_flag=True, help="The same, for other machines too: whoever reaches it."),
-    click.Option(["--prove"], is_flag=True, help="Then measure what the findings gain, as tfperf prove does."),
+    click.Option(["--try", "try_after"], is_flag=True, help="After the run, measure its findings (tfperf try last)."),
+    click.Option(
+        ["--track"],
+        metavar="NAMES",
+        help="Send the report to trackers (comma-separated): mlflow, wandb, tensorboard=DIR, prometheus=DIR, "
+        "opentelemetry.",
+    ),
+    *noise(),
 ]
 
 
@@ -63,31 +72,36 @@ def _run(**options: Any) -> None:
     context = click.get_current_context()
     declared, given = probe_options(context, options)
     afterwards = None
-    if options["prove"]:
-        from tfperfkit.trials.command import prove_after_run
+    if options["try_after"]:
+        from tfperfkit.trials.command import try_after_run
 
-        afterwards = prove_after_run
+        afterwards = try_after_run
     live: Callable[[Path], Any] | None = None
     if options["live"]:
         from tfperfkit.live.view import view
 
         live = view
-    raise SystemExit(run(context.obj, options, declared, given, report_after_run, afterwards, live))
+    report = partial(report_after_run, verbose=options["verbose"])
+    raise SystemExit(run(context.obj, options, declared, given, report, afterwards, live))
 
 
 COMMAND = _Run(
     "run",
     callback=_run,
     params=_OPTIONS,
-    options_metavar="[OPTIONS]",
-    help="""Run a training script and report what makes it slow.
+    options_metavar="[OPTIONS] SCRIPT [SCRIPT ARGUMENTS]",
+    usages=("[OPTIONS] -m MODULE [MODULE ARGUMENTS]",),
+    short_help="Run a script and report what makes it slow.",
+    help="""Run a script and report what makes it slow.
 
-    \b
-    tfperf run [OPTIONS] SCRIPT [ARGUMENTS OF THE SCRIPT]
-    tfperf run [OPTIONS] -m MODULE [ARGUMENTS OF THE MODULE]
-
-    Our options may also stand directly after SCRIPT; from the first argument that is not ours, or from -- on,
-    everything is the script's.""",
+    tfperf options go before SCRIPT or directly after it. Everything from the first unrecognised argument (or after --)
+    is passed to the script. One-letter options, --quiet, --verbose and --color go before SCRIPT only.""",
+    brief=("html", "json", "output", "run_dir", "full", "live", "steps_from", "require_gpu"),
+    examples=(
+        "tfperf run train.py",
+        "tfperf run train.py --html report.html --epochs 2",
+        "tfperf run --full -m package.train",
+    ),
+    status="the script's own (128 + N if signal N killed it); 2: usage, configuration or input error.",
     context_settings=HELP,
-    epilog=EPILOG,
 )

@@ -1,27 +1,20 @@
-"""``tfperf try``: what a change gains."""
+"""``tfperf try``: measures what a change gains."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from tfperfkit.commands import HELP
+from tfperfkit.commands._common_options import json_file, noise
 from tfperfkit.commands._splitting import ScriptCommand
-from tfperfkit.commands._trial_options import COMMON, time_for_all
-from tfperfkit.trials import TRY_TIME
+from tfperfkit.trials import FINDINGS_TIME, SCRIPT_TIME
 
 
 class _Try(ScriptCommand):
     spelled = "try"
-
-    def look(self, ctx: click.Context, words: Sequence[str] | None) -> None:
-        if words == ["--list"]:
-            from tfperfkit.trials.command import list_experiments
-
-            list_experiments()
-            ctx.exit()
+    target = "last"
 
 
 def _try(**options: Any) -> int:
@@ -38,33 +31,54 @@ COMMAND = _Try(
             ["--with", "changes"],
             metavar="EXPERIMENT",
             multiple=True,
-            help="A change to try: jit, threads=2,1, env:NAME=VALUE ... Several are tried together.",
+            help="Try this change on SCRIPT: jit, threads=2,1, env:NAME=VALUE ... May be repeated.",
         ),
-        click.Option(["--each"], is_flag=True, help="Try each --with by itself."),
+        click.Option(["--together"], is_flag=True, help="Try all --with changes at once. [default: one by one]"),
         click.Option(
-            ["--all", "everything"], is_flag=True, help="Try what this script allows, then the best together."
+            ["--all", "everything"], is_flag=True, help="Try everything that SCRIPT allows, then the best together."
         ),
         click.Option(
             ["--vary"],
             metavar="OPTION",
             multiple=True,
-            help="An option of the script, with values to try: '--batch-size {32,128}'.",
+            help="Try values of a script option: --vary '--batch-size {32,128}'.",
         ),
-        click.Option(["--whole"], is_flag=True, help="Time the script's whole run, not its training steps."),
-        click.Option(["--steps"], type=click.IntRange(6, 1_000_000), help="Steps of a trial. Default: by time."),
-        click.Option(["--steps-from"], metavar="FUNCTION", help="One call of this function is one training step."),
-        click.Option(["--list", "listing"], is_flag=True, help="List the experiments."),
-        time_for_all(TRY_TIME),
-        *COMMON,
+        click.Option(
+            ["--only"], metavar="WHAT", help="Measure one finding of RUN (INP002, INP002-2) or experiment (jit)."
+        ),
+        click.Option(
+            ["--time-limit"],
+            metavar="TIME",
+            help=f"Time for all trials, e.g. 90s, 3m. [default: {FINDINGS_TIME} for RUN, {SCRIPT_TIME} for SCRIPT]",
+        ),
+        json_file("the measurements"),
+        click.Option(["--no-sandbox"], is_flag=True, help="Run in the script's own folder; the files it writes stay."),
+        click.Option(["--whole-run"], is_flag=True, help="Time the whole run of SCRIPT instead of its steps."),
+        click.Option(
+            ["--steps"],
+            type=click.IntRange(6, 1_000_000),
+            metavar="N",
+            help="Steps per trial, at least 6. [default: as many as take 4 s]",
+        ),
+        click.Option(["--steps-from"], metavar="FUNCTION", help="Count each call of FUNCTION as one training step."),
+        click.Option(["--seed"], type=int, metavar="N", help="Random seed for the trial order. [default: random]"),
+        *noise(),
     ],
-    options_metavar="[OPTIONS]",
-    short_help="Measure what a change gains, without an edit.",
-    help="""Measure what a change gains: the script as it is and changed, in turn.
+    options_metavar="[OPTIONS] [RUN]",
+    usages=("[OPTIONS] SCRIPT [SCRIPT ARGUMENTS]",),
+    short_help="Measure what a change gains, without editing the script.",
+    help="""Measure what a change gains, without editing the script.
 
-    \b
-    tfperf try [OPTIONS] SCRIPT [ARGUMENTS OF THE SCRIPT]
-    tfperf try train.py --with jit --each --with batch=x4
-
-    The script is not edited, and runs on a view of its folder, so that its files stay as they are.""",
+    With RUN (a folder, a run's name, or last [default]) tfperf measures the run's findings. With SCRIPT it measures the
+    changes that you name. The script runs several times, unchanged and changed in turn, in a copy-on-write view of its
+    folder.""",
+    brief=("changes", "together", "everything", "vary", "only", "time_limit", "json_file", "no_sandbox"),
+    examples=(
+        "tfperf try",
+        "tfperf try last --only INP002",
+        "tfperf try train.py --with jit --with batch=x4 -- --epochs 2",
+        "tfperf list experiments",
+    ),
+    status="0, whatever the result; 130 after Ctrl-C; 2 if the script cannot be run.",
     context_settings=HELP,
 )

@@ -43,7 +43,7 @@ def check_folder(folder: Path) -> Check:
             file.write(bytes(8192))
             file.flush()
     except OSError as error:
-        advice = "give folders with --out, or another place with TFPERF_RUNS"
+        advice = "give folders with --run-dir, or another place with TFPERF_RUNS"
         return Check("runs folder", "broken", f"{folder}: {error.strerror or error}", advice)
     return Check("runs folder", "ok", str(folder))
 

@@ -19,7 +19,7 @@ def check_tensorboard(version_of: Versions = installed) -> list[Check]:
 
 
 def why_not() -> str | None:
-    """Why ``tfperf view`` can't work here and what to install; None when it should."""
+    """Why ``tfperf view --tensorboard`` can't work here and what to install; None when it should."""
     for check in check_tensorboard():
         if check.status in ("missing", "broken"):
             return f"{check.name}: {check.found}; {check.advice}"
@@ -34,7 +34,7 @@ def profile_plugin() -> metadata.EntryPoint | None:
 def _board(version_of: Versions) -> Check:
     version = version_of("tensorboard")
     if version is None:
-        return Check("TensorBoard", "missing", "not installed", f"tfperf view needs it: {_INSTALL}")
+        return Check("TensorBoard", "missing", "not installed", f"tfperf view --tensorboard needs it: {_INSTALL}")
     if numbers(version) < (2, 16):
         return Check("TensorBoard", "broken", f"{version}, too old", _INSTALL)
     if numbers(version) < (2, 21) and not _has_pkg_resources():

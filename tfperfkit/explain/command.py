@@ -28,11 +28,15 @@ def explain(words: Sequence[str], *, full: bool = False) -> None:
     show("\n\n".join(text.strip() for text in _texts(topic, full=full)), sys.stdout)
 
 
-def list_topics() -> None:
-    """Print what can be explained, a line each."""
-    lines = ["# Findings", *(f"    {code}  {pages.title(page)}" for code, page in pages.findings().items())]
-    lines += ["", "# A whole report", f"    {pages.REPORT_NAMES[0]}"]
-    lines += ["", "# Probes", *(f"    {name}" for name in pages.probes())]
+def list_rules() -> None:
+    """Print the code and the title of each finding's page."""
+    for code, page in pages.findings().items():
+        print(f"{code}  {pages.title(page)}")
+
+
+def list_terms() -> None:
+    """Print the terms that can be explained, by section."""
+    lines = ["# A whole report", f"    {pages.REPORT_NAMES[0]}"]
     section = ""
     for entry in _entries():
         if entry.section != section:
@@ -95,14 +99,12 @@ def _texts(topic: str, *, full: bool) -> Iterator[str]:
 
 def _unknown(topic: str) -> str:
     if pages.is_code(topic.upper()) and not difflib.get_close_matches(topic.upper(), pages.findings(), 1, 0.8):
-        return f"no page for {topic.upper()}: the package that reports it ships none (tfperf explain --list)"
+        return f"no page for {topic.upper()}: the package that reports it ships none (tfperf list rules)"
     names = {glossary.plain(name): name for entry in _entries() for name in entry.names}
     names |= {name.lower(): name for name in (*pages.findings(), *pages.probes(), *pages.REPORT_NAMES)}
     near = difflib.get_close_matches(glossary.plain(topic)[:100], names, _NEAREST, 0.5)
     nearest = (
-        f"nearest: {', '.join(names[key] for key in near)} (tfperf explain --list)"
-        if near
-        else "see tfperf explain --list"
+        f"nearest: {', '.join(names[key] for key in near)} (tfperf list rules)" if near else "see tfperf list rules"
     )
     return f"nothing is called {topic[:100]!r}; {nearest}"
 

@@ -1,4 +1,4 @@
-"""``tfperf trace RUN``: one timeline of everything, and the Python samples for speedscope."""
+"""``tfperf export RUN``: one timeline of everything, or the Python samples for speedscope."""
 
 from __future__ import annotations
 
@@ -28,15 +28,30 @@ from tfperfkit.version import __version__
 MAX_SLICES = 500_000
 #: Seconds before a progress line is shown, and between its changes.
 _PATIENCE_S, _REFRESH_S = 0.5, 0.2
-_TRACE, _SPEEDSCOPE = ".trace.json.gz", ".speedscope.json"
+#: How names of files end, by viewer.
+_ENDINGS = {"perfetto": ".trace.json.gz", "speedscope": ".speedscope.json"}
 
 
-def export(name: str, out: str | None) -> None:
-    """Write both files and say what is in them; raises RunDirectoryError or UsageError."""
+def export(name: str, viewer: str, out: str | None) -> None:
+    """Write the file for ``perfetto`` or ``speedscope`` and print what is in it. Raises RunDirectoryError or
+    UsageError."""
     run = open_run(find_run(name))
-    target = Path(out) if out else Path(run.directory.path.resolve().name + _TRACE)
+    target = Path(out) if out else Path(run.directory.path.resolve().name + _ENDINGS[viewer])
     if target.exists() and not target.is_file():
-        raise UsageError(f"{target} is a {'folder' if target.is_dir() else 'device'}: name a file with --out")
+        raise UsageError(f"{target} is a {'folder' if target.is_dir() else 'device'}: name a file with -o")
+    (_write_samples if viewer == "speedscope" else _write_timeline)(run, target)
+
+
+def _write_samples(run: StoredRun, target: Path) -> None:
+    stacks = sampled.read(run.directory.records("session/samples.jsonl"))
+    if not stacks.taken:
+        raise UsageError(f"the run {run.directory.path.name} has no Python samples")
+    with _replacing(target) as file:
+        file.write(msgspec.json.encode(sampled.speedscope(stacks, _title(run), __version__, run.manifest.started_ns)))
+    _say(f"samples   {target} ({_size(target)}, {plural(stacks.taken, 'sample')}): for https://www.speedscope.app")
+
+
+def _write_timeline(run: StoredRun, target: Path) -> None:
     progress = _Progress()
     timelines, notes = _timelines(run, progress)
     started = run.manifest.started_ns
@@ -58,11 +73,6 @@ def export(name: str, out: str | None) -> None:
                 trace.add(item)
     progress.end()
     _say(f"timeline  {target} ({_size(target)}, {trace.count} events): for https://ui.perfetto.dev or chrome://tracing")
-    if stacks.taken:
-        other = _beside(target)
-        with _replacing(other) as file:
-            file.write(msgspec.json.encode(sampled.speedscope(stacks, _title(run), __version__, started)))
-        _say(f"samples   {other} ({_size(other)}, {plural(stacks.taken, 'sample')}): for https://www.speedscope.app")
     for note in notes:
         _say(f"note      {note}")
 
@@ -98,19 +108,10 @@ def _replacing(target: Path) -> Iterator[BinaryIO]:
                 yield file
             os.replace(temporary, target)
         except OSError as error:
-            raise UsageError(f"can't write {target}: {error.strerror or error}; name another with --out") from error
+            raise UsageError(f"can't write {target}: {error.strerror or error}; name another with -o") from error
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
-
-
-def _beside(target: Path) -> Path:
-    name = target.name
-    for ending in (_TRACE, ".json.gz", ".gz", ".json"):
-        if name.endswith(ending) and name != ending:
-            name = name[: -len(ending)]
-            break
-    return target.with_name(name + _SPEEDSCOPE)
 
 
 def _title(run: StoredRun) -> str:

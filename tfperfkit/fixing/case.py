@@ -64,7 +64,7 @@ class Case:
 class Fixer:
     """``does``: in a few words what it changes; ``note``: what to know before it is applied, "" for nothing.
 
-    ``keeps``: as an experiment says it. ``tried``: whether ``tfperf prove`` measures the patch itself; not where an
+    ``keeps``: as an experiment says it. ``tried``: whether ``tfperf try`` measures the patch itself; not where an
     experiment finds the number that it writes.
     """
 

@@ -73,10 +73,10 @@ def gain(finding: Finding) -> str:
     low, high = measured.interval or (math.nan, math.nan)
     times = numbers.speedup(measured.speedup)
     if not math.isfinite(low + high):  # of one pair: it says nothing of how far another would be from it
-        return visible(f"{predicted}; {times} in one pair of tfperf prove ({measured.experiment}), which is no proof")
+        return visible(f"{predicted}; {times} in one pair of tfperf try ({measured.experiment}), which is no proof")
     none = ", no difference shown" if measured.verdict == "no difference" else ""
     interval = f"95 %: {numbers.speedup(low)} to {numbers.speedup(high)}{none}"
-    return visible(f"measured {times} by tfperf prove ({measured.experiment}, {interval})")
+    return visible(f"measured {times} by tfperf try ({measured.experiment}, {interval})")
 
 
 def _predicted(finding: Finding) -> str:

@@ -129,7 +129,7 @@ class ProfilerSession:
             raise Unavailable(f"this TensorFlow has no profiler that we know ({error})") from error
         if getattr(profiler_v2, "_profiler", None) is not None or _enabled(trace):
             _remember("a profiler session of the script was running")
-            raise Busy("the script runs the TF Profiler itself; its trace is left alone (tfperf read shows it)")
+            raise Busy("the script runs the TF Profiler itself; its trace is left alone (tfperf report shows it)")
         began = now_ns()
         try:
             session = self._muted(lambda: _started(_pywrap_profiler, self.logdir, self.python))

@@ -13,7 +13,9 @@ import msgspec
 
 from tfperfkit.errors import UsageError
 
-_HELP = ("-h", "--help")
+HELP = ("-h", "--help", "--help-all")
+#: Scripts have these too, so they are options of tfperf only before the script; so is every one-letter option.
+_BEFORE_ONLY = ("--quiet", "--verbose", "--color")
 
 
 class Split(msgspec.Struct, frozen=True):
@@ -26,10 +28,12 @@ class Split(msgspec.Struct, frozen=True):
     taken: tuple[str, ...]
 
 
-def split(arguments: Sequence[str], options: Mapping[str, bool], command: str = "run") -> Split | None:
+def split(
+    arguments: Sequence[str], options: Mapping[str, bool], command: str = "run", default: str = ""
+) -> Split | None:
     """Take apart the arguments of ``tfperf run``, or of another ``command`` that runs a script.
 
-    ``options`` maps each of our options to whether it takes a value.
+    ``options`` maps each of our options to whether it takes a value. ``default`` stands for a missing script.
 
     None when our help is asked for, before any script (after it, the script's own is).
     Raises UsageError for an unknown option before the script and for a missing script.
@@ -46,7 +50,7 @@ def split(arguments: Sequence[str], options: Mapping[str, bool], command: str = 
             target, is_module = rest.pop(0), True
         elif word.startswith("-m") and "=" not in word:
             target, is_module = word[2:], True  # -mpackage, as Python takes it too
-        elif word in _HELP:
+        elif word in HELP:
             return None
         elif word == "--":
             if not rest:
@@ -56,8 +60,9 @@ def split(arguments: Sequence[str], options: Mapping[str, bool], command: str = 
             ours += _take(word, rest, options, command)
         else:
             target = word
-    if target is None:
-        raise UsageError(f"no script given: tfperf {command} [options] SCRIPT [arguments of the script]")
+    target = target or default
+    if not target:
+        raise UsageError(f"no script given: tfperf {command} [OPTIONS] SCRIPT [SCRIPT ARGUMENTS]")
     taken: list[str] = []
     while rest:
         if rest[0] == "--":
@@ -65,7 +70,7 @@ def split(arguments: Sequence[str], options: Mapping[str, bool], command: str = 
             break
         word = rest[0]
         name = word.partition("=")[0]
-        if name not in options or word in _HELP:
+        if name not in options or word in HELP or name in _BEFORE_ONLY or not name.startswith("--"):
             break
         if word == name and options[name] and len(rest) == 1:
             shown = f"-m {target}" if is_module else target

@@ -15,7 +15,7 @@ from tfperfkit.report.text import one_line
 from tfperfkit.version import __version__
 
 #: Our options that scripts often have too.
-_COMMON = ("--out", "--output", "--json", "--window")
+_COMMON = ("--output", "--json", "--window")
 
 
 def print_header(

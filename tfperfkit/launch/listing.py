@@ -1,4 +1,4 @@
-"""``tfperf probes``: what is installed, what it costs, where it comes from."""
+"""``tfperf list probes``: what is installed, what it costs, where it comes from."""
 
 from __future__ import annotations
 

@@ -29,11 +29,11 @@ def launch(count: int, words: Sequence[str], folder: Path, out: str) -> int:
     The first failing ends the others, as does Ctrl-C or SIGTERM. Raises UsageError before anything is started.
     """
     if holds_parts(folder):
-        raise UsageError(f"{folder} already holds a run: give another --out, or remove that folder first")
+        raise UsageError(f"{folder} already holds a run: give another --run-dir, or remove that folder first")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"can't write {folder}: {error.strerror or error}; give another one with --out") from error
+        raise UsageError(f"can't write {folder}: {error.strerror or error}; give another one with --run-dir") from error
     addresses = [f"{_HOST}:{port}" for port in _free_ports(count)]
     workers: list[subprocess.Popen[bytes]] = []
     previous = signal.signal(signal.SIGTERM, _raise)
@@ -43,7 +43,7 @@ def launch(count: int, words: Sequence[str], folder: Path, out: str) -> int:
             environment = {**os.environ, "TF_CONFIG": json.dumps(config)}
             environment["no_grpc_proxy"] = _without_proxy(os.environ)
             environment["TFPERF_OUTPUT"] = str(folder / f"rank-{index:04}.txt")
-            environment["TFPERF_OUT"] = out
+            environment["TFPERF_RUN_DIR"] = out
             command = [sys.executable, "-m", "tfperfkit", "run", *words]
             workers.append(subprocess.Popen(command, env=environment))
         return _wait(workers)

@@ -26,6 +26,7 @@ from tfperfkit.option import Declared
 from tfperfkit.recording.schedule import parse_window
 from tfperfkit.records.history import WatchPlan
 from tfperfkit.records.rank import rank_of
+from tfperfkit.records.service import OnDemand
 from tfperfkit.report.output import check_writable, print_notice, report_file
 from tfperfkit.report.paths import short_path
 from tfperfkit.storage.addresses import Store, is_address
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
     #: Reports on a script that has ended. Arguments: the run directory, the files for JSON and HTML, the open file for
     #: the text, how the script ended, and the trackers.
     ReportAfterRun = Callable[[Path, Path | None, Path | None, TextIO | None, Exit, Sequence[Destination]], None]
+
+
+#: Who may ask for a trace, by the value of ``--profiler-service``.
+_SERVICES: Mapping[str, OnDemand | None] = {"": None, "localhost": "loopback", "any": "network"}
 
 
 def run(
@@ -87,6 +92,9 @@ def run(
         if value:
             check_writable(value, _origin(settings[name]))
     track = _trackers(settings["track"])
+    profiler_service = options["profiler_service"] or ""
+    if profiler_service not in _SERVICES:
+        raise UsageError(f"--profiler-service={profiler_service}: it takes localhost or any")
     source = target.source(parts)
     manifest = Manifest(
         tfperfkit_run=1,
@@ -109,11 +117,11 @@ def run(
         watch=_watch_plan(os.environ) if watched else None,
         rank=rank_of(os.environ),
         children=bool(options["children"]),
-        on_demand="network" if options["on_demand_network"] else "loopback" if options["on_demand"] else None,
+        on_demand=_SERVICES[profiler_service],
     )
     family = manifest.user_roots if manifest.children else None
     try:
-        out, part = settings["out"].value, manifest.rank.folder if manifest.rank is not None else ""
+        out, part = settings["run-dir"].value, manifest.rank.folder if manifest.rank is not None else ""
         store = Store(out) if out and is_address(out) else None
         if store is not None:
             store.check(part)
@@ -124,15 +132,16 @@ def run(
         directory = RunDirectory.create(folder, manifest)
         room = supervisor.keep_room(directory)
     except RunDirectoryError as error:
-        raise RunDirectoryError(f"{error}{_origin(settings['out'])}") from None
+        raise RunDirectoryError(f"{error}{_origin(settings['run-dir'])}") from None
     json, html = (cwd / str(value) if (value := settings[form].value) else None for form in ("json", "html"))
     with report_file(settings["output"].value, sys.stderr) as file:
         reason = supervisor.unprofiled_reason()
-        print_header(file, parts, names, folder, reason, source, left_out)
+        if not options["quiet"]:
+            print_header(file, parts, names, folder, reason, source, left_out)
         if reason:
             supervisor.explain(directory, names, reason)
         elif manifest.on_demand and manifest.rank is not None:
-            print_notice("--on-demand: TensorFlow may crash when a trace of ranks that train together ends")
+            print_notice("--profiler-service: TensorFlow may crash when a trace of ranks that train together ends")
         monitor = Monitor(folder, manifest.watch) if manifest.watch is not None and not reason else None
         beside = live(folder) if live is not None and not reason else None
         if monitor is not None:  # a run that is watched is not drawn
@@ -162,11 +171,11 @@ def run(
 
 
 def is_watched(options: Mapping[str, Any], environ: Mapping[str, str]) -> bool:
-    """Whether ``--watch-only`` was given, or ``TFPERF=watch``. Raises UsageError for another value of that."""
+    """Whether ``--long-run`` was given, or ``TFPERF=watch``. Raises UsageError for another value of that."""
     mode = environ.get("TFPERF", "")
     if mode not in ("", "watch"):
         raise UsageError(f"TFPERF={mode!s:.40}: it takes watch, or nothing")
-    return bool(options.get("watch_only")) or mode == "watch"
+    return bool(options.get("long_run")) or mode == "watch"
 
 
 def _watch_plan(environ: Mapping[str, str]) -> WatchPlan:
@@ -239,11 +248,13 @@ def _new_folder(name: str) -> Path:
             return folder
         except FileExistsError:
             if not folder.is_dir():
-                raise RunDirectoryError(f"can't write {folder.parent}: something else is there; use --out") from None
+                raise RunDirectoryError(
+                    f"can't write {folder.parent}: something else is there; use --run-dir"
+                ) from None
             number += 1
         except OSError as error:
             raise RunDirectoryError(
-                f"can't write the runs folder {folder.parent}: {error.strerror}; give a folder with --out"
+                f"can't write the runs folder {folder.parent}: {error.strerror}; give a folder with --run-dir"
             ) from error
 
 

@@ -141,7 +141,7 @@ def keep_room(run: RunDirectory) -> Room:
     try:
         return Room(run.path, SMALL)
     except OSError as error:
-        (run.path / "run.json").unlink(missing_ok=True)  # nothing was run: the same --out must do again
+        (run.path / "run.json").unlink(missing_ok=True)  # nothing was run: the same --run-dir must do again
         raise RunDirectoryError(f"can't write the run directory {run.path}: {error.strerror}") from error
 
 

@@ -1,4 +1,4 @@
-"""What a trace that somebody else recorded holds: the records of the JSON of ``tfperf read``, which rules ask for too.
+"""What a trace of another profiler holds: the records of the JSON of ``tfperf report TRACE``, which rules ask for too.
 
 Times are in ms unless the name says otherwise.
 """

@@ -1,1 +1,1 @@
-"""``tfperf read``: what a trace that somebody else recorded can tell."""
+"""``tfperf report``: what a trace that somebody else recorded can tell."""

@@ -1,4 +1,4 @@
-"""``tfperf read PATH``."""
+"""``tfperf report TRACE``: a trace that another profiler recorded."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from tfperfkit.config import find_run, is_run
 from tfperfkit.offers.recorded_trace import TraceReport
 from tfperfkit.reading import horovod, sources
 from tfperfkit.reading.analyse import read as read_trace
@@ -15,6 +16,14 @@ from tfperfkit.storage.addresses import is_address
 #: From this size on a user sees that it goes on.
 _LARGE_BYTES = 100_000_000
 _EACH_BYTES = 20_000_000
+
+
+def is_trace(name: str) -> bool:
+    """Return whether ``tfperf report NAME`` is about a trace, not about a run. Raises what ``find_run`` raises."""
+    if is_address(name):
+        return sources.is_trace_at_address(name)
+    path = find_run(name)
+    return path.is_file() or (path.is_dir() and not is_run(path) and sources.holds_trace(path))
 
 
 def read(path: str, json_file: str | None, everything: bool) -> None:

@@ -45,10 +45,28 @@ def find(path: Path) -> Source:
     return Source(kind=kind, files=(path,), run=path.name)
 
 
+def holds_trace(folder: Path) -> bool:
+    """Return whether there is a trace in the folder or below it. Raises UsageError if the folder is too large to
+    look."""
+    return bool(_runs(folder))
+
+
+def is_trace_at_address(address: str) -> bool:
+    """Return whether a trace is at the address, not a run of tfperf. Fetches either. Raises UsageError or
+    RunDirectoryError."""
+    folder = fetched(address, _of_run_or_trace)
+    return not any(folder.rglob("run.json"))
+
+
+def _of_run_or_trace(names: Sequence[str]) -> Sequence[str]:
+    is_run = any(name.rpartition("/")[2] == "run.json" for name in names)
+    return names if is_run else _of_last_run(names)
+
+
 def at_address(address: str) -> Path:
-    """A copy of the trace at an address in a store: of a log directory the files of the run whose name comes last, for
-    TensorFlow and JAX name runs by the time. Raises UsageError or RunDirectoryError."""
-    folder = fetched(address, _of_last_run)
+    """Return a copy of the trace at an address: in a log directory, the files of the run whose name comes last, since
+    TensorFlow and JAX name runs by time. Raises UsageError or RunDirectoryError."""
+    folder = fetched(address, _of_run_or_trace)
     inside = list(folder.iterdir())
     return inside[0] if len(inside) == 1 and inside[0].is_file() else folder
 

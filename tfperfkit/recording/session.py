@@ -156,7 +156,7 @@ class Session:
             if spec is not None and not getattr(spec, "_initializing", False):
                 self.keras_imported(package)  # else it is just importing TensorFlow, and tells us when it is done
         self._safely("files", self._opens.install)
-        self._safely("--on-demand", lambda: offer_traces(self.run, self.manifest.on_demand))
+        self._safely("--profiler-service", lambda: offer_traces(self.run, self.manifest.on_demand))
         if self.manifest.steps_from is not None:
             self._search_named()
         self._probing.choose()

@@ -1,4 +1,4 @@
-"""``service.json``: where a run's process can be asked for a trace, as ``tfperf run --on-demand`` offers it."""
+"""``service.json``: where a run's process can be asked for a trace, as ``tfperf run --profiler-service`` offers it."""
 
 from __future__ import annotations
 

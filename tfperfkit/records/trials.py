@@ -122,7 +122,7 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrialReport(msgspec.Struct, frozen=True, kw_only=True):
-    """All that ``tfperf try`` or ``tfperf prove`` measured. ``ended``: why it ended where it did; "" when complete."""
+    """All that ``tfperf try`` measured. ``ended``: why it ended where it did; "" when complete."""
 
     schema: int
     argv: tuple[str, ...]

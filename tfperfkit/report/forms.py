@@ -14,12 +14,11 @@ Examples = Callable[[str], tuple[tuple[str, str], ...]]
 class Form:
     """One report format.
 
-    ``write`` gets the report and the examples of the pages. ``option`` is the flag that selects the format, if that is
-    not ``--format NAME``. ``of_ranks`` says whether the report of all ranks has this format too.
+    ``write`` gets the report and the examples of the pages. ``of_ranks`` says whether the report of all ranks has this
+    format too.
     """
 
     write: Callable[[Any, Examples | None], bytes]
-    option: str = ""
     of_ranks: bool = False
 
 
@@ -63,7 +62,7 @@ FORMS: Mapping[str, Form] = {
     "html": Form(_write_html, of_ranks=True),
     "markdown": Form(_write_markdown),
     "sarif": Form(_write_sarif),
-    "agents": Form(_write_for_agents, option="--for-agents"),
+    "agents": Form(_write_for_agents),
 }
 #: The values that ``--format`` takes.
-CHOICES = ("text", *(name for name, form in FORMS.items() if not form.option))
+CHOICES = ("text", *FORMS)

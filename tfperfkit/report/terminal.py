@@ -86,7 +86,17 @@ def _width(file: TextIO, tty: bool, env: Mapping[str, str]) -> int:
     return DEFAULT_WIDTH
 
 
+def choose_color(when: str) -> None:
+    """Let all later output use colour ``always``, ``never``, or as the terminal and the environment say (``auto``)."""
+    _chosen_color[:] = [when]
+
+
+_chosen_color = ["auto"]
+
+
 def _color(tty: bool, env: Mapping[str, str]) -> bool:
+    if _chosen_color[0] != "auto":
+        return _chosen_color[0] == "always"
     if env.get("NO_COLOR"):
         return False
     force = env.get("FORCE_COLOR", "").strip().lower()

@@ -46,7 +46,7 @@ def show(word: str, key: str, rows_max: int, json_file: str | None) -> None:
     _print(Table(title="", columns=tuple(map(Column, columns, units)), rows=rows))  # type: ignore[arg-type]
     hidden = len(found) - len(rows)
     if hidden > 0:
-        print(f"and {hidden:,} more: tfperf runs --max 0")
+        print(f"and {hidden:,} more: tfperf runs --limit 0")
 
 
 def prune(older: str | None, larger: str | None, yes: bool) -> int:

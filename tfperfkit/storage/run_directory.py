@@ -12,7 +12,7 @@ Layout (schema 1)::
     RUN/probes/NAME/        each probe's own folder
     RUN/trace/              profiler traces in TensorBoard's layout
     RUN/summary.json, tables.json, patches.json, rank.json, proof.json
-                            what a report, or ``tfperf prove``, has left for the next one; a run needs none of them
+                            what a report, or ``tfperf try``, has left for the next one; a run needs none of them
     RUN/children/           with --children: a part for each process that the script started, see ``records.children``
     RUN/details/, blocks/, windows/, minutes.jsonl, changes.jsonl, asked.json, answer.json
                             of watch mode only, see ``records.history``
@@ -154,11 +154,11 @@ class RunDirectory:
             if not (path / "run.json").exists():
                 raise RunDirectoryError(f"can't write the run directory {path}: something else is there") from error
             raise RunDirectoryError(
-                f"{path} already holds a run: give another --out, or remove that folder first"
+                f"{path} already holds a run: give another --run-dir, or remove that folder first"
             ) from error
         except OSError as error:
             raise RunDirectoryError(
-                f"can't write the run directory {path}: {error.strerror or error}; give another one with --out"
+                f"can't write the run directory {path}: {error.strerror or error}; give another one with --run-dir"
             ) from error
         return run
 

@@ -1,4 +1,4 @@
-"""``tfperf try`` and ``tfperf prove``: what they run, how a signal ends them, and the list of experiments."""
+"""``tfperf try``: what it runs, how a signal ends it, and the list of experiments."""
 
 from __future__ import annotations
 
@@ -17,82 +17,120 @@ from typing import Any, TextIO
 
 import msgspec
 
-from tfperfkit.config import find_run
+from tfperfkit.config import find_run, is_run
 from tfperfkit.errors import TfperfError, UsageError
 from tfperfkit.launch import target
 from tfperfkit.launch.arguments import Split
 from tfperfkit.records.trials import TrialReport
-from tfperfkit.trials import PROVE_TIME
+from tfperfkit.trials import FINDINGS_TIME, SCRIPT_TIME
 from tfperfkit.trials.choice import Choice, varied
-from tfperfkit.trials.prove import prove_run
+from tfperfkit.trials.findings import try_findings
 from tfperfkit.trials.session import Wishes, run_trials, terminal, working_folder
 
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|)")
 _SECONDS = {"s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
 
 
+#: The options that only a script, or only a run, has.
+_OF_SCRIPT = {
+    "--with": "changes",
+    "--together": "together",
+    "--all": "everything",
+    "--vary": "vary",
+    "--whole-run": "whole_run",
+    "--steps": "steps",
+    "--steps-from": "steps_from",
+}
+_OF_RUN = {"--only": "only"}
+
+
 def try_changes(parts: Split, options: dict[str, Any]) -> int:
-    """Returns the exit status; raises UsageError."""
+    """Measure the findings of the run, or the changes of the script, that ``parts.target`` names.
+
+    Returns the exit status. Raises UsageError or RunDirectoryError.
+    """
+    folder = None if parts.is_module else _run_of(parts.target)
+    refused, other = (_OF_RUN, "RUN") if folder is None else (_OF_SCRIPT, "SCRIPT")
+    for option, name in refused.items():
+        if options[name]:
+            raise UsageError(
+                f"{option} is for {other}, and {parts.target} is a {'script' if folder is None else 'run'}"
+            )
+    _check_json(options["json_file"])
+    if folder is None:
+        return _try_script(parts, options)
+    if parts.script_arguments:
+        raise UsageError(f"unexpected argument {parts.script_arguments[0]!r:.80} after the run {parts.target}")
+    return _try_findings(folder, options)
+
+
+def _run_of(name: str) -> Path | None:
+    """Return the folder of the run that ``name`` means; None if it is a script."""
+    if Path(name).is_file() or name.endswith(".py"):
+        return None
+    folder = find_run(name)
+    return None if folder.is_dir() and not is_run(folder) else folder
+
+
+def _try_script(parts: Split, options: dict[str, Any]) -> int:
     choice = Choice()
     target.check(parts)
     changes = [choice.typed(text) for text in options["changes"]]
     variants = []
     if changes:
-        groups = [[change] for change in changes] if options["each"] else [changes]
+        groups = [changes] if options["together"] else [[change] for change in changes]
         variants += [choice.variant(group) for group in groups]
     for text in options["vary"]:
         variants += varied(text, parts.script_arguments)
     if not variants and not options["everything"]:
-        raise UsageError("nothing to try: name changes --with, give --vary or --all; tfperf try --list lists them")
+        raise UsageError("nothing to try: give --with, --vary or --all (tfperf list experiments)")
     wishes = Wishes(
         variants=tuple(variants),
         choose=choice.headroom if options["everything"] else None,
         together=options["everything"],
-        seconds=seconds(options["budget"]),
+        seconds=seconds(options["time_limit"] or SCRIPT_TIME),
         steps=options["steps"],
-        whole=options["whole"],
-        in_place=options["in_place"],
+        whole=options["whole_run"],
+        in_place=options["no_sandbox"],
         steps_from=options["steps_from"],
         folder=working_folder(),
         seed=options["seed"],
     )
-    _check_json(options["json"])
     with stopped_by_signals() as struck:
-        result = run_trials(parts, wishes, choice, terminal())
-        return _show(result, options["json"], struck)
+        result = run_trials(parts, wishes, choice, None if options["quiet"] else terminal())
+        return _show(result, options["json_file"], struck)
 
 
-def prove(options: dict[str, Any]) -> int:
-    """Returns the exit status; raises UsageError or RunDirectoryError."""
-    _check_json(options["json"])
+def _try_findings(folder: Path, options: dict[str, Any]) -> int:
     with stopped_by_signals() as struck:
-        result = prove_run(
-            find_run(options["run"]),
-            seconds(options["budget"]),
+        result = try_findings(
+            folder,
+            seconds(options["time_limit"] or FINDINGS_TIME),
             only=options["only"] or "",
-            in_place=options["in_place"],
+            in_place=options["no_sandbox"],
             seed=options["seed"],
+            quiet=options["quiet"],
         )
-        return _show(result, options["json"], struck)
+        return _show(result, options["json_file"], struck)
 
 
-def prove_after_run(folder: Path, file: TextIO) -> None:
-    """For ``tfperf run --prove``: whatever goes wrong is a line, the script has had its run."""
+def try_after_run(folder: Path, file: TextIO) -> None:
+    """Measure the findings for ``tfperf run --try``. Every failure is one line, since the script has had its run."""
     from tfperfkit.report.output import print_notice
     from tfperfkit.report.trials import render
 
     try:
         with stopped_by_signals():
-            render(prove_run(folder, seconds(PROVE_TIME)), file)
+            render(try_findings(folder, seconds(FINDINGS_TIME)), file)
     except TfperfError as error:
-        print_notice(f"nothing was proven: {error}")
+        print_notice(f"nothing was measured: {error}")
 
 
 def seconds(text: str) -> float:
     """Of ``90s``, ``3m``; raises UsageError."""
     match = _TIME.fullmatch(text.strip().lower())
     if match is None or not float(match[1]) > 0:
-        raise UsageError(f"--time {text}: a time is written 90s, 3m or 1h")
+        raise UsageError(f"--time-limit {text}: a time is written 90s, 3m or 1h")
     return float(match[1]) * _SECONDS[match[2]]
 
 

@@ -107,7 +107,7 @@ def workspace(folder: Path, script: Path | None, scratch: Path, *, in_place: boo
         )
         return Workspace(folder, roots, "copy", words)
     raise UsageError(
-        f"trials would write to {folder}: {reason}, and it is too large to copy; --in-place runs them there anyway"
+        f"trials would write to {folder}: {reason}, and it is too large to copy; --no-sandbox runs them there anyway"
     )
 
 

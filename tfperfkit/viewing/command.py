@@ -1,4 +1,4 @@
-"""``tfperf view RUN ...``: the runs' traces in TensorBoard until Ctrl-C."""
+"""``tfperf view --tensorboard RUN ...``: the runs' traces in TensorBoard until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _warn_of_size(logdir: Path) -> None:
         if (size := file.stat().st_size) > _LARGE_BYTES:
             print(
                 f"tfperf: the trace of {one_line(file.parent.name)} has {size / 1e6:.0f} MB: TensorBoard needs about "
-                f"{size * 40 / 1e9:.0f} GB for it and long for each page; tfperf trace needs neither",
+                f"{size * 40 / 1e9:.0f} GB for it and long for each page; tfperf export needs neither",
                 file=sys.stderr,
             )
 

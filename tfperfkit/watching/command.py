@@ -34,8 +34,8 @@ def poke(name: str, seconds: float = 1.0) -> None:
         return
     if together:
         raise UsageError(
-            f"{folder} has a part for each rank, and none offers a trace (tfperf run --on-demand): poke one that is "
-            f"watched, such as {name}/rank-0000"
+            f"{folder} has a part for each rank, and none offers a trace (tfperf run --profiler-service): poke one "
+            f"that is watched, such as {name}/rank-0000"
         )
     run, manifest = RunDirectory.open(folder)
     if manifest.on_demand:
@@ -43,7 +43,7 @@ def poke(name: str, seconds: float = 1.0) -> None:
         raise UsageError(f"{shown} has no profiler service: tfperf report says why")
     if manifest.watch is None:
         raise UsageError(
-            f"{shown} is not watched: tfperf run --watch-only opens windows later, and --on-demand gives traces"
+            f"{shown} is not watched: tfperf run --long-run opens windows later, and --profiler-service gives traces"
         )
     _check_runs(run, shown)
     try:
@@ -80,7 +80,7 @@ def _trace(folder: Path, shown: str, services: dict[Path, Service], seconds: flo
         click.echo(f"Left out: {line}")
     written = on_demand.trace(folder, addresses, seconds)
     traces = "1 trace" if len(written) == 1 else f"{len(written)} traces"
-    click.echo(f"{traces} of {seconds:g} s: tfperf read {Path(shown) / on_demand.TRACES}")
+    click.echo(f"{traces} of {seconds:g} s: tfperf report {Path(shown) / on_demand.TRACES}")
     if len(written) < len(addresses):
         click.echo(f"{len(addresses) - len(written)} of the {len(addresses)} that were asked gave none.")
 

@@ -1,4 +1,4 @@
-"""Asking running processes for a trace, by TensorFlow's profiler service: ``tfperf run --on-demand`` offers it."""
+"""Ask running processes for a trace, by TensorFlow's profiler service (``tfperf run --profiler-service``)."""
 
 from __future__ import annotations
 

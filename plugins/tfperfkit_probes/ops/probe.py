@@ -34,7 +34,7 @@ class OpsProbe:
             name="autograph",
             default="",
             metavar="FUNCTION",
-            flag="--autograph",
+            flag="--ops-autograph",
             help="Show the code AutoGraph made of a function.",
         ),
         Option(name="keras", type="flag", default=False, in_report=True, help="Include Keras' own functions."),

@@ -65,7 +65,7 @@ class TfprofProbe:
         return self.analyze(capture).offers
 
     def timeline(self, capture: Capture, limit: int, tick: Tick, /) -> Timeline:
-        """The trace for ``tfperf trace``."""
+        """The trace for ``tfperf export``."""
         from tfperfkit_probes.tfprof.result import slices
 
         return slices(capture, limit, tick)

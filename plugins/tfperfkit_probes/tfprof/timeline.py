@@ -1,4 +1,4 @@
-"""The trace as slices for ``tfperf trace``: on the run's own clock, in bounded memory, at most so many events.
+"""The trace as slices for ``tfperf export``: on the run's own clock, in bounded memory, at most so many events.
 
 Two passes over the file: the first counts events by length and finds the step markers, the second gives the events
 that are kept. Times in a trace count from the session's begin; our markers in it (``train``, stat ``tfperf``) stand

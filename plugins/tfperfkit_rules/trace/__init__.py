@@ -1,4 +1,4 @@
-"""Rules about traces that somebody else recorded (``tfperf read``)."""
+"""Rules about traces that somebody else recorded (``tfperf report``)."""
 
 from __future__ import annotations
 

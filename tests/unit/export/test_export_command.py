@@ -1,4 +1,4 @@
-"""``tfperf trace``: what probes add, and a probe that fails."""
+"""``tfperf export``: what probes add, and a probe that fails."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tfperfkit import registry
-from tfperfkit.errors import Unavailable
+from tfperfkit.errors import Unavailable, UsageError
 from tfperfkit.export.command import MAX_SLICES, export
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.timeline import Slice, Timeline
@@ -61,7 +61,7 @@ def test_any_probe_may_add_tracks(
     run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given(monkeypatch, Probe())
-    export(str(run), None)
+    export(str(run), "perfetto", None)
     with gzip.open("run.trace.json.gz") as file:
         document = json.load(file)
     shown = [event for event in document["traceEvents"] if event["ph"] == "X"]
@@ -70,7 +70,9 @@ def test_any_probe_may_add_tracks(
     assert document["otherData"]["notes"] == ["read from a file"]
     out = capsys.readouterr().out
     assert "2 events" in out and "note      read from a file" in out
-    assert not Path("run.speedscope.json").exists()  # there were no samples
+    with pytest.raises(UsageError, match="no Python samples"):
+        export(str(run), "speedscope", None)
+    assert not Path("run.speedscope.json").exists()
 
 
 @pytest.mark.parametrize(
@@ -85,7 +87,8 @@ def test_a_probe_that_fails_is_a_note(
 ) -> None:
     (run / "session" / "samples.jsonl").write_text('["stack",1,[["t.py",1,"main",2]],""]\n["s",5000000,1,7]\n')
     given(monkeypatch, Probe(failure))
-    export(str(run), "out\x1b[2J.json.gz")
+    export(str(run), "perfetto", "out\x1b[2J.json.gz")
+    export(str(run), "speedscope", "out\x1b[2J.speedscope.json")
     out = capsys.readouterr().out
     assert words in out and "\x1b" not in out
     assert Path("out\x1b[2J.speedscope.json").exists()
@@ -99,5 +102,5 @@ def test_what_breaks_while_writing_leaves_no_file(run: Path, monkeypatch: pytest
 
     given(monkeypatch, Breaking())
     with pytest.raises(Unavailable):
-        export(str(run), None)
+        export(str(run), "perfetto", None)
     assert [path.name for path in run.parent.iterdir()] == ["run"]

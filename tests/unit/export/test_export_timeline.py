@@ -1,4 +1,4 @@
-"""The files of ``tfperf trace``: slices that nest, times on one clock, bounds, harmless names."""
+"""The files of ``tfperf export``: slices that nest, times on one clock, bounds, harmless names."""
 
 from __future__ import annotations
 

@@ -86,10 +86,10 @@ def test_a_gain_is_called_what_it_is() -> None:
     assert gain(finding_at("INP003", (1, ""))) == "not predicted, not measured"
     trial = Measured(experiment="parallel", keeps="results", verdict="faster", speedup=1.7, interval=(1.6, 1.8))
     said = gain(finding_at("INP003", (1, ""), gain=Range(2.0, 2.0, 2.0), measured=trial))
-    assert said == "measured 1.7x by tfperf prove (parallel, 95 %: 1.6x to 1.8x)"
+    assert said == "measured 1.7x by tfperf try (parallel, 95 %: 1.6x to 1.8x)"
     once = msgspec.structs.replace(trial, interval=None, pairs=1, verdict="undecided")
     said = gain(finding_at("INP003", (1, ""), gain=Range(2.0, 2.0, 2.0), measured=once))
-    assert said == "predicted 2.0x; 1.7x in one pair of tfperf prove (parallel), which is no proof"
+    assert said == "predicted 2.0x; 1.7x in one pair of tfperf try (parallel), which is no proof"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Whose argument is it. ``--flag`` takes no value here, ``--out`` and ``--probes`` do."""
+"""Whose argument is it. ``--flag`` takes no value here, ``--run-dir`` and ``--probes`` do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tfperfkit.errors import UsageError
 from tfperfkit.launch.arguments import Split, split
 
-OPTIONS = {"--out": True, "--probes": True, "--flag": False}
+OPTIONS = {"--run-dir": True, "--probes": True, "--flag": False, "-o": True, "-q": False, "--verbose": False}
 
 
 def taken_apart(line: str) -> Split:
@@ -23,16 +23,23 @@ def taken_apart(line: str) -> Split:
     [
         ("train.py", "", "train.py", ""),
         ("train.py --epochs 2", "", "train.py", "--epochs 2"),
-        ("--out r train.py --epochs 2", "--out r", "train.py", "--epochs 2"),
-        ("train.py --out r --flag --epochs 2 --out x", "--out r --flag", "train.py", "--epochs 2 --out x"),
+        ("--run-dir r train.py --epochs 2", "--run-dir r", "train.py", "--epochs 2"),
+        (
+            "train.py --run-dir r --flag --epochs 2 --run-dir x",
+            "--run-dir r --flag",
+            "train.py",
+            "--epochs 2 --run-dir x",
+        ),
         ("--probes a train.py --probes=b c --flag", "--probes a --probes=b", "train.py", "c --flag"),
-        ("train.py -- --out r", "", "train.py", "--out r"),
-        ("train.py --flag -- --out r -- x", "--flag", "train.py", "--out r -- x"),
-        ("-- train.py --out r", "--out r", "train.py", ""),
-        ("-- --out x", "", "--out", "x"),
-        ("train.py data --out r", "", "train.py", "data --out r"),
+        ("-o a -q train.py -o b", "-o a -q", "train.py", "-o b"),
+        ("--verbose train.py --verbose", "--verbose", "train.py", "--verbose"),
+        ("train.py -- --run-dir r", "", "train.py", "--run-dir r"),
+        ("train.py --flag -- --run-dir r -- x", "--flag", "train.py", "--run-dir r -- x"),
+        ("-- train.py --run-dir r", "--run-dir r", "train.py", ""),
+        ("-- --run-dir x", "", "--run-dir", "x"),
+        ("train.py data --run-dir r", "", "train.py", "data --run-dir r"),
         ("train.py --help", "", "train.py", "--help"),
-        ("train.py -h --out r", "", "train.py", "-h --out r"),
+        ("train.py -h --run-dir r", "", "train.py", "-h --run-dir r"),
         ("train.py --ou r", "", "train.py", "--ou r"),
         ("-", "", "-", ""),
     ],
@@ -45,18 +52,18 @@ def test_whose_it_is(line: str, ours: str, target: str, script: str) -> None:
     assert not parts.is_module
 
 
-@pytest.mark.parametrize("line", ["-m pack.mod --out r a", "-mpack.mod --out r a"])
+@pytest.mark.parametrize("line", ["-m pack.mod --run-dir r a", "-mpack.mod --run-dir r a"])
 def test_modules(line: str) -> None:
     parts = taken_apart(line)
     assert (parts.is_module, parts.target) == (True, "pack.mod")
-    assert (parts.ours, parts.script_arguments) == (("--out", "r"), ("a",))
+    assert (parts.ours, parts.script_arguments) == (("--run-dir", "r"), ("a",))
 
 
 def test_taken_names_only_what_stood_after_the_script() -> None:
-    assert taken_apart("--out a train.py --flag --probes b").taken == ("--flag", "--probes", "b")
+    assert taken_apart("--run-dir a train.py --flag --probes b").taken == ("--flag", "--probes", "b")
 
 
-@pytest.mark.parametrize("line", ["-h", "--help", "--out r --help", "--flag -h train.py"])
+@pytest.mark.parametrize("line", ["-h", "--help", "--help-all", "--run-dir r --help", "--flag -h train.py"])
 def test_help_is_ours_before_the_script(line: str) -> None:
     assert split(line.split(), OPTIONS) is None
 
@@ -65,14 +72,14 @@ def test_help_is_ours_before_the_script(line: str) -> None:
     ("line", "says"),
     [
         ("", "no script given"),
-        ("--out r", "no script given"),
+        ("--run-dir r", "no script given"),
         ("--", "no script given"),
         ("-m", "-m needs the name of a module"),
-        ("--ou r train.py", "did you mean --out?"),
+        ("--run-di r train.py", "did you mean --run-dir?"),
         ("-x train.py", "tfperf run --help lists them"),
-        ("--out", "--out needs a value"),
-        ("train.py --out", "if it is the script's: train.py -- --out"),
-        ("-m pack --flag --out", "-m pack -- --flag --out"),
+        ("--run-dir", "--run-dir needs a value"),
+        ("train.py --run-dir", "if it is the script's: train.py -- --run-dir"),
+        ("-m pack --flag --run-dir", "-m pack -- --flag --run-dir"),
     ],
 )
 def test_mistakes(line: str, says: str) -> None:
@@ -89,7 +96,7 @@ def test_after_the_dashes_nothing_is_touched(words: list[str]) -> None:
     assert parts.script_arguments == tuple(words)
 
 
-@given(st.lists(st.sampled_from(["--out", "--flag", "--probes=x", "--", "-m", "a", "--b", "-h"]), max_size=8))
+@given(st.lists(st.sampled_from(["--run-dir", "--flag", "--probes=x", "--", "-m", "a", "--b", "-h"]), max_size=8))
 def test_no_word_is_lost_or_made_up(words: list[str]) -> None:
     """What follows the script is ours, then perhaps a ``--``, then the script's: in this order, and complete."""
     try:
@@ -99,3 +106,10 @@ def test_no_word_is_lost_or_made_up(words: list[str]) -> None:
     assert parts is not None
     rest = [*parts.taken, *parts.script_arguments]
     assert words in (rest, [*parts.taken, "--", *parts.script_arguments])
+
+
+def test_a_default_stands_for_a_missing_script() -> None:
+    parts = split(["--flag"], OPTIONS, "try", "last")
+    assert parts is not None and (parts.target, parts.ours) == ("last", ("--flag",))
+    parts = split(["train.py", "a"], OPTIONS, "try", "last")
+    assert parts is not None and (parts.target, parts.script_arguments) == ("train.py", ("a",))

@@ -58,7 +58,7 @@ def test_of_two_runs_at_once_one_is_refused(tmp_path: Path) -> None:
 
 def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(RunDirectoryError, match="can't write the run directory .*--out"):
+    with pytest.raises(RunDirectoryError, match="can't write the run directory .*--run-dir"):
         RunDirectory.create(tmp_path / "file" / "run", MANIFEST)
 
 

@@ -11,8 +11,8 @@ from tfperfkit.model import Overhead, Report, RunInfo, SourceSpan, StepSummary
 from tfperfkit.records.trials import Change, parse_change, place_of
 from tfperfkit.trials.choice import Choice, varied
 from tfperfkit.trials.command import seconds
+from tfperfkit.trials.findings import of_one, untested
 from tfperfkit.trials.judging import Variant
-from tfperfkit.trials.prove import of_one, untested
 
 
 @pytest.mark.parametrize(

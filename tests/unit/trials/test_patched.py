@@ -5,8 +5,8 @@ from __future__ import annotations
 from fixing_builder import finding_at
 
 from tfperfkit.records.trials import place_of
+from tfperfkit.trials.findings import rather_than_experiments
 from tfperfkit.trials.judging import Variant
-from tfperfkit.trials.prove import rather_than_experiments
 
 EAGER = finding_at("EAG001", (4, "train_step"))
 LOAD = finding_at("INP002", (9, "load"))

@@ -110,7 +110,7 @@ def test_what_is_too_large_to_copy_is_asked_for(project: Path, monkeypatch: pyte
     monkeypatch.setattr(rooms, "_NAMESPACES", ())
     monkeypatch.setattr(rooms, "COPY_FILES", 1)
     with Scratch(project) as scratch:
-        with pytest.raises(UsageError, match="--in-place"):
+        with pytest.raises(UsageError, match="--no-sandbox"):
             workspace(project, None, scratch.path)
         place = workspace(project, None, scratch.path, in_place=True)
         used(place, scratch.path)

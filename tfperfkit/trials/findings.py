@@ -32,10 +32,17 @@ _RUNS = 4
 _SLOW_MS = 1000.0
 
 
-def prove_run(
-    folder: Path, seconds: float, *, only: str = "", in_place: bool = False, seed: int | None = None
+def try_findings(
+    folder: Path,
+    seconds: float,
+    *,
+    only: str = "",
+    in_place: bool = False,
+    seed: int | None = None,
+    quiet: bool = False,
 ) -> TrialReport:
-    """Measure and store; raises UsageError or RunDirectoryError. ``only``: the id of a finding, or an experiment."""
+    """Measure and store; raises UsageError or RunDirectoryError. ``only`` is the id of a finding, or an
+    experiment; ``quiet`` shows no progress."""
     run, manifest = RunDirectory.open(folder)
     parts = split_of(manifest)
     cwd = Path(manifest.cwd)
@@ -53,7 +60,7 @@ def prove_run(
         variants = [item for item in variants if item not in long]
         notes.append(
             f"Not tried, since it shows in the whole run only, which takes {report.run.wall_s:.0f} s: "
-            f"{', '.join(item.text for item in long)}. More --time has room for it."
+            f"{', '.join(item.text for item in long)}. Give it a longer --time-limit."
         )
     if not variants:
         if only:
@@ -78,7 +85,7 @@ def prove_run(
             whole=report.steps.count == 0 or all(item.whole for item in variants),
             slow=(report.steps.median_ms or 0.0) >= _SLOW_MS,
         )
-        result = run_trials(parts, wishes, choice, terminal())
+        result = run_trials(parts, wishes, choice, None if quiet else terminal())
     finally:
         with suppress(OSError):
             os.chdir(before)
@@ -120,7 +127,7 @@ def of_one(choice: Choice, report: Report, only: str, patched: list[Variant] | N
     variants = _of_findings(choice, msgspec.structs.replace(report, findings=(finding,), headroom=()), mine)
     variants = [item for item in variants if item.finding == finding.code]
     if not variants:
-        raise UsageError(f"no experiment tests {only}: make the change and compare runs (tfperf try --list has all)")
+        raise UsageError(f"no experiment tests {only}: make the change and compare runs (tfperf list experiments)")
     return variants
 
 

@@ -9,13 +9,13 @@ from typing import NamedTuple
 from tfperfkit_probes.input.model import InputData, Pipeline
 
 from tfperfkit.calibration import UNKNOWN_PART, Chosen, Measured, Threshold
-from tfperfkit.gain import from_shares, interval, severity
+from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.eager.gain import MIN_SHARE
-from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import ADAPT, find_call_at, is_calling, name_receiver
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.turns import where
@@ -78,16 +78,16 @@ def adapted(evidence: Evidence) -> Iterable[Finding]:
     pipelines = [item for item in data.pipelines if (item.file, item.line) in at and item.stages]
     batch = max((_batch(item) for item in pipelines), default=0)
     passes = sum(item.iterators for item in pipelines)
-    low, high = interval(share, samples.count)
-    high = min(high, shared.MAX_STEP_SHARE.value)
+    part = Part.sampled(share, samples.count)
     layer = name_receiver(find_call_at(evidence, place, ADAPT), "layer")
     if 0 < batch <= ADAPT_BATCH_MAX.value:
         ratio = batch / ADAPT_BATCH.value
-        lower, upper = ADAPT_LEFT_MAX.value, ADAPT_LEFT_MIN.value
-        gained = from_shares(low * (1 - max(lower, ratio)), high * (1 - max(upper, ratio)))
+        left = Left(max(ADAPT_LEFT_MIN.value, ratio), max(ADAPT_LEFT_MAX.value, ratio))
+        gained = price(BatchSize("adapt"), part, left)
         words = _small(layer, batch)
     elif passes >= ADAPT_PASSES.value:
-        gained = from_shares(low * (1 - 1 / passes) * UNKNOWN_PART.value, high * (1 - 1 / passes))
+        saved = 1 - 1 / passes
+        gained = price(BatchSize("adapt"), part, Left.saved(saved * UNKNOWN_PART.value, saved))
         words = _again(layer, passes)
     else:
         return

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.input.model import AskedAgain, InputData
 
-from tfperfkit.gain import MEDIUM, from_shares, interval, severity
+from tfperfkit.gain import MEDIUM, severity
 from tfperfkit.model import Basis, Finding, Measurement
+from tfperfkit.pricing import Part, price
+from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import EVALUATE, PREDICT, find_call_at, name_receiver
 from tfperfkit_rules.measures.predicting import predicting
 from tfperfkit_rules.measures.step_shares import callers
@@ -42,7 +43,6 @@ def same_again(evidence: Evidence) -> Iterable[Finding]:
 
 def _finding(evidence: Evidence, row: AskedAgain, share: float, samples: int, of: Basis) -> Finding:
     """``samples`` 0: the share is by the clock."""
-    low, high = interval(share, samples)
     place = row.file, row.line
     model = name_receiver(find_call_at(evidence, place, EVALUATE if row.way == "evaluate" else PREDICT))
     spans = [*where(evidence, [place]), *([row.before] if row.before is not None else callers(evidence, place))]
@@ -54,7 +54,7 @@ def _finding(evidence: Evidence, row: AskedAgain, share: float, samples: int, of
         severity=severity(share),
         basis=of,
         share_of_step=min(share, 1.0),
-        gain=from_shares(low, min(high, shared.MAX_STEP_SHARE.value)),
+        gain=price(Rewrite(), Part.sampled(share, samples)),
         where=tuple(dict.fromkeys(spans)),
         evidence=(
             Measurement("calls at this line", float(row.calls), "count", "run"),

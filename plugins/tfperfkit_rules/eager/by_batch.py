@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 
 from tfperfkit.calibration import Measured, Threshold
-from tfperfkit.gain import from_shares, interval, severity
+from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import Place
 from tfperfkit.remedy import CallDirectly
@@ -56,8 +57,8 @@ def trained_by_batch(evidence: Evidence) -> Iterable[Finding]:
     around = at.total() / max(1, outside) * evidence.part(*_AROUND) / turns.turn_ms
     if around < MIN_SHARE.value:
         return
-    low, high = interval(around, len(turns.found))
-    gained = from_shares(low * BY_BATCH_SAVED_MIN.value, high * BY_BATCH_SAVED_MAX.value)
+    left = Left.saved(BY_BATCH_SAVED_MIN.value, BY_BATCH_SAVED_MAX.value)
+    gained = price(CallDirectly("fit"), Part.sampled(around, len(turns.found)), left)
     places = [place for place, _ in at.most_common()]
     model = name_receiver(find_call_at(evidence, places[0], TRAIN_ON_BATCH))
     yield Finding(

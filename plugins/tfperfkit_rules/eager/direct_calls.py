@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Derived, Measured, Threshold
-from tfperfkit.gain import from_shares, interval, severity
+from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.remedy import Compile
 from tfperfkit.rule import Evidence
@@ -102,8 +103,7 @@ def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], mo
         otherwise = MAPS_LEFT_MIN.value, MAPS_LEFT_MAX.value
         rest = left(evidence, share, None, otherwise, turns=apart.batch)
         least, most = rest.lower, rest.upper
-    low, high = interval(share, count)
-    gained = from_shares(low * (1 - most), min(high, shared.MAX_STEP_SHARE.value) * (1 - least))
+    gained = price(Compile("model"), Part.sampled(share, count), Left(least, most))
     first = rows[0].place
     compiled = advise_compiling_once(evidence, *first, models[first])
     return Finding(

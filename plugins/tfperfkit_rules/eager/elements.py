@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
-from tfperfkit.gain import between
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import price
 from tfperfkit.records.samples import MIN, Frame, Place
 from tfperfkit.remedy import BatchLoop, Compile, Remedy
 from tfperfkit.rule import Evidence
@@ -178,7 +178,7 @@ def _finding(
         remedy=remedy,
         title=title,
         share_of_step=share,
-        gain=between(*rest.bounds(share, samples.count)),
+        gain=price(remedy, rest.saved(share, samples.count)),
         where=tuple(dict.fromkeys(spans)),
         evidence=(
             Measurement(

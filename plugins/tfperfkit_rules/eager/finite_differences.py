@@ -10,13 +10,14 @@ from typing import NamedTuple
 from tfperfkit_probes.ops.model import OpsData
 
 from tfperfkit.calibration import Cited, Threshold
-from tfperfkit.gain import MEDIUM, Gain, from_shares, interval, severity, up_to
+from tfperfkit.gain import MEDIUM, Gain, severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Left, Part, bound, price
 from tfperfkit.records.samples import MIN, Frame, Place
+from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call
 from tfperfkit.syntax.function import Function
-from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import COMPILED, Api, find_call, is_calling
 from tfperfkit_rules.measures.step_shares import span
 
@@ -126,14 +127,13 @@ def _name_vector(scope: Function) -> set[str]:
 
 
 def _finding(evidence: Evidence, key: _Evaluated, share: float, parameters: int | None) -> Iterable[Finding]:
-    low, high = interval(share, evidence.samples.count)
-    high = min(high, shared.MAX_STEP_SHARE.value)
-    gained: Gain = up_to(share)
+    gained: Gain = bound(share)
     if parameters is not None:
         least, most = GRADIENT_MIN.value, GRADIENT_MAX.value
         if parameters + 1 <= most:
             return  # so few evaluations may cost no more than a gradient
-        gained = from_shares(low * (1 - most / (parameters + 1)), high * (1 - least / (parameters + 1)))
+        left = Left(least / (parameters + 1), most / (parameters + 1))
+        gained = price(Rewrite(), Part.sampled(share, evidence.samples.count), left)
     function = span(evidence, key.function[0], key.function[1])
     yield Finding(
         code="EAG018",

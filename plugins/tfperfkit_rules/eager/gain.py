@@ -17,9 +17,9 @@ import msgspec
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Cited, Derived, Measured, Threshold
-from tfperfkit.gain import speedup
 from tfperfkit.graph import optable
 from tfperfkit.offers import InputPrefetch, RanOperation, RanOperations, StepBreakdown
+from tfperfkit.pricing import Left
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
@@ -131,9 +131,9 @@ class Compiled(msgspec.Struct, frozen=True, kw_only=True):
     traced_by: str  # the window in which the operations were counted
 
     @property
-    def range(self) -> tuple[float, float]:
-        """Factors of speed, the lower first."""
-        return speedup(1 - self.upper_ms / self.step_ms), speedup(1 - self.lower_ms / self.step_ms)
+    def left(self) -> Left:
+        """What is left of the step."""
+        return Left.of_step(self.lower_ms, self.upper_ms, self.step_ms)
 
 
 def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False) -> Compiled | None:

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from tfperfkit_probes.input.model import InputData
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
-from tfperfkit.gain import MEDIUM, from_shares, interval, severity
+from tfperfkit.gain import MEDIUM, severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.samples import Place
 from tfperfkit.remedy import CallDirectly
 from tfperfkit.rule import Evidence
@@ -66,8 +67,8 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
     )
     if around < MEDIUM:
         return
-    low, high = interval(around, len(turns.found))
-    gained = from_shares(low * (1 - FIT_LEFT_MAX.value), high * (1 - FIT_LEFT_MIN.value))
+    left = Left(FIT_LEFT_MIN.value, FIT_LEFT_MAX.value)
+    gained = price(CallDirectly("fit"), Part.sampled(around, len(turns.found)), left)
     place = sites[0].file, sites[0].line
     call = find_call_at(evidence, place, FIT)
     model = name_receiver(call)

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.clock import ms
-from tfperfkit.gain import MEDIUM, from_shares, interval, severity
+from tfperfkit.gain import MEDIUM, interval, severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Part, price
 from tfperfkit.records.samples import Place
 from tfperfkit.records.steps import UPDATES
 from tfperfkit.remedy import CallDirectly
@@ -107,7 +108,7 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
     if batches >= 2 and not rounds and _once_an_epoch(evidence, turns, place):
         return None  # the weights have changed since: how often it is done is STP006's
     saved_min = low * rounds * (1 - BATCHES_LEFT_MAX.value) if rounds else low * (1 - left[1])
-    gained = from_shares(saved_min, min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
+    gained = price(CallDirectly("predict"), Part(saved_min, high * (1 - left[0])))
     model = name_receiver(find_call_at(evidence, place, found.api))
     unit, name = evidence.unit, "evaluate" if found.api is EVALUATE else "predict"
     loop = f"in {unit.loop}" if often else "in a loop"

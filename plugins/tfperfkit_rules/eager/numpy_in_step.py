@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import between, severity, speedup
+from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Left, price
+from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.eager.gain import MIN_NUMPY, compiled
 from tfperfkit_rules.eager.step import lost, measured, own_eager_step
-from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_text import Function, find_function
 from tfperfkit_rules.measures.step_place import StepPlace
 from tfperfkit_rules.measures.value_reads import find_first_read
@@ -39,8 +40,8 @@ def numpy_inside(evidence: Evidence) -> Iterable[Finding]:
     if with_own is None or without is None:
         return
     replaced = (1 - NUMPY_LEFT.value) * with_own.own_ms
-    low = speedup(1 - min(shared.MAX_STEP_SHARE.value, (with_own.upper_ms - replaced) / with_own.step_ms))
-    gained = between(low, max(low, without.range[1]))
+    left = Left.of_step(without.lower_ms, with_own.upper_ms - replaced, with_own.step_ms)
+    gained = price(Rewrite(), left=left)
     hot = [SourceSpan(file, line, _name(evidence, file, line)) for (file, line), _ in lines.most_common(3)]
     yield Finding(
         code="EAG002",

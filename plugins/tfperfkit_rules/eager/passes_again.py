@@ -8,13 +8,14 @@ from collections.abc import Iterable
 from tfperfkit_probes.input.model import InputData
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import MEDIUM, from_shares, interval, severity
+from tfperfkit.gain import MEDIUM, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import LineCounts
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.samples import MIN, Place, Stack
+from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call
-from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import COMPILED, LAYER, TRAINER, find_call, is_calling, name_callee
 from tfperfkit_rules.measures.same_iterations import SameIterations, find_same_iterations
 from tfperfkit_rules.measures.source_text import find_loops
@@ -90,7 +91,7 @@ def _share_of_loop(evidence: Evidence, place: Place) -> float:
 def _finding(evidence: Evidence, place: Place, loop: SameIterations, name: str, share: float, turns: float) -> Finding:
     low, _ = interval(share, evidence.samples.count)
     _, high = interval(max(share, _share_of_loop(evidence, place)), evidence.samples.count)
-    gained = from_shares(low * (1 - 1 / turns), min(high, shared.MAX_STEP_SHARE.value))
+    gained = price(Rewrite(), Part(low, high), Left(0.0, 1 / turns))
     around = span(evidence, loop.file, loop.line)
     return Finding(
         code="EAG017",

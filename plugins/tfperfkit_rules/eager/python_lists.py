@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable
 
 from tfperfkit.calibration import Measured, Threshold
-from tfperfkit.gain import from_shares, severity
+from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.eager.gain import MIN_SHARE
-from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.list_tensors import advise_array, name_list_maker
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_text import find_loops
@@ -72,9 +72,8 @@ def made_of_lists(evidence: Evidence) -> Iterable[Finding]:
     each_ms = at[place] / at.total() * share * evidence.step_ms / times if times else 0.0
     if each_ms < LIST_MS.value:
         return  # that much every tensor takes
-    low, high = interval(evidence, doing)
-    left = LIST_LEFT_MIN.value, LIST_LEFT_MAX.value
-    gained = from_shares(low * (1 - left[1]), min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
+    left = Left(LIST_LEFT_MIN.value, LIST_LEFT_MAX.value)
+    gained = price(ReplaceOps("array"), Part(*interval(evidence, doing)), left)
     name = names[place].replace("tensorflow.", "tf.")
     yield Finding(
         code="EAG016",

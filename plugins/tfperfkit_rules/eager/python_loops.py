@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Derived, Threshold
-from tfperfkit.gain import Range, between, severity, speedup
+from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import LineCounts
+from tfperfkit.pricing import Left, price
 from tfperfkit.records.samples import Frame, Stack
 from tfperfkit.remedy import Compile
 from tfperfkit.rule import Evidence
@@ -58,7 +59,7 @@ def python_loop(evidence: Evidence) -> Iterable[Finding]:
     estimate = compiled(evidence, place)
     if found is None or estimate is None or estimate.operations < MIN_OPERATIONS.value:
         return
-    gained = _gain(evidence, found, estimate)
+    gained = price(Compile("loop"), left=_find_left(evidence, found, estimate))
     name = _name(evidence, found.file, found.loop.line)
     yield Finding(
         code="EAG005",
@@ -204,8 +205,9 @@ def _hits(evidence: Evidence) -> tuple[dict[tuple[str, int], int], int]:
     return {(row.file, row.line): row.hits for row in counts.rows}, steps
 
 
-def _gain(evidence: Evidence, found: _Found, estimate: Compiled) -> Range:
-    """At least: only the loop becomes one iteration, forward and backward. At most: the step is compiled as well."""
+def _find_left(evidence: Evidence, found: _Found, estimate: Compiled) -> Left:
+    """Return what is left of the step. At worst only the loop becomes one iteration, forward and backward. At best the
+    step is compiled as well."""
     samples = evidence.samples
     seen = sum(
         count
@@ -215,5 +217,5 @@ def _gain(evidence: Evidence, found: _Found, estimate: Compiled) -> Range:
     backward = seen / samples.count if samples.count else 0.0
     forward = max(1.0 - backward, found.share, MIN_FORWARD.value)
     with_backward = found.share + BACKWARD_SAVED.value * backward * found.share / forward
-    low = speedup(with_backward * (1 - 2 / found.turns))
-    return between(low, max(low, estimate.range[1]))
+    worst = 1 - with_backward * (1 - 2 / found.turns)
+    return Left(min(estimate.left.low, worst), worst)

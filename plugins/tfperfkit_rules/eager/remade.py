@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from tfperfkit.gain import MEDIUM, from_shares, interval, severity
+from tfperfkit.gain import MEDIUM, interval, saving, severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Part, price
 from tfperfkit.records.samples import Place
 from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
@@ -47,9 +48,9 @@ def models_made_again(evidence: Evidence) -> Iterable[Finding]:
     called = calling.share_of_step if calling is not None else 0.0
     if calling is not None and calling.gain.bounds is not None:
         # A model that is kept can be compiled once: what each call of it takes goes too.
-        low, high = (saved + 1 - 1 / factor for saved, factor in zip((low, high), calling.gain.bounds, strict=True))
+        low, high = (saved + saving(factor) for saved, factor in zip((low, high), calling.gain.bounds, strict=True))
         spans.append(calling.where[0])
-    gained = from_shares(low, min(high, shared.MAX_STEP_SHARE.value))
+    gained = price(Hoist("model"), Part(low, high))
     read = Counter((s.frames[-1].file, s.frames[-1].line) for s in found.dragged if s.activity == "saving")
     spans += [span(evidence, *place) for place, _ in read.most_common(1)]
     spans += [span(evidence, found.place[0], around[-1].line)] if around else []

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from tfperfkit.gain import MEDIUM, from_shares, interval, severity
+from tfperfkit.gain import MEDIUM, interval, severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Part, price
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.making import MADE_LEFT
 from tfperfkit_rules.measures.session_calls import sessions_anew
 from tfperfkit_rules.measures.source_text import find_function
@@ -34,7 +34,7 @@ def sessions_made_again(evidence: Evidence) -> Iterable[Finding]:
         return
     low, _ = interval(making * (1 - MADE_LEFT.value), samples.count)
     _, high = interval((beside + ran) / samples.count, samples.count)  # a first run optimises the graph
-    gained = from_shares(low, min(high, shared.MAX_STEP_SHARE.value))
+    gained = price(Hoist("model"), Part(low, high))
     function = find_function(evidence, *place)
     made = [
         item

@@ -11,9 +11,10 @@ from tfperfkit_probes.ops.model import OpsData
 
 from tfperfkit.calibration import Measured, Threshold
 from tfperfkit.clock import ms
-from tfperfkit.gain import MEDIUM, from_shares, severity
+from tfperfkit.gain import MEDIUM, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import FunctionCosts
+from tfperfkit.pricing import Part, price
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
@@ -82,9 +83,7 @@ def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
     overhead = own * whole / samples.count
     if own < shared.MOSTLY.value or overhead < MEDIUM:
         return
-    gained = from_shares(
-        overhead * (1 - BATCHES_LEFT_MAX.value), min(whole / samples.count, shared.MAX_STEP_SHARE.value)
-    )
+    gained = price(BatchSize("predict"), Part(overhead * (1 - BATCHES_LEFT_MAX.value), whole / samples.count))
     name = "evaluate" if found.api is EVALUATE else "predict"
     model = name_receiver(find_call_at(evidence, place, found.api))
     yield Finding(

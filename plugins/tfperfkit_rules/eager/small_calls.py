@@ -12,9 +12,10 @@ from tfperfkit_probes.ops.model import Brief, OpsData
 
 from tfperfkit.calibration import UNKNOWN_PART, Chosen, Measured, Threshold
 from tfperfkit.clock import ms
-from tfperfkit.gain import MEDIUM, from_shares, severity
+from tfperfkit.gain import MEDIUM, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import FunctionCosts
+from tfperfkit.pricing import Part, price
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.records.steps import MarkerKind
 from tfperfkit.remedy import BatchLoop, BatchSize, Remedy, Rewrite
@@ -154,7 +155,7 @@ def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterat
     overhead = share * min(1.0, certain)
     if overhead < shared.MOSTLY.value * share or overhead < MEDIUM:
         return
-    gained = from_shares(overhead * UNKNOWN_PART.value, min(share, shared.MAX_STEP_SHARE.value))
+    gained = price(words.remedy, Part(overhead * UNKNOWN_PART.value, share))
     around = find_loops(evidence, *place)
     spans = [span(evidence, *place), *([span(evidence, place[0], around[-1].line)] if around else [])]
     yield Finding(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from tfperfkit.gain import LOW, MEDIUM, between, severity
+from tfperfkit.gain import LOW, MEDIUM, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import HostReads
+from tfperfkit.pricing import price
 from tfperfkit.records.samples import Frame
 from tfperfkit.remedy import Compile
 from tfperfkit.rule import Evidence, Unit
@@ -47,7 +48,7 @@ def eager_step(evidence: Evidence) -> Iterable[Finding]:
         title=_title(estimate, place, evidence.unit),
         severity=severity(1 - estimate.upper_ms / estimate.step_ms),
         share_of_step=lost(estimate),
-        gain=between(*estimate.range),
+        gain=price(Compile("step"), left=estimate.left),
         where=place.where,
         evidence=measured(estimate, evidence.unit),
         advice=_advice(evidence, place),

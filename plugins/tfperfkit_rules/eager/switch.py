@@ -7,9 +7,10 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.ops.model import OpsData
 
-from tfperfkit.gain import between, severity
+from tfperfkit.gain import severity
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import FunctionCalls, HostReads
+from tfperfkit.pricing import price
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.eager.gain import MIN_OPERATIONS, compiled
@@ -51,7 +52,7 @@ def left_eager(evidence: Evidence) -> Iterable[Finding]:
         title=f"{what} makes {unit.the} run as {estimate.operations:,.0f} eager operations",
         severity=severity(1 - estimate.upper_ms / estimate.step_ms),
         share_of_step=lost(estimate),
-        gain=between(*estimate.range),
+        gain=price(Setting("run_eagerly"), left=estimate.left),
         where=tuple(dict.fromkeys((*switch, *place.where))),
         evidence=measured(estimate, evidence.unit),
         advice=_advice(evidence, switch, everywhere, place),

@@ -6,9 +6,12 @@ from collections.abc import Iterable
 from typing import Literal
 
 from tfperfkit.calibration import Measured, Threshold
-from tfperfkit.gain import MEDIUM, from_shares, interval, severity
+from tfperfkit.gain import MEDIUM, severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Left, Part, price
+from tfperfkit.pricing.facts import NOTHING
 from tfperfkit.records.samples import MIN, Place, Stack
+from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import WEIGHTS, Api, is_calling
@@ -70,7 +73,7 @@ _VALUE = Api(
     ),
     frozenset({"numpy", "__array__"}),
 )
-LEFT = WEIGHTS_LEFT_MIN.value, WEIGHTS_LEFT_MAX.value
+LEFT = Left(WEIGHTS_LEFT_MIN.value, WEIGHTS_LEFT_MAX.value)
 
 
 def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
@@ -95,9 +98,8 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
     share = min(shared.MAX_STEP_SHARE.value, sum(row.share for row in rows))
     if share < MEDIUM:
         return
-    low, high = interval(share, evidence.samples.count)
-    left = (0.0, 0.0) if not back and not one_by_one and _never_change(evidence) else LEFT
-    gained = from_shares(low * (1 - left[1]), min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
+    left = NOTHING if not back and not one_by_one and _never_change(evidence) else LEFT
+    gained = price(Rewrite(), Part.sampled(share, evidence.samples.count), left)
     places = [row.place for row in sorted(rows, key=lambda row: -row.share)]
     lines = [span(evidence, *place) for place in places if place in copies][:3]
     yield Finding(

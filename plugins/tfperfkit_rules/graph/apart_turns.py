@@ -10,9 +10,11 @@ from tfperfkit_probes.ops.model import Brief, Control
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.clock import MS_PER_S
-from tfperfkit.gain import MEDIUM, between, severity, speedups
+from tfperfkit.gain import MEDIUM, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import CompiledFunctions, ComputedOperation, ComputedStep, FunctionCalls
+from tfperfkit.pricing import Part, price
+from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import counted, definition, largest_first, once, places
@@ -90,7 +92,6 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
     arithmetic = _arithmetic_ms(evidence, step, loop)
     lower = scale * once_for_all * (starting + GAPS_GO.value * gaps)
     upper = scale * once_for_all * max(starting + gaps, took + gaps - arithmetic)
-    gained = between(*speedups(lower, min(upper, share, shared.MAX_STEP_SHARE.value)))
     return Finding(
         code=codes.APART_TURNS,
         family="graph",
@@ -98,7 +99,7 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
         "needs another",
         severity=severity(lower),
         share_of_step=min(share, 1.0),
-        gain=gained,
+        gain=price(Rewrite(), Part(lower, min(upper, share))),
         where=places([SourceSpan(loop.file, loop.line, loop.function), definition(function)]),
         evidence=(
             counted("copies of its body", loop.copies),

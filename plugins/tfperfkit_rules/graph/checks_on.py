@@ -9,6 +9,7 @@ import msgspec
 from tfperfkit.graph import optable
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
+from tfperfkit.pricing import Part
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
@@ -51,5 +52,5 @@ def checks_on(evidence: Evidence) -> Iterator[Finding]:
     )
     absorbs = (codes.PRINT, "STP002", "CMP006", "GRF032")
     own = Measurement("the checks themselves", share, "share", "tfprof")
-    found = of_step(made, upper, PRINT_SAVED_MIN.value * share, upper, "checking and starting it", absorbs)
+    found = of_step(made, upper, Part(PRINT_SAVED_MIN.value * share, upper), "checking and starting it", absorbs)
     yield msgspec.structs.replace(found, evidence=(*found.evidence, own))

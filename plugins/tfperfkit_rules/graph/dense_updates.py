@@ -8,9 +8,10 @@ from tfperfkit_probes.ops.model import OpsData
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Derived, Measured, Threshold
-from tfperfkit.gain import from_shares, severity
+from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep, FunctionCalls
+from tfperfkit.pricing import Part, price
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
@@ -63,7 +64,7 @@ def dense_updates(evidence: Evidence) -> Iterator[Finding]:
     if share < MIN_DENSE_UPDATE.value:
         return
     upper = min(DENSE_SAVED_MAX.value * share, evidence.share("graph"))
-    gained = from_shares(min(DENSE_SAVED_MIN.value * share, upper), upper)
+    gained = price(ReplaceOps("looked_up_rows"), Part(min(DENSE_SAVED_MIN.value * share, upper), upper))
     made = find_methods(evidence, "compile", "apply_gradients", "apply")
     sites = reached(evidence, "batch", "apply", "call")
     place = [span(evidence, made[0][0], made[0][1].line)] if made else []

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.input.model import InputData, Pipeline
 
-from tfperfkit import gain
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep, FixedOperations, FixedWork, RanOperations
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
@@ -121,7 +121,6 @@ def _finding(
     step: ComputedStep,
 ) -> Finding:
     unit = evidence.unit
-    low, high = share * (1 - FIXED_LEFT_MAX.value), share
     name = _layers(rows, step)
     kept = _kept(evidence, function, pipeline, step.batch)
     return Finding(
@@ -130,7 +129,7 @@ def _finding(
         remedy=ReplaceOps("kept_results"),
         title=f"The same results of {name} are computed again in every epoch",
         share_of_step=share,
-        gain=gain.from_shares(low, high),
+        gain=price(ReplaceOps("kept_results"), Part.exactly(share), Left(0.0, FIXED_LEFT_MAX.value)),
         where=_where(evidence, rows),
         evidence=(
             Measurement(f"share of {unit.the}", share, "share", WINDOW),

@@ -12,11 +12,13 @@ from tfperfkit_probes.ops.model import Brief
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Derived, Threshold
-from tfperfkit.gain import from_shares, severity
+from tfperfkit.gain import severity
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.view import FOLLOWED, View
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
+from tfperfkit.pricing import Part, price
+from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.functions import definition, places
@@ -119,7 +121,7 @@ class Flattened(GraphRule[FlattenedLayer]):
             title=f"{100 * share:.0f} % of {unit.a} is a dense layer on {often(cause.numbers)} numbers of each example",
             severity=severity(share),
             share_of_step=share,
-            gain=from_shares(WASTE_SAVED_MIN.value * share * (1 - 1 / cause.places_of_example), share),
+            gain=price(Rewrite(), Part(WASTE_SAVED_MIN.value * share * (1 - 1 / cause.places_of_example), share)),
             where=places([cause.where, definition(function)]),
             evidence=(
                 count("weights of the layer", cause.numbers * cause.units),

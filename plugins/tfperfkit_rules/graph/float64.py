@@ -13,6 +13,7 @@ from tfperfkit.graph.bounds import SOLVES
 from tfperfkit.graph.optable import plain
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import ComputedStep
+from tfperfkit.pricing import Part
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
@@ -169,8 +170,7 @@ def _told(evidence: Evidence, function: Brief, finding: Finding, share: float) -
     return of_step(
         finding,
         share,
-        FLOAT64_SAVED_MIN.value * share,
-        FLOAT64_SAVED_MAX.value * share,
+        Part(FLOAT64_SAVED_MIN.value * share, FLOAT64_SAVED_MAX.value * share),
         f"float64 arithmetic, of {evidence.unit.the}",
     )
 

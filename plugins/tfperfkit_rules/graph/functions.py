@@ -9,6 +9,7 @@ from tfperfkit_probes.ops.model import Brief, OpsData
 
 from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Part, price
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 
@@ -73,16 +74,14 @@ def of_run(evidence: Evidence, finding: Finding, lost_ms: float, name: str) -> F
     )
 
 
-def of_step(
-    finding: Finding, share: float, lower: float, upper: float, name: str, absorbs: tuple[str, ...] = ()
-) -> Finding:
-    """With ``share`` of the step, of which ``lower`` to ``upper`` is saved; as it was where nothing was measured."""
+def of_step(finding: Finding, share: float, saved: Part, name: str, absorbs: tuple[str, ...] = ()) -> Finding:
+    """Return the finding with its ``share`` of the step and what of it goes; as it was if nothing was measured."""
     if share <= 0:
         return finding
     return msgspec.structs.replace(
         finding,
         share_of_step=min(share, 1.0),
-        gain=gain.from_shares(lower, upper),
+        gain=price(finding.remedy, saved),
         severity="low",  # it follows from the gain; without one the finding may be a remark
         evidence=(*finding.evidence, Measurement(name, share, "share", "breakdown")),
         absorbs=absorbs,

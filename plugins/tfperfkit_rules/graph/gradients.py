@@ -9,6 +9,7 @@ from tfperfkit import gain
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import StepPhases
+from tfperfkit.pricing import Part, price
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call
@@ -53,7 +54,7 @@ def repeated_gradients(evidence: Evidence) -> Iterator[Finding]:
                 remedy=ReplaceOps("one_gradient"),
                 share_of_step=upper,
                 title=f"{passes.function} runs the backward pass {passes.times} times to add the results up",
-                gain=gain.from_shares(GRADIENTS_SAVED_MIN.value * upper, upper),
+                gain=price(ReplaceOps("one_gradient"), Part(GRADIENTS_SAVED_MIN.value * upper, upper)),
                 where=(SourceSpan(file, passes.line, passes.function), SourceSpan(file, passes.tape, passes.function)),
                 evidence=(
                     Measurement(f"backward, of {evidence.unit.the}", backward, "share", "breakdown"),

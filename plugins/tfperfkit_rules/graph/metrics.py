@@ -9,8 +9,8 @@ from tfperfkit_probes.lines.graph.repeated import BesideTime
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Derived, Threshold
-from tfperfkit.gain import Range, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Part, price
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
@@ -65,14 +65,13 @@ def _of(evidence: Evidence, function: GraphFunction, step_ms: float) -> Iterator
     named = [row for row in function.beside if row.ms >= NAMED.value * total] or function.beside[:1]
     kinds = sorted({row.part for row in named})
     words = " and ".join(kinds)
-    factor = speedup(share)
     yield Finding(
         code=codes.METRICS,
         family="graph",
         remedy=Remove("metrics"),
         title=f"{words.capitalize()} take {100 * share:.0f} % of {unit.every}",
         share_of_step=share,
-        gain=Range(factor, factor, factor),
+        gain=price(Remove("metrics"), Part.exactly(share)),
         where=_places(evidence, named) or definition(function),
         evidence=(
             Measurement(f"metrics and summaries {unit.per}", total, "ms", WINDOW),

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit import gain
 from tfperfkit.graph import optable
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.sizes import BINARY, UNARY
 from tfperfkit.graph.view import View
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
+from tfperfkit.pricing import price
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.functions import places
-from tfperfkit_rules.graph.padding import PADDING_MIN, PADDING_SAVED_MAX, PADDING_SAVED_MIN
+from tfperfkit_rules.graph.padding import PADDING_MIN, padding_saved
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.measures.ran_functions import Ran, list_ran_functions
 from tfperfkit_rules.measures.step_shares import span
@@ -77,8 +77,8 @@ class PaddedCalls(GraphRule[PaddedSequences]):
         width, mean, longest, alike = (cause.width, cause.mean, cause.longest, cause.alike)
         computed = each.share * (1 - _updates(evidence))
         share, saved = computed * (1 - mean / width), computed * (1 - alike / width)
-        low, high = gain.speedups(PADDING_SAVED_MIN.value * saved, PADDING_SAVED_MAX.value * saved)
-        if gain.saving(low) < PADDING_MIN.value:
+        gained = price(ReplaceOps("less_padding"), padding_saved(saved))
+        if gained.surely < PADDING_MIN.value:
             return
         unit, name = evidence.unit, each.function.function
         called = f"the function called at line {each.place[1]}" if name.startswith("<") else name
@@ -89,7 +89,7 @@ class PaddedCalls(GraphRule[PaddedSequences]):
             family="graph",
             title=f"{100 * (1 - mean / width):.0f} % of the sequences that {called} computes is padding",
             share_of_step=share,
-            gain=gain.between(low, high),
+            gain=gained,
             remedy=ReplaceOps("less_padding"),
             where=places([span(evidence, *each.place), cause.where]),
             evidence=(

@@ -11,6 +11,7 @@ from tfperfkit import gain
 from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedStep
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.pipelines import Padding
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence, Unit
@@ -70,7 +71,7 @@ def padding(evidence: Evidence) -> Iterator[Finding]:
         padded = found.padding
         share = computed * (1 - padded.mean / padded.width)
         saved = computed * (1 - padded.alike / padded.width)
-        gained = gain.from_shares(PADDING_SAVED_MIN.value * saved, PADDING_SAVED_MAX.value * saved)
+        gained = price(ReplaceOps("less_padding"), padding_saved(saved))
         if gained.surely >= PADDING_MIN.value:
             yield _finding(found, share, gained, evidence.unit)
         return
@@ -78,6 +79,11 @@ def padding(evidence: Evidence) -> Iterator[Finding]:
     stage = next((stage for stage in stages if stage.filled is not None), None)
     if stage is not None and stage.filled is not None:
         yield from _padded_batches(stage, stage.filled, computed, evidence.unit)
+
+
+def padding_saved(share: float) -> Part:
+    """Return what goes of a step if a ``share`` of it computes for padding."""
+    return Part(PADDING_SAVED_MIN.value * share, PADDING_SAVED_MAX.value * share)
 
 
 class _Sequences(NamedTuple):
@@ -107,10 +113,9 @@ def _sliced(pipeline: Pipeline) -> _Sequences | None:
 
 def _padded_batches(stage: Stage, filled: float, computed: float, unit: Unit) -> Iterator[Finding]:
     """By the bytes that went into the stage and those that came out."""
-    left = PADDING_LEFT_MIN.value * filled, PADDING_LEFT_MAX.value * filled
-    lower = PADDING_SAVED_MIN.value * computed * max(1 - left[1], 0.0)
-    upper = PADDING_SAVED_MAX.value * computed * max(1 - left[0], 0.0)
-    if lower < PADDING_MIN.value:
+    left = Left(PADDING_LEFT_MIN.value * filled, min(PADDING_LEFT_MAX.value * filled, 1.0))
+    gained = price(ReplaceOps("less_padding"), padding_saved(computed), left)
+    if gained.surely < PADDING_MIN.value:
         return
     share = computed * (1 - filled)
     yield Finding(
@@ -119,7 +124,7 @@ def _padded_batches(stage: Stage, filled: float, computed: float, unit: Unit) ->
         remedy=ReplaceOps("less_padding"),
         title=f"{100 * (1 - filled):.0f} % of the batches is padding",
         share_of_step=share,
-        gain=gain.from_shares(lower, upper),
+        gain=gained,
         where=(SourceSpan(stage.file, stage.line, stage.function),) if stage.file else (),
         evidence=(
             Measurement("bytes that came into the padded batches, of those that came out", filled, "share", "run"),

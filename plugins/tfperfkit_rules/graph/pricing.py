@@ -10,9 +10,9 @@ from typing import Any, Generic, NamedTuple
 
 from tfperfkit_probes.ops.model import Brief
 
-from tfperfkit import calibration
+from tfperfkit import calibration, pricing
 from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
-from tfperfkit.gain import between, severity, speedups
+from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep, FunctionCalls
 from tfperfkit.remedy import Remedy, ReplaceOps
@@ -89,7 +89,7 @@ USUAL_GFLOPS = Threshold(
 @dataclass(frozen=True)
 class Part(Generic[C]):
     """Wasted work in a function, its share of the step (0 to 1), of it the gradient's, and what may go, at least and at
-    most. ``window``: where the share comes from."""
+    most. ``window``: where the share comes from. ``freed``: of the rest of the step, what may go as well."""
 
     function: Brief
     cause: C
@@ -98,6 +98,7 @@ class Part(Generic[C]):
     lower: float
     upper: float
     window: str
+    freed: float = 0.0
 
 
 def parts_of(evidence: Evidence, causes: Iterable[tuple[Brief, C]]) -> Iterator[Part[C]]:
@@ -136,7 +137,7 @@ def finding(
         title=title,
         severity=severity(part.lower),
         share_of_step=part.share,
-        gain=between(*speedups(part.lower, part.upper)),
+        gain=pricing.price(remedy, pricing.Part(part.lower, part.upper), freed=part.freed),
         where=places([waste.where, *waste.places, definition(part.function)]),
         evidence=(*figures, *shares),
         advice=advice,
@@ -179,11 +180,10 @@ def _part(evidence: Evidence, function: Brief, waste: C) -> Part[C] | None:
     saved = share if found.saved is None else min(found.saved, share)
     lower = saved * WASTE_SAVED_MIN.value * (1 - high)
     upper = max(lower, max(whole, share) * (1 - low))
-    if found.large:  # the rest gets its caches back
-        upper = min(1 - REST_LEFT_MIN.value * (1 - upper), shared.MAX_STEP_SHARE.value)
+    freed = 1 - REST_LEFT_MIN.value if found.large else 0.0  # the rest gets its caches back
     if lower < WASTE_MIN_SAVED.value:
         return None
-    return Part(function, waste, share, min(found.backward, share), lower, upper, found.window)
+    return Part(function, waste, share, min(found.backward, share), lower, upper, found.window, freed)
 
 
 class _Shares(NamedTuple):

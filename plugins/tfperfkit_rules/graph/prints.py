@@ -9,6 +9,7 @@ from tfperfkit_probes.ops.model import Brief, Marked
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.graph import optable
 from tfperfkit.model import Finding
+from tfperfkit.pricing import Part
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
@@ -35,7 +36,7 @@ def prints(evidence: Evidence) -> Iterator[Finding]:
     share = graph_time.share(evidence, lambda row: row.type in TYPES)
     for finding in once(found for function in largest_first(evidence) for found in _of(evidence, function)):
         name = f"printing and checking, of {evidence.unit.the}"
-        yield of_step(finding, share, PRINT_SAVED_MIN.value * share, PRINT_SAVED_MAX.value * share, name)
+        yield of_step(finding, share, Part(PRINT_SAVED_MIN.value * share, PRINT_SAVED_MAX.value * share), name)
 
 
 def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from tfperfkit_probes.ops.model import Brief, GraphLoop
 from tfperfkit.calibration import Measured, Threshold
 from tfperfkit.graph import optable
 from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.pricing import Part
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
@@ -40,8 +41,7 @@ def python_calls(evidence: Evidence) -> Iterator[Finding]:
         yield of_step(
             finding,
             share,
-            (1 - PYTHON_CALL_LEFT.value) * share,
-            share,
+            Part((1 - PYTHON_CALL_LEFT.value) * share, share),
             f"in calls back into Python, of {evidence.unit.the}",
             absorbs=("LIN001",),
         )

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from tfperfkit_probes.lines.graph.data import GraphFunction
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
-from tfperfkit.gain import Range, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Part, price
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.graph import codes
@@ -48,12 +48,11 @@ def repeated_forward(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _of(function: GraphFunction, step_ms: float, unit: Unit) -> Iterator[Finding]:
-    saved = sum(row.forward_ms * (row.calls - 1) / row.calls for row in function.repeated)
-    share = saved / step_ms
+    saved_ms = sum(row.forward_ms * (row.calls - 1) / row.calls for row in function.repeated)
+    share = saved_ms / step_ms
     if share < MIN_REPEATED.value:
         return
-    lower = REPEATED_SAVED_MIN.value * share
-    upper = min(REPEATED_SAVED_MAX.value * share, REPEATED_SHARE_MAX.value)
+    saved = Part(REPEATED_SAVED_MIN.value * share, min(REPEATED_SAVED_MAX.value * share, REPEATED_SHARE_MAX.value))
     lines = dict.fromkeys(line for row in function.repeated for line in row.lines)
     callers = dict.fromkeys(line for row in function.repeated for line in row.callers)
     places: tuple[SourceSpan, ...] = (*sorted(lines, key=lambda place: (place.file, place.line)), *callers)
@@ -64,10 +63,10 @@ def _of(function: GraphFunction, step_ms: float, unit: Unit) -> Iterator[Finding
         remedy=ReplaceOps("one_pass"),
         title=f"The forward pass of {words} runs {_often(function)} in {unit.a}",
         share_of_step=share,
-        gain=Range(speedup(lower), speedup(share), speedup(upper)),
+        gain=price(ReplaceOps("one_pass"), saved),
         where=tuple(dict.fromkeys(places)) or definition(function),
         evidence=(
-            Measurement("repeated forward pass", saved, "ms", WINDOW),
+            Measurement("repeated forward pass", saved_ms, "ms", WINDOW),
             Measurement(f"share of {unit.the}", share, "share", WINDOW),
             Measurement("all of these forward passes", sum(row.forward_ms for row in function.repeated), "ms", WINDOW),
         ),

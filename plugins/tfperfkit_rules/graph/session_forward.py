@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfperfkit.clock import ms
-from tfperfkit.gain import MEDIUM, from_shares, severity
+from tfperfkit.gain import MEDIUM, severity
 from tfperfkit.graph.sessions import Fetch, SessionRuns
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Part, price
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.repeated_forward import REPEATED_SAVED_MIN
-from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import is_calling
 from tfperfkit_rules.measures.session_calls import MIN_SESSION_RUNS, SESSION, growing
 from tfperfkit_rules.measures.step_place import sites
@@ -98,7 +98,7 @@ def _finding(evidence: Evidence, runs: list[_Run], longest: _Run, clock: _Clock)
     saved = share * again / whole if whole > 0 else 0.0
     if REPEATED_SAVED_MIN.value * saved < MEDIUM:
         return
-    gained = from_shares(REPEATED_SAVED_MIN.value * saved, min(saved, shared.MAX_STEP_SHARE.value))
+    gained = price(ReplaceOps("one_pass"), Part(REPEATED_SAVED_MIN.value * saved, saved))
     trains = any(run.fetch.writes for run in runs)
     yield Finding(
         code=codes.REPEATED_FORWARD,

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Derived, Threshold
-from tfperfkit.gain import severity, up_to
+from tfperfkit.gain import severity
 from tfperfkit.graph import optable
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep
+from tfperfkit.pricing import bound
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.measures.step_shares import span
@@ -67,7 +68,7 @@ def _finding(evidence: Evidence, kind: str, rows: list[ComputedOperation], share
         title=f"{100 * share:.0f} % of {unit.a} is {kind}, which no processor is fast at",
         severity=severity(share),
         share_of_step=share,
-        gain=up_to(upper),
+        gain=bound(upper),
         where=tuple(dict.fromkeys(places)),
         evidence=(
             Measurement(f"share of {unit.the}", share, "share", "breakdown"),

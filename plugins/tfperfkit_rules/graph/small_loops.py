@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from tfperfkit_probes.ops.model import GraphLoop
 
-from tfperfkit import calibration, gain
+from tfperfkit import calibration, pricing
 from tfperfkit.calibration import Derived, Measured, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Left, price
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
@@ -19,7 +20,6 @@ from tfperfkit_rules.graph.functions import called, definition, places
 from tfperfkit_rules.graph.loop_advice import advice, carries, kind_of
 from tfperfkit_rules.graph.loop_share import Part, is_small, part_of, turns_of
 from tfperfkit_rules.graph.python_calls import calls_python
-from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.machines import MEASURED_ON, TWO_BUSY_CORES
 from tfperfkit_rules.measures.ran_functions import Ran, list_ran_functions
 
@@ -98,10 +98,10 @@ def _written(evidence: Evidence, loop: GraphLoop) -> _Found | None:
 
 
 #: Shares of a loop that are left when whole tensors or XLA take its place.
-_LEFT = SMALL_LOOP_LEFT_MIN.value, SMALL_LOOP_LEFT_MAX.value
+_LEFT = Left(SMALL_LOOP_LEFT_MIN.value, SMALL_LOOP_LEFT_MAX.value)
 
 
-def _left(found: _Found, took_ms: float) -> tuple[float, float]:
+def _left(found: _Found, took_ms: float) -> Left:
     """The same where the loop is differentiated: whole tensors and their gradients are memory traffic. Of iterations
     that need each the one before there is no whole tensor; to double their reach takes a pass for each power of two."""
     loop, turns = found.loop, turns_of(found.loop)
@@ -112,7 +112,7 @@ def _left(found: _Found, took_ms: float) -> tuple[float, float]:
         numbers *= max(math.log2(max(turns, 1.0)), 1.0)
     least = numbers * GRADED_NUMBER_MIN_MS.value / took_ms
     most = numbers * GRADED_NUMBER_MAX_MS.value / took_ms
-    return min(max(least, _LEFT[0]), 1.0), min(max(most, _LEFT[1]), 1.0)
+    return Left(min(max(least, _LEFT.low), 1.0), min(max(most, _LEFT.high), 1.0))
 
 
 def _finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_loops: float) -> Iterator[Finding]:
@@ -122,7 +122,7 @@ def _finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_loops:
     function, loop = each.function, found.loop
     graded = any(other.backward for other in function.marks.loops)
     step_ms = evidence.step_ms or 0.0
-    least, most = _left(found, (low + high) / 2 * step_ms) if graded else _LEFT
+    left = _left(found, (low + high) / 2 * step_ms) if graded else _LEFT
     turns = turns_of(loop)
     figures = [
         Measurement(f"{evidence.unit.the} in {called(function)}", each.share, "share", "breakdown"),
@@ -141,7 +141,7 @@ def _finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_loops:
         remedy=ReplaceOps("all_rows"),
         title=f"{found.kind} in {called(function)} makes {goes} that do next to nothing",
         share_of_step=(low + high) / 2,
-        gain=gain.between(*gain.speedups(low * (1 - most), min(high, shared.MAX_STEP_SHARE.value) * (1 - least))),
+        gain=price(ReplaceOps("all_rows"), pricing.Part(low, high), left),
         where=places([found.place, definition(function), SourceSpan(*each.place)]),
         evidence=tuple(figures),
         advice=advice(found.kind, loop, graded),

@@ -9,9 +9,10 @@ from functools import partial
 
 from tfperfkit.calibration import NEARLY_ALL, Chosen, Measured, Threshold
 from tfperfkit.clock import MS_PER_S
-from tfperfkit.gain import LOW, MEDIUM, between
+from tfperfkit.gain import LOW, MEDIUM
 from tfperfkit.ledger.compute import has_long_operations
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Part, price
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import MIN
 from tfperfkit.records.samples import Place as Line
@@ -140,11 +141,11 @@ def priced_operations(evidence: Evidence) -> Finding | None:
         return None  # their dispatch is negligible: they are long, and a graph would run them too
     if rest.operations is not None and rest.operations < SEVERAL.value:
         return None
-    bounds = rest.bounds(share, samples.count)
+    saved = rest.saved(share, samples.count)
     if upper is not None:
-        bounds = bounds[0], max(upper.bounds(most, samples.count)[1], bounds[1])
+        saved = Part(saved.low, max(upper.saved(most, samples.count).high, saved.high))
     if model is not None:
-        return _called(evidence, part, model, apart, rest, share, bounds)
+        return _called(evidence, part, model, apart, rest, share, saved)
     where = places(evidence, part, place)
     if apart is not None:
         where = tuple(dict.fromkeys((span(evidence, apart.file, apart.loop.line), *where)))
@@ -165,7 +166,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
         remedy=Compile("function"),
         title=f"{what} {many}",
         share_of_step=share,
-        gain=between(*bounds),
+        gain=price(Compile("function"), saved),
         where=where,
         evidence=(
             Measurement("time in eager operations and their dispatch", share, "share", "samples"),
@@ -276,14 +277,13 @@ def _called(
     apart: BatchLoop | None,
     rest: Left,
     share: float,
-    bounds: tuple[float, float],
+    saved: Part,
 ) -> Finding:
     """EAG004, for a model that is called directly. Its place is the call, which is to be compiled or to be made once
     for all iterations of its loop, before the lines of the model that take the time."""
     samples = evidence.samples
     own = span(evidence, model.file, model.line)
     compiled = _compile(evidence, model)
-    gained = between(*bounds)
     return Finding(
         code="EAG004",
         family="eager",
@@ -292,7 +292,7 @@ def _called(
         if apart is None
         else at_once.title(model.all, apart),
         share_of_step=share,
-        gain=gained,
+        gain=price(Compile("model"), saved),
         where=tuple(dict.fromkeys((own, *_title_loop(evidence, apart), *places(evidence, part, None)))),
         evidence=(
             Measurement("time in eager model calls", share, "share", "samples"),

@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.clock import MS_PER_S
-from tfperfkit.gain import interval, speedups
+from tfperfkit.gain import interval
 from tfperfkit.graph import optable
 from tfperfkit.model import Measurement
 from tfperfkit.offers import RanOperation, RanOperations
+from tfperfkit.pricing import Part
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.eager.gain import (
     AGAIN,
@@ -145,10 +146,10 @@ class Left(NamedTuple):
     traced_s: float | None = None
     loops: bool = False
 
-    def bounds(self, share: float, samples: int) -> tuple[float, float]:
-        """Factors of speed where eager operations have this share of the work."""
+    def saved(self, share: float, samples: int) -> Part:
+        """What goes of the work if eager operations have this share of it."""
         low, high = interval(share, samples)
-        return speedups(low * (1 - self.upper), min(high * (1 - self.lower), shared.MAX_STEP_SHARE.value))
+        return Part(low * (1 - self.upper), high * (1 - self.lower))
 
     @property
     def evidence(self) -> tuple[Measurement, ...]:

@@ -54,6 +54,11 @@ class Left(NamedTuple):
         """Return what is left of a step of ``step_ms`` that takes from ``best_ms`` to ``worst_ms`` afterwards."""
         return cls(best_ms / step_ms, worst_ms / step_ms)
 
+    @classmethod
+    def faster(cls, low: float, high: float) -> Left:
+        """Return what is left of what gets from ``low`` to ``high`` times as fast, in either order."""
+        return cls(1 / max(low, high), 1 / min(low, high))
+
 
 #: Nothing of the part is left.
 NOTHING = Left(0.0, 0.0)

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from tfperfkit_probes.memory.model import MemoryData
 
 from tfperfkit.calibration import Chosen, Cited, Threshold
-from tfperfkit.gain import between, middle
+from tfperfkit.gain import middle
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Left, price
 from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.batch.size import MAX_OTHER, other_share, python_feeds
@@ -83,7 +84,7 @@ def larger_batch(evidence: Evidence) -> Iterable[Finding]:
         title=_title(found, batch, times, evidence.unit),
         severity="info",
         share_of_step=max(0.0, min(found.fixed_share, 1.0)),
-        gain=between(*found.gain(times)),
+        gain=price(BatchSize("training"), left=Left.faster(*found.gain(times))),
         where=places,
         evidence=(
             Measurement("examples in a batch", float(batch), "count", "run"),

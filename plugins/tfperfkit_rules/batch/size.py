@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from tfperfkit_probes.input.model import InputData
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
-from tfperfkit.gain import MAX, between, severity
+from tfperfkit.gain import MAX, severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Left, price
 from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures.batch_cost import step_cost
@@ -88,7 +89,7 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
         gain(cost.step_ms, grows, max(AT_LEAST_TIMES.value, SMALL.value / batch)),
         gain(cost.step_ms, GROWS_MIN.value * cost.work_ms, UP_TO.value / batch),
     )
-    gained = between(min(ends), max(ends))
+    gained = price(BatchSize("training"), left=Left.faster(*ends))
     # What is to be tried is what the range was predicted for.
     wanted = max(int(TRY.value), math.ceil(AT_LEAST_TIMES.value * batch))
     places = size_places(evidence, batch)

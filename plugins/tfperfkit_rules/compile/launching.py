@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tfperfkit.calibration import UNKNOWN_PART, Measured, Threshold
-from tfperfkit.gain import between
 from tfperfkit.graph.optable import is_heavy
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
+from tfperfkit.pricing import price
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.compile import xla_place
 from tfperfkit_rules.measures.growth import growth
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
-from tfperfkit_rules.measures.room import CALL_START_MS, HEADROOM_STEPS, factor, widened
+from tfperfkit_rules.measures.room import CALL_START_MS, HEADROOM_STEPS, find_left
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
 
@@ -68,7 +68,7 @@ def launching(evidence: Evidence) -> Iterable[Finding]:
         title=f"Starting {runs:,.0f} small operations takes {100 * starting / found.step_ms:.0f} % of {unit.a}",
         severity="info",
         share_of_step=min(starting / found.step_ms, 1.0),
-        gain=between(*widened((factor(whole, lower), factor(whole, upper)))),
+        gain=price(Setting("jit_compile"), left=find_left(whole, lower, upper)),
         where=(span(evidence, sites[0].file, sites[0].line),) if sites else (),
         evidence=(Measurement(f"operations that run in {unit.a}", runs, "count", "breakdown"), *found.evidence()),
         advice=(

@@ -11,6 +11,7 @@ from tfperfkit.clock import ms
 from tfperfkit.graph import optable
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import AvoidableTracing, FunctionCosts, RanOperation
+from tfperfkit.pricing import Part, price
 from tfperfkit.remedy import KeepTrace, Setting
 from tfperfkit.rule import Evidence, Unit
 from tfperfkit.syntax.expression import Call
@@ -132,7 +133,7 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
         remedy=Setting("jit_compile", "on"),
         share_of_step=share,
         title=f"{100 * share:.0f} % of {unit.a} is elementwise operations, slices and sums, one by one",
-        gain=gain.from_shares(0.0, upper),
+        gain=price(Setting("jit_compile"), Part(0.0, upper)),
         where=tuple(dict.fromkeys((*mostly.lines, *xla_place.function_lines(evidence, function)))),
         evidence=(
             Measurement(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit import calibration, gain
+from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Cited, Derived, Measured, Threshold
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import FunctionCalls, RanOperations, XlaCompilations
+from tfperfkit.pricing import Part, price
 from tfperfkit.remedy import KeepTrace, Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.compile import xla_place
@@ -65,7 +66,7 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
     outliers = [outlier for outlier in account.outliers if outlier.cause == "a compiled function"]
     excess = sum(outlier.excess_ms for outlier in outliers) / (account.steps * account.mean_ms)
     many = len(outliers) >= OUTLIERS.value
-    upper = min(max(traced, excess), shared.MAX_STEP_SHARE.value) if many else traced
+    upper = max(traced, excess) if many else traced
     lower = min(traced, excess) if many else OUTLIERS_HALF.value * traced
     lower, upper = every_step(evidence, data) or (lower, upper)
     function = functions[0]
@@ -88,7 +89,7 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
         remedy=KeepTrace("shape"),
         share_of_step=upper,
         title=f"XLA compiles {function.function} again in the middle of {what}, without a retrace",
-        gain=gain.from_shares(lower, upper),
+        gain=price(KeepTrace("shape"), Part(min(lower, upper), upper)),
         where=tuple(reversed(xla_place.jit_lines(evidence, function))),
         evidence=tuple(evidence_of),
         advice=(
@@ -133,7 +134,7 @@ def slower_by_xla(evidence: Evidence) -> Iterator[Finding]:
         remedy=Setting("jit_compile", "off"),
         share_of_step=upper,
         title=f"XLA makes {unit.the} slower on this processor",
-        gain=gain.from_shares(lower, upper),
+        gain=price(Setting("jit_compile"), Part(lower, upper)),
         where=where,
         evidence=(
             Measurement(f"in compiled functions {unit.per}", took, "ms", "breakdown"),

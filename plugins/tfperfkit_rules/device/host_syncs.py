@@ -8,8 +8,9 @@ from tfperfkit_probes.devices.model import DevicesData, SyncRow
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Derived, Threshold
-from tfperfkit.gain import Unknown, between
+from tfperfkit.gain import Unknown
 from tfperfkit.model import Finding, Measurement, Severity
+from tfperfkit.pricing import Left, price
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.device import codes
@@ -58,7 +59,7 @@ def _finding(rows: list[SyncRow], severity: Severity, accelerated: bool, unit: U
     share = min(sum(row.share_of_step or 0.0 for row in rows), 1.0)
     waits = severity in ("medium", "high")
     # What it waits for must be computed anyway: at best that goes on beside the rest of the step.
-    gained = between(1.0, 1 / max(share, 1 - share)) if waits else Unknown()
+    gained = price(Every("read"), left=Left(max(share, 1 - share), 1.0)) if waits else Unknown()
     by = f" ({row.through} does it)" if row.through else ""
     ways = dict.fromkeys(way for row in rows for way in row.how)
     homes = dict.fromkeys(row.device for row in rows)

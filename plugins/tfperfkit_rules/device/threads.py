@@ -8,6 +8,7 @@ from tfperfkit import gain
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.graph import optable
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Part, price
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import graph_time, shared
@@ -94,7 +95,7 @@ def threads(evidence: Evidence) -> Iterator[Finding]:
         remedy=Setting("threads", ""),
         share_of_step=upper,
         title=f"TensorFlow may use {count} of {cpus} processors for an operation",
-        gain=gain.from_shares(SCALES_MIN.value * upper, upper),
+        gain=price(Setting("threads"), Part(SCALES_MIN.value * upper, upper)),
         where=where,
         evidence=(
             Measurement("threads within an operation", count, "count", "run"),
@@ -140,7 +141,7 @@ def onednn_off(evidence: Evidence) -> Iterator[Finding]:
         remedy=Setting("onednn", "on"),
         share_of_step=ONEDNN_MAX.value * share,
         title="oneDNN is switched off, and with it the fast kernels of this processor",
-        gain=gain.from_shares(ONEDNN_MIN.value * share, ONEDNN_MAX.value * share),
+        gain=price(Setting("onednn"), Part(ONEDNN_MIN.value * share, ONEDNN_MAX.value * share)),
         where=tuple(find_strings(evidence, _ONEDNN))[:3],
         evidence=(
             Measurement(f"convolutions, products and pooling, of {evidence.unit.the}", share, "share", "breakdown"),

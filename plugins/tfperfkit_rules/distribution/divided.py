@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import Unknown, between, severity
+from tfperfkit.gain import Unknown, severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Left, price
 from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.distribution import codes
@@ -44,7 +45,8 @@ def divided_batch(evidence: Evidence) -> Iterator[Finding]:
     if not (written or each <= SMALL.value) or not _worth(evidence, found, each, count):
         return
     places = size_places(evidence, whole)
-    gained = between(*found.gain(count)) if found is not None else Unknown()
+    left = Left.faster(*found.gain(count)) if found is not None else None
+    gained = price(BatchSize("training"), left=left) if left is not None else Unknown()
     yield Finding(
         code=codes.DIVIDED,
         family="distribution",

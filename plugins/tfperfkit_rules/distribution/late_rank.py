@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import Gain, from_shares, severity, up_to
+from tfperfkit.gain import Gain, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers.late_rank import EVALUATION, LateRank
+from tfperfkit.pricing import Part, bound, price
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
 
@@ -45,7 +46,7 @@ def late_rank(evidence: Evidence) -> Iterator[Finding]:
     late, why = found.late, found.cause
     share = min(late.wait_ms / found.turn_ms, 1.0)
     caused = min(why.ms / found.turn_ms, share) if why is not None else 0.0
-    gained: Gain = from_shares(CAUSE_SAVED_MIN.value * caused, share) if why is not None else up_to(share)
+    gained: Gain = price(Remove(), Part(CAUSE_SAVED_MIN.value * caused, share)) if why is not None else bound(share)
     evaluates = why is not None and why.kind == EVALUATION
     figures = [Measurement("the others wait for it", late.wait_ms, "ms", "breakdown")]
     if why is not None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
-from tfperfkit.gain import Unknown, from_shares, severity
+from tfperfkit.gain import Unknown, severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Part, price
 from tfperfkit.records.parts import PartName
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
@@ -51,7 +52,7 @@ def one_device(evidence: Evidence) -> Iterator[Finding]:
         return
     beside = sum(evidence.part(name) for name in _PAID)
     share = min(beside / account.mean_ms, shared.MAX_STEP_SHARE.value)
-    gained = from_shares(STRATEGY_SAVED_MIN.value * share, STRATEGY_SAVED_MAX.value * share)
+    gained = price(Setting("strategy"), Part(STRATEGY_SAVED_MIN.value * share, STRATEGY_SAVED_MAX.value * share))
     worth = gained.surely >= STRATEGY_MIN_SHARE.value
     yield Finding(
         code=codes.ONE_DEVICE,

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from tfperfkit_probes.input.model import Divided, InputData
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import Unknown, from_shares, severity
+from tfperfkit.gain import Unknown, severity
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
+from tfperfkit.pricing import Part, price
+from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.exchange import exchanging, workers
@@ -133,7 +135,7 @@ def _finding(
         severity=how,
         basis="step" if share else "risk",
         share_of_step=share,
-        gain=from_shares(0.0, share) if share else Unknown(),
+        gain=price(Rewrite(), Part(0.0, share)) if share else Unknown(),
         where=tuple(dict.fromkeys(place for place in where if place is not None and place.file))[
             : shared.MAX_PLACES.value
         ],

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
-from tfperfkit.gain import Unknown, from_shares, severity
+from tfperfkit.gain import Unknown, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.pricing import Part, price
+from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.exchange import applied, exchanging, replicas, size
@@ -71,7 +73,7 @@ def small_exchanges(evidence: Evidence) -> Iterator[Finding]:
         title=f"Replicas exchange {row.ops:,.0f} tensors of {size(each)} one by one in {unit.a}",
         severity=severity(lower),
         share_of_step=share,
-        gain=from_shares(lower, share) if share else Unknown(),
+        gain=price(Rewrite(), Part(lower, share)) if share else Unknown(),
         where=tuple(dict.fromkeys(place for place in (*_by_hand(evidence), row.where, *applied(evidence)) if place)),
         evidence=tuple(measured),
         advice=(

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from tfperfkit_probes.ops.model import Table
 
 from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
-from tfperfkit.gain import Gain, Unknown, from_shares, severity
+from tfperfkit.gain import Gain, Unknown, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedStep
+from tfperfkit.pricing import Left, Part, price
 from tfperfkit.remedy import Remedy, ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.distribution import codes
@@ -70,7 +71,8 @@ def gathered_slices(evidence: Evidence) -> Iterator[Finding]:
         return
     updates = _updates(evidence)
     share = evidence.share("collectives") + updates
-    gained = from_shares(GATHER_SAVED_MIN.value * share * (1 - whole / rows), share * (1 - whole / rows))
+    left = Left.exactly(whole / rows)
+    gained = price(ReplaceOps("whole_gradient"), Part(GATHER_SAVED_MIN.value * share, share), left)
     yield _finding(
         evidence,
         codes.GATHERED,
@@ -115,7 +117,7 @@ def made_dense(evidence: Evidence) -> Iterator[Finding]:
     part = sum(table.rows * table.width * table.number_bytes for table in tables) / sent
     updates = _updates(evidence)
     share = evidence.share("collectives") * min(part, 1.0) + updates
-    gained = from_shares(DENSE_EXCHANGE_MIN.value * share, share)
+    gained = price(ReplaceOps("gradient_rows"), Part(DENSE_EXCHANGE_MIN.value * share, share))
     yield _finding(
         evidence,
         codes.MADE_DENSE,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.gain import speedup
+from tfperfkit.pricing import Left
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 MIN_HEADROOM = Threshold(
@@ -45,6 +46,12 @@ def widened(bounds: tuple[float, float]) -> tuple[float, float]:
         1 + GAIN_MIN.value * max(lower - 1, 0.0),
         1 + GAIN_MAX.value * max(upper - 1, 0.0),
     )
+
+
+def find_left(whole_ms: float, least_ms: float, most_ms: float) -> Left:
+    """Return what is left of ``whole_ms`` when a choice saves from ``least_ms`` to ``most_ms``, by a model that is
+    wrong by as much as ``widened`` says."""
+    return Left.faster(*widened((factor(whole_ms, least_ms), factor(whole_ms, most_ms))))
 
 
 def factor(whole_ms: float, saved_ms: float) -> float:

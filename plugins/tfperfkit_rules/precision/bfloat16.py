@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
-from tfperfkit.gain import between
 from tfperfkit.graph.optable import is_heavy
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
+from tfperfkit.pricing import price
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.machines import MEASURED_ON
-from tfperfkit_rules.measures.room import HEADROOM_STEPS, MIN_HEADROOM, factor, widened
+from tfperfkit_rules.measures.room import HEADROOM_STEPS, MIN_HEADROOM, factor, find_left
 from tfperfkit_rules.precision.half import HALF_SHARE
 
 #: The titles of the findings' pages.
@@ -75,7 +75,7 @@ def bfloat16(evidence: Evidence) -> Iterator[Finding]:
         title=f"Products of matrices take {100 * products / whole:.0f} % of {unit.a}; this processor has them "
         f"{times:.1f}x as fast in 16 bits",
         share_of_step=min(1.0, products / whole),
-        gain=between(*widened((factor(whole, least), factor(whole, most)))),
+        gain=price(Setting("precision"), left=find_left(whole, least, most)),
         evidence=(
             Measurement("a product in bfloat16, over one in float32", float(times), "ratio", "run"),
             Measurement(f"products of matrices {unit.per}", products, "ms", "breakdown"),

@@ -8,6 +8,7 @@ from tfperfkit import gain
 from tfperfkit.calibration import UNKNOWN_PART, Cited, Measured, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import FunctionCalls, FunctionCosts, Gpus
+from tfperfkit.pricing import Part, bound, price
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import graph_time
@@ -100,7 +101,7 @@ def float16_on_cpu(evidence: Evidence) -> Iterator[Finding]:
         severity="low" if counted else gain.severity(UNKNOWN_PART.value * saved[1]),
         title=f"{name} on a processor that has no float16 arithmetic",
         share_of_step=min(saved[1], 1.0),
-        gain=gain.from_shares(*saved) if counted else gain.up_to(max(saved)),
+        gain=price(Setting("precision"), Part(min(saved), max(saved))) if counted else bound(max(saved)),
         where=where,
         evidence=(
             Measurement("share of the FLOPs in 16 bits", half / flops, "share", "run"),

@@ -11,8 +11,10 @@ from tfperfkit import calibration, gain
 from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.clock import MS_PER_S, NS_PER_S, ms
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
+from tfperfkit.pricing import Part, price
 from tfperfkit.records.samples import Place
 from tfperfkit.records.steps import StepTable
+from tfperfkit.remedy import KeepTrace
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_calls import find_methods, list_files
@@ -130,7 +132,7 @@ def _batches(evidence: Evidence) -> bool:
 
 
 def _gain(evidence: Evidence, time: Time, function: TracedFunction, traces: list[Trace], share: float) -> gain.Gain:
-    """Returns a range, or the lower end if the first executions of what was traced were not seen alone."""
+    """Return the gain of a graph that is kept; unknown if no step was seen."""
     work = evidence.work
     if work is None and not time.steps.steps:
         return gain.Unknown()
@@ -146,10 +148,8 @@ def _gain(evidence: Evidence, time: Time, function: TracedFunction, traces: list
         mine = _traced(evidence, share, traces)
         one = len(traces) if work is not None else 0
         known = without.saved(evidence) or without.saved_with(evidence, mine, first, steps, each=each, of=one)
-        if known is None:
-            return gain.AtLeast(1 / (1 - share))
-        return gain.from_shares(*known)
-    return gain.between(1 / (1 - share), 1 / (1 - time.share_with_first_runs(traces)))
+        return without.price_kept(evidence, known, share)
+    return price(KeepTrace("other"), Part(share, time.share_with_first_runs(traces)))
 
 
 def _traced(evidence: Evidence, share: float, traces: list[Trace]) -> float:

@@ -12,6 +12,7 @@ from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.clock import MS_PER_S
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import TraceCounts
+from tfperfkit.pricing import Part
 from tfperfkit.records.samples import Place, Samples
 from tfperfkit.remedy import Compile, KeepTrace, Remedy
 from tfperfkit.rule import Evidence
@@ -73,7 +74,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     ]
     new = _find_new_model(evidence, lines) if not compiles else None
     makes = bool(compiles) or new is not None
-    gained = _bound_gain(evidence, share, makes)
+    gained = _price(evidence, share, makes)
     remedy: Remedy = KeepTrace("keras")
     if compiles:
         name = name_receiver(compiles[0][1], "the model")
@@ -199,8 +200,8 @@ def _find_maker(evidence: Evidence, file: str, call: Call, lines: list[tuple[str
     return _find_new_model(evidence, lines) if find_making_line(call, body) is not None else None
 
 
-def _bound_gain(evidence: Evidence, share: float, makes: bool) -> gain.Gain:
-    """Returns a range, or the lower end if the first executions of what was traced were not seen alone.
+def _price(evidence: Evidence, share: float, makes: bool) -> gain.Gain:
+    """Return the gain of keeping the graphs that are there.
     ``makes``: a model is made or compiled again, so that none of its traces behind the first steps had to be."""
     clean = evidence.steps.clean
     traced = sum(bool(evidence.tracing.overlap(step.begin_ns, step.end_ns)) for step in clean)
@@ -214,13 +215,12 @@ def _bound_gain(evidence: Evidence, share: float, makes: bool) -> gain.Gain:
         if first is None:  # functions of TensorFlow's own, or of open size
             first, times = first_runs.idle(evidence), 1.0
         certain = max(certain, share * (1 - needed)) if again else certain
-        bounds = without.saved_with(evidence, certain, first, times)
-        return gain.from_shares(*bounds) if bounds is not None else gain.at_least(certain)
+        return without.price_kept(evidence, without.saved_with(evidence, certain, first, times), certain)
     known = without.saved(evidence) if len(clean) - traced < ORDINARY.value else None
-    upper = known[1] if known else share
+    upper = known.high if known else share
     if makes:
         certain, upper = gain.interval(share, 0)[0], max(upper, _share_excess(evidence))
-    return gain.from_shares(certain, upper)
+    return without.price_kept(evidence, Part(min(certain, upper), max(certain, upper)), certain)
 
 
 def _share_excess(evidence: Evidence) -> float:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
-from tfperfkit.gain import between
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import Pipelines
+from tfperfkit.pricing import price
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
@@ -15,7 +15,7 @@ from tfperfkit_rules.measures.called import FIT, find_call_at, name_receiver
 from tfperfkit_rules.measures.compiled_calls import in_calls
 from tfperfkit_rules.measures.growth import growth
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
-from tfperfkit_rules.measures.room import HEADROOM_STEPS, MIN_HEADROOM, factor, widened
+from tfperfkit_rules.measures.room import HEADROOM_STEPS, MIN_HEADROOM, find_left
 from tfperfkit_rules.measures.source_calls import find_methods
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
@@ -59,8 +59,7 @@ def several_steps(evidence: Evidence) -> Iterable[Finding]:
     around = found.around_ms if fit else evidence.part("dispatch") * in_calls(evidence)
     whole = found.step_ms + found.between_ms
     upper = around + GAPS_GONE.value * found.gaps_ms
-    bounds = widened((factor(whole, CALL_GONE_MIN.value * around), factor(whole, upper)))
-    gained = between(*bounds)
+    gained = price(Setting("steps_per_execution"), left=find_left(whole, CALL_GONE_MIN.value * around, upper))
     if gained.factor < MIN_HEADROOM.value:
         return
     place = span(evidence, sites[0].file, sites[0].line)

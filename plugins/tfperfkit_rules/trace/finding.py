@@ -6,9 +6,9 @@ from typing import Literal
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import up_to
 from tfperfkit.model import Family, Finding, Measurement, Severity, SourceSpan
 from tfperfkit.offers.recorded_trace import TraceReport
+from tfperfkit.pricing import bound
 
 REPORTED_SHARE = Threshold(
     0.02,
@@ -36,7 +36,7 @@ def make_finding(
         title=title,
         severity=_rate_severity(share),
         share_of_step=share,
-        gain=up_to(share),
+        gain=bound(share),
         where=where,
         evidence=tuple(evidence),
         advice=advice,

@@ -79,6 +79,7 @@ def gather(
             collections=collections,
             trace_ms=breakdown.parts_ms if breakdown is not None else None,
             traced_by=offers.maker(StepBreakdown) or in_graph_by,
+            longer_wait_share=breakdown.longer_wait_share if breakdown is not None else None,
             waits=in_graph.share if in_graph is not None and _in_steps(in_graph_by, steps, events) else 0.0,
             # A trace without steps has what came before them: a few operations tell nothing of a step's.
             moved=_moved(ran, info.machine.get("devices")) if ran is not None and breakdown is not None else {},

@@ -43,7 +43,8 @@ class Facts:
 
     ``trace_ms``: the parts of a traced step, and ``traced_by`` the probe that offers them. ``moved``: of the time in
     compiled functions, the shares that copies and collectives have, by the trace. ``waits``: of that time, the share
-    that is waiting for data, by a trace without a whole step. ``busy``: accelerator -> the share of the step it worked.
+    that is waiting for data, by a trace without a whole step. ``longer_wait_share``: that share of what makes one
+    traced step longer than another, None if it is not known. ``busy``: accelerator -> the share of the step it worked.
     """
 
     steps: StepTable
@@ -56,6 +57,7 @@ class Facts:
     busy: Mapping[str, float] = dataclasses.field(default_factory=dict)
     moved: Mapping[PartName, float] = dataclasses.field(default_factory=dict)
     waits: float = 0.0
+    longer_wait_share: float | None = None
     feeds: bool = False  # a pipeline is known to feed the steps, whose compiled function may fetch from it
     sampled: bool = True  # False: samples were lost, and what is left of them tells no shares
 
@@ -74,7 +76,7 @@ def account(facts: Facts) -> StepAccount | None:
     mean_ms = ms(sum(step.end_ns - step.begin_ns for step in clean)) / count
     typical_ms = ms(sum(step.end_ns - step.begin_ns for step in ordinary)) / sum(step.count for step in ordinary)
     explained = _judge_together(outliers, [_explain(step, typical_ms, facts) for step in outliers], typical_ms, facts)
-    explained, waited_ms = _fetching(explained, clean) if facts.feeds else (explained, 0.0)
+    explained, waited_ms = _fetching(explained, clean, facts) if facts.feeds else (explained, 0.0)
     parts, windows = _ordinary(facts, ordinary, typical_ms)
     if parts:
         for step, outlier in zip(outliers, explained, strict=True):
@@ -159,22 +161,35 @@ def _judge_together(
     return tuple(result)
 
 
-def _fetching(outliers: tuple[Outlier, ...], clean: Sequence[Step]) -> tuple[tuple[Outlier, ...], float]:
-    """The outliers, those at beginnings of epochs as the waits for input that they are: where ``fit`` runs, its
-    compiled function fetches the batch. And ms that no other sign shows to be one."""
+def _waits_vary(facts: Facts) -> bool:
+    """Return whether waiting for input in the compiled function is the larger half of what makes steps longer."""
+    return facts.feeds and facts.longer_wait_share is not None and 2 * facts.longer_wait_share > 1
+
+
+def _fetching(outliers: tuple[Outlier, ...], clean: Sequence[Step], facts: Facts) -> tuple[tuple[Outlier, ...], float]:
+    """Return the outliers, and of them the ms of waiting for input that no other sign shows.
+
+    Where ``fit`` runs, its compiled function fetches the batch. So outliers at beginnings of epochs are waits for
+    input. So are others in a compiled function if waiting makes traced steps longer: the same function computes the
+    same in each step.
+    """
     found = epoch_starts(
         [Late(item.step, item.excess_ms, item.cause) for item in outliers],
         {step.number for step in clean},
         any(step.input_ns for step in clean),
     )
     first = {item.step for item in found.late if item.cause != "input"} if found is not None else set()
+    share = facts.longer_wait_share if _waits_vary(facts) and facts.longer_wait_share is not None else 0.0
     changed: list[Outlier] = []
+    waited_ms = 0.0
     for item in outliers:
-        if item.step in first:
+        if item.step in first or (share and item.cause == "a compiled function"):
             taken = item.found_ms if item.cause else item.excess_ms
+            taken *= 1.0 if item.step in first else share
+            waited_ms += taken
             item = msgspec.structs.replace(item, cause="input", found_ms=taken)
         changed.append(item)
-    return tuple(changed), sum(item.found_ms for item in changed if item.step in first)
+    return tuple(changed), waited_ms
 
 
 def _cause_of(stack: Stack) -> CauseFound:
@@ -244,8 +259,11 @@ def _ordinary(facts: Facts, ordinary: Sequence[Step], typical_ms: float) -> tupl
     enough = facts.steady.count >= MIN and "" not in sampled
     parts = dict.fromkeys(PARTS, 0.0)
     if facts.trace_ms and sum(facts.trace_ms.values()) > 0:
-        whole = sum(facts.trace_ms.values())
-        for name, value in facts.trace_ms.items():
+        traced = dict(facts.trace_ms)
+        if _waits_vary(facts):  # the rest takes as long in each step
+            traced["input"] = max(typical_ms - sum(traced.values()) + traced.get("input", 0.0), 0.0)
+        whole = sum(traced.values())
+        for name, value in traced.items():
             parts[part_of(name) or "other"] += value / whole * typical_ms
         windows: tuple[str, ...] = (facts.traced_by,)
         if enough:

@@ -11,12 +11,15 @@ class StepBreakdown(msgspec.Struct, frozen=True, kw_only=True):
     """Where a traced step went: ms of the training thread by part, each moment counted once.
 
     Parts are those of ``tfperfkit.analysis.step_account.PARTS``; what has another name counts as "other". ``steps``:
-    how many were traced. ``words``: its source, as the report should call it ("the trace").
+    how many were traced. ``words``: its source, as the report should call it ("the trace"). ``longer_wait_share``: the
+    share (0 to 1) of waiting for input in what makes compiled calls of one step longer than of another; None if the
+    traced steps don't tell it.
     """
 
     parts_ms: dict[str, float]
     steps: int
     words: str = ""
+    longer_wait_share: float | None = None
 
 
 class GraphWaits(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,9 +107,10 @@ class ComputedOperation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ComputedStep(msgspec.Struct, frozen=True, kw_only=True):
-    """A step's compiled functions, ms of a traced step: ``ms`` is what the calls took, the operations' ``ms``,
-    ``idle_ms`` (the runtime, gaps), ``waits_ms`` and ``unknown_ms`` (operations whose place is not known) add up to it.
-    ``batch``: examples of a step, 0 where not known. ``traced_ms``: how long a trace was that holds no whole steps; 0
+    """A step's compiled functions, ms of a traced step: ``ms`` is what the calls took without waiting for their input.
+    The operations' ``ms``, ``idle_ms`` (the runtime, gaps), ``waits_ms`` and ``unknown_ms`` (operations whose place
+    is not known) add up to it. ``batch``: examples of a step, 0 where not known. ``traced_ms``: how long a trace was
+    that holds no whole steps; 0
     of one that does."""
 
     ms: float

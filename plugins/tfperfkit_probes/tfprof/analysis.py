@@ -13,7 +13,7 @@ from tfperfkit.records.steps import StepTable
 from tfperfkit.xplane import Space, intervals, profile_options
 from tfperfkit.xplane.names import HOST, is_fetch
 from tfperfkit.xplane.spans import Span, SpanIndex, intersect, total, union
-from tfperfkit_probes.tfprof.breakdown import breakdown
+from tfperfkit_probes.tfprof.breakdown import breakdown, share_of_longer
 from tfperfkit_probes.tfprof.host import Host, Marker, calls_of, read_host
 from tfperfkit_probes.tfprof.model import CallRow, DeviceRow, ExchangeRow, OpRow
 from tfperfkit_probes.tfprof.ops import OpKey, OpReader, OpTime, read_device, read_operations
@@ -54,6 +54,7 @@ class TraceFacts(msgspec.Struct, frozen=True, kw_only=True):
     rest_ms: float
     options: dict[str, int] | None
     graph_wait_share: float | None = None  # of the time in compiled functions, what is waiting for their data
+    longer_wait_share: float | None = None  # the same of what makes a step's calls longer, see ``share_of_longer``
     prefetches: bool = False
     calls: tuple[CallRow, ...] = ()
     xla_compiles: int = 0  # in the traced steps, in all
@@ -114,6 +115,9 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
         rest_ms=rest,
         options=profile_options(space),
         graph_wait_share=intervals.within(graph, waits).total / graph.total if graph.total else None,
+        longer_wait_share=share_of_longer(
+            [intervals.spans_of([step]) for step in steps], graph, intervals.union([waits])
+        ),
         prefetches=host.prefetches,
         calls=_calls(timeline.calls, window, count) if count else (),
         xla_compiles=len(compiles),

@@ -17,17 +17,20 @@ The parts are integers in picoseconds and add up to the steps' wall time exactly
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from tfperfkit import calibration
 from tfperfkit.records.parts import TRACED, PartName
 from tfperfkit.xplane.intervals import Ints, Spans, union, within
 
 Label = Literal["input", "eager_ops", "graph", "tracing", "other"]
 LABELS: tuple[Label, ...] = get_args(Label)
+#: Through two points there is always a line.
+_MIN_STEPS = 3
 
 
 class Labelled(NamedTuple):
@@ -57,6 +60,24 @@ def breakdown(steps: Spans, events: Labelled, waits: Spans) -> dict[PartName, in
             parts[label] += inside.total
     parts["python"] = wall.total - sum(parts.values())
     return parts
+
+
+def share_of_longer(steps: Sequence[Spans], calls: Spans, waits: Spans) -> float | None:
+    """Return the share (0 to 1) of waiting for input in what makes compiled calls of one step longer than of another.
+
+    It is the slope of the waiting over the calls' time, by least squares over the steps. ``steps``: the spans of each;
+    ``calls``: when compiled functions ran, ``waits`` as for ``breakdown``; both from ``union``. None if there are fewer
+    than three steps, or none is longer than the median by ``OUTLIER_SHARE``: then nothing is to be explained.
+    """
+    inside = [within(calls, step) for step in steps]
+    whole = np.array([spans.total for spans in inside], dtype=float)
+    if len(whole) < _MIN_STEPS:
+        return None
+    if whole.max() <= (1 + calibration.OUTLIER_SHARE.value) * np.median(whole):
+        return None
+    waited = np.array([within(spans, waits).total for spans in inside], dtype=float)
+    apart = whole - whole.mean()
+    return float(np.clip((apart * waited).sum() / (apart * apart).sum(), 0.0, 1.0))
 
 
 def _outermost(events: Labelled) -> Iterable[tuple[Label, Spans]]:

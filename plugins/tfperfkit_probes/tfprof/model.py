@@ -69,6 +69,7 @@ class TfprofData(msgspec.Struct, frozen=True, kw_only=True):
     start_ms: float
     stop_ms: float
     graph_wait_share: float | None = None  # of the time in compiled functions, what is waiting for their data
+    longer_wait_share: float | None = None  # the same of what makes a step's calls longer than another's
     prefetches: bool = False  # the pipeline ends with a prefetch, the script's or one that tf.data put in
     calls: tuple[CallRow, ...] = ()
     xla_compiles: int = 0  # in the traced steps, in all

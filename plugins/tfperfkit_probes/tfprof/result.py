@@ -75,6 +75,7 @@ def result(capture: contract.Capture) -> ProbeResult:
         start_ms=recorded.start_ms if recorded else 0.0,
         stop_ms=recorded.stop_ms if recorded else 0.0,
         graph_wait_share=facts.graph_wait_share,
+        longer_wait_share=facts.longer_wait_share,
         prefetches=facts.prefetches,
         calls=facts.calls,
         xla_compiles=facts.xla_compiles,
@@ -225,7 +226,10 @@ def offers(data: TfprofData, after: TraceFacts | None = None, clock: RunClock | 
         InputPrefetch(there=data.prefetches),
     ]
     if data.breakdown_ms:
-        made.append(StepBreakdown(parts_ms=data.breakdown_ms, steps=data.steps, words="the trace"))
+        longer = data.longer_wait_share
+        made.append(
+            StepBreakdown(parts_ms=data.breakdown_ms, steps=data.steps, words="the trace", longer_wait_share=longer)
+        )
     elif data.graph_wait_share is not None:
         made.append(GraphWaits(share=data.graph_wait_share, words="the trace"))
     if data.exchanges:

@@ -359,3 +359,27 @@ def test_time_between_steps_is_weighed_where_samples_are_fewer() -> None:
     assert found is not None
     assert found.between_ms["saving"] == pytest.approx(5 * found.between_ms["python"])
     assert sum(found.between_ms.values()) == pytest.approx(found.between_total_ms)
+
+
+def late_calls(**more: Any) -> StepAccount:
+    """Steps of 10 ms, every seventh of 100 ms, all in a compiled function that fetches its batch; traced late ones."""
+    table = steps([100.0 if number % 7 == 3 else 10.0 for number in range(70)])
+    traced = {"input": 90.0, "graph": 6.0, "python": 2.0}
+    return made(table, {"graph": 400}, trace_ms=traced, feeds=True, **more)
+
+
+def test_late_calls_wait_for_their_input_if_traced_calls_do() -> None:
+    """A generator keeps up with most steps. What the others wait for it is no computing."""
+    found = late_calls(longer_wait_share=0.6)
+    assert {outlier.cause for outlier in found.outliers} == {"input"}
+    excess = 90.0 / 7 * 0.6
+    assert found.parts_ms["input"] == pytest.approx(excess + 2.0, rel=0.05)  # 8 of an ordinary step's 10 ms are others'
+    assert found.parts_ms["graph"] == pytest.approx(6.0 + 90.0 / 7 * 0.4, rel=0.05)
+    assert found.input_in_graph_ms == pytest.approx(excess, rel=0.05)
+
+
+@pytest.mark.parametrize("share", [None, 0.3])
+def test_late_calls_compute_if_nothing_shows_that_they_wait(share: float | None) -> None:
+    found = late_calls(longer_wait_share=share)
+    assert {outlier.cause for outlier in found.outliers} == {"a compiled function"}
+    assert found.parts_ms["graph"] > 90.0 / 7

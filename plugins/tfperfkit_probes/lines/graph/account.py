@@ -1,8 +1,9 @@
 """Dividing the wall time of calls among what ran meanwhile, so that it adds up.
 
 Each moment is counted once. It goes to the accelerator's kernels that run then, in equal parts if there are several;
-if none runs, to the operations that run on the processor's threads, in equal parts; if none does, to those that wait
-(for the input, for a function that they called); else, while a call is under way, to no line: the runtime, gaps.
+if none runs, to the operations that run on the processor's threads, in equal parts. If none does while the function
+fetches its next element, the moment is waiting for input and no part of the calls. Else it goes to operations that wait
+(for a function that they called); else, while a call is under way, to no line: the runtime, gaps.
 
 Products, convolutions and XLA's kernels share one pool of threads, where one that has been started may wait for another
 to finish. Those whose work is known therefore share their parts of a moment by what each gets done in a picosecond of
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from tfperfkit.xplane.spans import Span
 from tfperfkit_probes.lines.graph.trace import Call, CallIndex, Key, Segment
 
 
@@ -34,8 +36,9 @@ class Usage:
 class CallTime:
     """All calls of one function: the moments that are its own, what ran in them, and those in which nothing did; in ps.
 
-    ``wall`` is the length of the calls, and with an accelerator also the time in which their kernels run on after them;
-    what overlaps with another function's kernels is theirs.
+    ``wall`` is the length of the calls without ``fetching``, in which they waited for their input; with an
+    accelerator also the time in which their kernels run on after them. What overlaps with another function's kernels
+    is theirs.
     """
 
     function: str
@@ -43,6 +46,7 @@ class CallTime:
     wall: float = 0.0
     usage: dict[Key, Usage] = field(default_factory=dict)
     idle: float = 0.0
+    fetching: float = 0.0
 
 
 class Kernel(NamedTuple):
@@ -59,7 +63,7 @@ class _Work(NamedTuple):
     rate: float
 
 
-_KERNEL, _RUNNING, _WAITING, _CALL = range(4)
+_KERNEL, _RUNNING, _FETCHING, _WAITING, _CALL = range(5)
 
 
 def divide(
@@ -67,10 +71,12 @@ def divide(
     segments: Iterable[Segment],
     kernels: Iterable[Kernel] = (),
     work_of: Callable[[str, Key], float] = lambda function, key: 0.0,
+    fetches: Iterable[Span] = (),
 ) -> list[CallTime]:
-    """The time of the functions that were called; what ran outside of all outermost calls is left out.
+    """Return the time of the functions that were called; what ran outside of all outermost calls is left out.
 
     ``work_of`` gives the floating-point operations of one run of a function's operation, 0 where they are not known.
+    ``fetches``: when compiled functions fetched their next elements, on any thread.
     """
     index = CallIndex(list(calls))
     times: dict[str, CallTime] = {}
@@ -96,6 +102,11 @@ def divide(
         if end > segment.begin:
             rate = segment.rate or usage.work / (end - segment.begin)
             add(time, usage, _WAITING if segment.waits else _RUNNING, (segment.begin, end), rate)
+    for fetch in fetches:
+        number = index.at(fetch.begin)
+        if number is not None:
+            call = index.calls[number]
+            add(times[call.function], None, _FETCHING, (fetch.begin, min(fetch.end, call.end)))
     for kernel in kernels:
         number = index.at(kernel.launched)
         if number is not None and kernel.segment.end > kernel.segment.begin:
@@ -118,7 +129,7 @@ def _count(time: CallTime, segment: Segment, end: int, work_of: Callable[[str, K
 
 
 def _sweep(edges: list[tuple[int, int, int]], work: list[_Work]) -> None:
-    open_now: tuple[set[int], ...] = (set(), set(), set(), set())
+    open_now: tuple[set[int], ...] = (set(), set(), set(), set(), set())
     moment = edges[0][0] if edges else 0
     for at, opens, number in edges:
         if at > moment:
@@ -140,6 +151,9 @@ def _share(group: list[_Work], span: int) -> None:
         even = sum(rates) / len(rates) if rates else 0.0
     for item in group:
         part = span / len(group) * (item.rate / even if even and item.rate > 0 else 1.0)
+        if item.kind == _FETCHING:
+            item.time.fetching += part
+            continue
         item.time.wall += part
         if item.usage is None:
             item.time.idle += part

@@ -92,7 +92,7 @@ def _join(space: Space, capture: Capture, built: list[BuiltGraphs]) -> GraphLine
     )
     joint = _Joint(lines, modules)
     calls = with_unfinished(activity, host.unfinished, built)
-    for time in divide(calls, activity.segments, read_kernels(space, window), joint.work_of):
+    for time in divide(calls, activity.segments, read_kernels(space, window), joint.work_of, host.fetches):
         joint.add(time)
     lines.functions = sorted(joint.functions.values(), key=lambda item: -item.wall)
     lines.pipeline = in_pipeline(built, activity.pipeline)

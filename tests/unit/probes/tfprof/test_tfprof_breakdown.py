@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tfperfkit_probes.tfprof.analysis import TraceFacts, analyse
-from tfperfkit_probes.tfprof.breakdown import LABELS, Label, Labelled, breakdown
+from tfperfkit_probes.tfprof.breakdown import LABELS, Label, Labelled, breakdown, share_of_longer
 from xspace_builder import SpaceBuilder, step
 
 from tfperfkit.records.parts import TRACED, PartName
@@ -310,6 +310,25 @@ def test_a_loop_that_was_under_way_when_the_trace_ended(tmp_path: Path) -> None:
     assert result.breakdown_ms is None
     assert (result.window_ms["input"], result.window_ms["graph"]) == (pytest.approx(0.08), pytest.approx(0.02))
     assert result.graph_wait_share == pytest.approx(0.8)
+
+
+def test_what_makes_steps_longer_is_waiting_or_computing() -> None:
+    steps = [spans_of([Span(100 * number, 100 * number + 100)]) for number in range(4)]
+
+    def share(calls: list[int], waits: list[int]) -> float | None:
+        """The calls of each step last so long, and end with so much waiting."""
+        ran = spans_of([Span(100 * number, 100 * number + length) for number, length in enumerate(calls)])
+        waited = [
+            Span(100 * number + length - wait, 100 * number + length)
+            for number, (length, wait) in enumerate(zip(calls, waits, strict=True))
+        ]
+        return share_of_longer(steps[: len(calls)], ran, spans_of(waited))
+
+    assert share([20, 20, 80, 20], [5, 5, 65, 5]) == pytest.approx(1.0)
+    assert share([20, 20, 80, 20], [5, 5, 5, 5]) == pytest.approx(0.0)
+    assert share([20, 20, 80, 20], [5, 5, 35, 5]) == pytest.approx(0.5)
+    assert share([20, 21, 22, 20], [5, 6, 7, 5]) is None  # all alike
+    assert share([20, 80], [5, 65]) is None  # through two points there is always a line
 
 
 def test_without_steps_the_whole_window_is_split(tmp_path: Path) -> None:

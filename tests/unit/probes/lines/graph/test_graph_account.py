@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from tfperfkit_probes.lines.graph.account import Kernel, divide
 from tfperfkit_probes.lines.graph.trace import Call, CallIndex, Key, Segment
 
+from tfperfkit.xplane.spans import Span
+
 A, B, W = Key("a", "MatMul"), Key("b", "Mul"), Key("w", "While")
 
 
@@ -32,6 +34,13 @@ def test_waiting_counts_only_where_nothing_runs() -> None:
     (time,) = divide([Call("f", 0, 100)], [seg(0, 100, W, waits=True), seg(10, 30)])
     assert time.usage[W].wall == 80 and time.usage[A].wall == 20 and time.idle == 0
     assert time.usage[W].busy == 0
+
+
+def test_a_call_that_only_fetches_its_input_is_not_computing() -> None:
+    fetches = [Span(5, 70), Span(90, 130), Span(200, 300)]
+    (time,) = divide([Call("f", 0, 100)], [seg(10, 30), seg(40, 95, W, waits=True)], fetches=fetches)
+    assert time.fetching == 5 + 40 + 10
+    assert (time.wall, time.usage[A].wall, time.usage[W].wall, time.idle) == (45, 20, 20, 5)
 
 
 def test_work_outside_of_calls_is_left_out_and_what_runs_over_is_cut() -> None:

@@ -45,6 +45,7 @@ ORDINARY = {
         "offers/late_rank",
         "offers/recorded_trace",
         "offers/trace",
+        "pricing/run_time",
         "reading/headline",
         "reading/host",
         "records/epoch_starts",

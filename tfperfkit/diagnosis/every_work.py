@@ -17,7 +17,9 @@ from tfperfkit.diagnosis.same_time import fold_same_time
 from tfperfkit.gain import AtLeast
 from tfperfkit.ledger.ownership import find_owned
 from tfperfkit.model import Basis, Elsewhere, Finding, RunStatus
+from tfperfkit.offers import FunctionCalls
 from tfperfkit.pricing.run_time import RunTime, add_share, price_for_run, saved_seconds
+from tfperfkit.pricing.warm_python import add_warm_python
 from tfperfkit.records.parts import PAID_ONCE
 from tfperfkit.rule import Evidence
 
@@ -29,7 +31,7 @@ def findings(
 ) -> tuple[tuple[Finding, ...], list[str]]:
     """All findings, the costliest first, and a sentence for each rule that failed. ``wall_s``: of the run."""
     given, troubles = apply(run)
-    found = [*of_probes, *given]
+    found = [_add_warm_python(run, item) for item in (*of_probes, *given)]
     shares = _training_shares(run, wall_s)
     for evidence in work:
         if evidence.work is None:
@@ -71,6 +73,13 @@ def findings(
         shares[_STEP] = shares[_TURN] = 1.0
     ranked = rank(told, shares, _repeated_share(run))
     return fold_same_time(ranked, run.run_ledger, scope_of), troubles
+
+
+def _add_warm_python(run: Evidence, item: Finding) -> Finding:
+    """Return a finding of the training steps with what Python between their compiled calls gains."""
+    calls = run.offer(FunctionCalls)
+    count = max(sum(calls.per_step.values()), 1.0) if calls is not None else 1.0
+    return add_warm_python(item, run.step_ms or 0.0, run.part("graph") / count, run.part("dispatch", "python"))
 
 
 def _find_scopes(run: Evidence, work: Sequence[Evidence]) -> Callable[[Finding], frozenset[int]]:

@@ -62,9 +62,13 @@ def saved_seconds(item: Finding, of_s: float, waited_s: float = 0.0) -> Seconds 
     high = low if item.gain.high is None else item.gain.high
     if high <= 1:
         return None
-    # Of one factor there is one figure.
-    least = saved_wait(waited_s, of_s, low)[0 if low < high or isinstance(item.gain, AtLeast) else 1]
-    most = least if isinstance(item.gain, AtLeast) else saved_wait(waited_s, of_s, high)[1]
+    least, most = saved_wait(waited_s, of_s, low)[0], saved_wait(waited_s, of_s, high)[1]
+    if item.family == "input":
+        # The threads that iterators wait for are the pipeline's. Their wait went nearly whole with its cause: 5.7 to 0,
+        # 27 to 0.8 and 5.1 to 0 s in three pairs of runs.
+        least, most = saved_wait(waited_s, of_s, low)[1], waited_s
+    elif low == high:  # of one factor there is one figure
+        least = most = least if isinstance(item.gain, AtLeast) else most
     return of_s * gain.saving(low) + least, of_s * gain.saving(high) + most
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from tfperfkit.graph import optable
 from tfperfkit.model import Finding, Measurement
-from tfperfkit.offers import ComputedStep
+from tfperfkit.offers import ComputedStep, FunctionCalls
 from tfperfkit.pricing import Part
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
@@ -34,7 +34,11 @@ def checks_on(evidence: Evidence) -> Iterator[Finding]:
     graph = evidence.share("graph")
     share = graph * sum(row.ms for row in rows) / step.ms
     starts = min(graph * step.idle_ms / step.ms * runs / every, runs * shared.GRAPH_OP_MAX_MS.value / evidence.step_ms)
-    upper = min(share + starts, shared.MAX_STEP_SHARE.value)
+    # Calls of compiled functions call back into Python for each operation that may be checked, while this is on.
+    calls = evidence.offer(FunctionCalls)
+    usual_ms = shared.FUNCTION_CALL_MIN_MS.value * max(sum(calls.per_step.values()) if calls is not None else 1.0, 1.0)
+    python = max(evidence.part("dispatch") - usual_ms, 0.0) / evidence.step_ms
+    costs = min(share + starts, 1.0)
     made = Finding(
         code=codes.PRINT,
         family="graph",
@@ -52,5 +56,7 @@ def checks_on(evidence: Evidence) -> Iterator[Finding]:
     )
     absorbs = (codes.PRINT, "STP002", "CMP006", "GRF032")
     own = Measurement("the checks themselves", share, "share", "tfprof")
-    found = of_step(made, upper, Part(PRINT_SAVED_MIN.value * share, upper), "checking and starting it", absorbs)
+    found = of_step(
+        made, costs, Part(PRINT_SAVED_MIN.value * share, costs + python), "checking and starting it", absorbs
+    )
     yield msgspec.structs.replace(found, evidence=(*found.evidence, own))

@@ -10,10 +10,12 @@ from tfperfkit_probes.lines.graph.repeated import BesideTime
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.offers import ComputedStep
 from tfperfkit.pricing import Part, price
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
+from tfperfkit_rules.graph.pricing import WASTE_SAVED_MIN
 from tfperfkit_rules.graph.traced_step import WINDOW, definition, traced_functions
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import FIT, find_call_at
@@ -65,13 +67,14 @@ def _of(evidence: Evidence, function: GraphFunction, step_ms: float) -> Iterator
     named = [row for row in function.beside if row.ms >= NAMED.value * total] or function.beside[:1]
     kinds = sorted({row.part for row in named})
     words = " and ".join(kinds)
+    starts = _share_starts(evidence, total)
     yield Finding(
         code=codes.METRICS,
         family="graph",
         remedy=Remove("metrics"),
         title=f"{words.capitalize()} take {100 * share:.0f} % of {unit.every}",
         share_of_step=share,
-        gain=price(Remove("metrics"), Part.exactly(share)),
+        gain=price(Remove("metrics"), Part(WASTE_SAVED_MIN.value * share, share + starts)),
         where=_places(evidence, named) or definition(function),
         evidence=(
             Measurement(f"metrics and summaries {unit.per}", total, "ms", WINDOW),
@@ -79,6 +82,15 @@ def _of(evidence: Evidence, function: GraphFunction, step_ms: float) -> Iterator
         ),
         advice=" ".join(_ADVICE[kind] for kind in kinds),
     )
+
+
+def _share_starts(evidence: Evidence, took_ms: float) -> float:
+    """Return the share of the step between operations that goes with those that take ``took_ms``: at most in
+    proportion to their time."""
+    step = evidence.offer(ComputedStep)
+    if step is None or step.ms <= step.idle_ms:
+        return 0.0
+    return evidence.share("graph") * step.idle_ms / step.ms * min(took_ms / (step.ms - step.idle_ms), 1.0)
 
 
 def _places(evidence: Evidence, rows: Sequence[BesideTime]) -> tuple[SourceSpan, ...]:

@@ -38,7 +38,11 @@ for _ in range(25):
     ("policy", "shard", "title"),
     [
         ("OFF", "", "All 2 workers train on all examples, in the same order"),
-        ("DATA", ".shard(2, 0)", "The data is divided among 2 workers twice: by shard, and by the strategy"),
+        (
+            "DATA",
+            ".shard(2, 0)",
+            "Dataset is not sharded correctly among 2 workers: by shard() and again by the strategy",
+        ),
         ("DATA", "", None),
     ],
 )

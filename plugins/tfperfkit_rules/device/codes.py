@@ -9,8 +9,8 @@ HOST_SYNC = "SYN001"
 
 #: What each code means, without numbers or names: the heading of its page.
 TITLES = {
-    GPU_UNUSED: "A GPU is in the machine and TensorFlow does not use it",
-    NO_SUCH_DEVICE: "Operations ask for a device that does not exist",
-    COPIES: "Tensors go from one device to another in every step",
-    HOST_SYNC: "Python waits for the value of a tensor in every step",
+    GPU_UNUSED: "TensorFlow does not use the GPU",
+    NO_SUCH_DEVICE: "tf.device names a device that does not exist",
+    COPIES: "Tensors are copied between devices in every step",
+    HOST_SYNC: "Python reads tensor values in every step",
 }

@@ -63,33 +63,35 @@ def _finding(rows: list[SyncRow], severity: Severity, accelerated: bool, unit: U
     by = f" ({row.through} does it)" if row.through else ""
     ways = dict.fromkeys(way for row in rows for way in row.how)
     homes = dict.fromkeys(row.device for row in rows)
-    detail = f"By {', '.join(ways)}, of tensors on {', '.join(homes)}{by}."
+    detail = f"Read with {', '.join(ways)}, from tensors on {', '.join(homes)}{by}."
     if not accelerated:
-        detail += " On a CPU the value is there when the operation returns, so reading it " + (
-            "should cost next to nothing; here it did wait, for what was still being computed."
+        detail += " On a CPU this " + (
+            "costs little by itself; here it waited for what was still being computed."
             if waits
-            else "costs next to nothing; on a GPU the program would wait for all that was started."
+            else "costs little; on a GPU the program would wait for all that was started."
         )
     count = sum(row.per_step or 0.0 for row in rows)
     who = "Python" if row.through else "The script"  # the probe's table counts a library's own reads too
     advice = (
-        "Read it every N steps, or keep it as a tensor (a keras.metrics.Mean, a list of tensors) and read it once "
-        "after the loop."
+        "Keep values as tensors (a keras.metrics.Mean, a list of tensors), and read them once, after the loop. Or: "
+        "read every hundredth value."
     )
     if row.through == "keras":
-        advice = "Let Keras show fewer numbers: verbose=2 prints once an epoch; callbacks that read logs cost the same."
+        advice = "Print once an epoch: fit(..., verbose=2). Or: remove callbacks that read logs in every batch."
     return Finding(
         code=codes.HOST_SYNC,
         family="sync",
         remedy=Every("read"),
         severity=severity,
         share_of_step=share,
-        title=f"{who} reads the values of tensors {_times(count, unit)}{' and waits for them' * waits}",
+        title=f"{who} reads tensor values {_times(count, unit)}{' and waits for them' * waits}",
         gain=gained,
         where=places(rows),
         evidence=(
-            Measurement(f"reads {unit.per}", count, "count", "devices"),
-            Measurement(f"waited {unit.per}", sum(row.blocked_ms or 0.0 for row in rows), "ms", "devices"),
+            Measurement(f"tensor values read {unit.per}", count, "count", "devices"),
+            Measurement(
+                f"time waiting for values {unit.per}", sum(row.blocked_ms or 0.0 for row in rows), "ms", "devices"
+            ),
         ),
         detail=detail,
         advice=advice,

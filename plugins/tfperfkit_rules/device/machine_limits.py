@@ -8,6 +8,10 @@ from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
 
+TITLES = {
+    "DEV006": "Container CPU quota throttles the script",
+    "MEM004": "Process memory is swapped to disk",
+}
 MIN_THROTTLED = Threshold(
     0.05,
     "share",
@@ -44,21 +48,21 @@ def throttled(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="DEV006",
         family="device",
-        title=f"A quota of {quota:.3g} processors stopped the script for {100 * share:.0f} % of the run",
+        title=f"Container CPU quota of {quota:.3g} cores throttles the script: {100 * share:.0f} % of the run",
         severity="high" if share >= MUCH_THROTTLED.value else "medium",
         basis="run",
         share_of_step=share,
         evidence=(
-            Measurement("time it was held back, over all processors", stopped / 1e9, "s", "run"),
-            Measurement("quota", float(quota), "processors", "run"),
-            Measurement("processors that it sees", float(evidence.cpus), "count", "run"),
+            Measurement("time throttled, over all CPU cores", stopped / 1e9, "s", "run"),
+            Measurement("CPU quota", float(quota), "cores", "run"),
+            Measurement("CPU cores that the script sees", float(evidence.cpus), "count", "run"),
         ),
         advice=(
-            "Give the container more processors (docker run --cpus, resources.limits.cpu), or tell TensorFlow of the "
-            f"quota, so that its threads don't use it up at once: tf.config.threading."
-            f"set_intra_op_parallelism_threads({max(1, round(quota))}) and the same for inter_op, before anything else."
+            "Give the container more CPU cores: docker run --cpus, or resources.limits.cpu. Or: limit TensorFlow's "
+            f"threads to the quota: tf.config.threading.set_intra_op_parallelism_threads({max(1, round(quota))}), and "
+            "the same for inter_op, at the start of the script."
         ),
-        detail="TensorFlow starts a thread for each processor that it sees; the quota is of all of them together.",
+        detail="TensorFlow starts a thread for each CPU core that it sees, and together they use up the quota.",
     )
 
 
@@ -73,18 +77,18 @@ def swapping(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="MEM004",
         family="memory",
-        title="The machine has too little memory: parts of the process are in swap",
+        title=TITLES["MEM004"],
         severity="high",
         basis="risk",
         share_of_step=0.0,
         evidence=(
-            Measurement("in swap at the end", float(swapped), "bytes", "run"),
-            Measurement("pages read from the disk", float(faults), "count", "run"),
-            Measurement("pages read for each second", faults / wall_s, "1/s", "run"),
+            Measurement("memory in swap at the end", float(swapped), "bytes", "run"),
+            Measurement("pages read from disk", float(faults), "count", "run"),
+            Measurement("pages read from disk per second", faults / wall_s, "1/s", "run"),
         ),
         advice=(
-            "Use less memory: smaller batches, shuffle buffers and caches, data read in pieces (tf.data, np.memmap). "
-            "Or close what else runs on the machine."
+            "Use less memory: smaller batches, shuffle buffers and caches, or data read in pieces (tf.data, "
+            "np.memmap). Or: close other programs on the machine."
         ),
-        detail="Each such page stops a thread for as long as a disk takes.",
+        detail="Each page fault blocks a thread until the disk read completes.",
     )

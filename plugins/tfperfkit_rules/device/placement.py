@@ -42,7 +42,7 @@ def unused_gpu(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code=codes.GPU_UNUSED,
         family="device",
-        title=f"{data.no_gpu}: everything runs on the CPU",
+        title=f"{codes.TITLES[codes.GPU_UNUSED]} ({data.no_gpu})",
         severity=severity,
         basis="risk",
         share_of_step=0.0,
@@ -53,7 +53,7 @@ def unused_gpu(evidence: Evidence) -> Iterator[Finding]:
                 "count",
                 "run",
             ),
-            Measurement("GPUs that the script can use", 0, "count", "run"),
+            Measurement("GPUs that TensorFlow can use", 0, "count", "run"),
         ),
         advice=data.no_gpu_remedy,
         detail=" ".join(details),
@@ -79,14 +79,14 @@ def missing_device(evidence: Evidence) -> Iterator[Finding]:
             severity="medium",
             basis="risk",
             share_of_step=0.0,
-            title=f"{count} operation{'s' * (count != 1)} asked for {requested}, which does not exist",
+            title=f"{codes.TITLES[codes.NO_SUCH_DEVICE]}: {requested}, in {count} operation{'s' * (count != 1)}",
             where=places(rows),
-            evidence=(Measurement(f"operations that asked for {requested}", count, "count", "run"),),
-            detail=f"Without a word TensorFlow runs {'it' if count == 1 else 'them'} on "
-            f"{', '.join(sorted({row.assigned for row in rows}))} instead (soft placement). There are: {there}.",
+            evidence=(Measurement(f"operations placed on {requested}", count, "count", "run"),),
+            detail=f"TensorFlow silently runs {'it' if count == 1 else 'them'} on "
+            f"{', '.join(sorted({row.assigned for row in rows}))} instead (soft placement). Existing devices: {there}.",
             advice=(
-                f"Take the tf.device({requested!r}) scope out: TensorFlow uses a GPU by itself when there is one. "
-                "If one was expected: tf.config.set_soft_device_placement(False) makes its absence an error."
+                f"Remove the tf.device({requested!r}) scope: TensorFlow uses a GPU by itself when there is one. Or: "
+                "call tf.config.set_soft_device_placement(False), which makes a missing device an error."
             ),
         )
 
@@ -125,21 +125,21 @@ def _copy_finding(rows: list[CopyRow], strategy: bool, per_step: bool, unit: Uni
     ways = ", ".join(dict.fromkeys(f"{row.source} to {row.target}" for row in rows[:4]))
     detail = [f"{ways}."]
     if repeated:
-        detail.append("Some are in a loop in the graph, counted once here: they happen in each iteration.")
+        detail.append("Some are in a graph loop, counted once here: they happen in each iteration.")
     if strategy:
-        detail.append("The strategy adds up gradients and values across its replicas: that is what it is for.")
-        advice = f"Nothing to do, unless {unit.the} is short: larger batches per replica make it rarer per example."
+        detail.append("The strategy sums gradients and values across its replicas, as intended.")
+        advice = f"Leave it as it is. Or: use larger batches per replica if {unit.the} is short."
     else:
         if not accelerated:
-            detail.append("Both are the memory of this computer, so the copies cost little; to a GPU they would not.")
+            detail.append("Both devices use this computer's memory, so these copies cost little.")
         advice = (
-            "Put what belongs together under one tf.device scope, or take the scopes out and let TensorFlow choose; "
-            "create a variable on the device that uses it."
+            "Create each variable on the device that uses it, under one tf.device scope. Or: remove the scopes, and "
+            "let TensorFlow choose."
         )
     title = (
-        f"The replicas of the strategy exchange tensors in {unit.every}"
+        f"Tensors are copied between the strategy's replicas in {unit.every}"
         if strategy
-        else f"Tensors go between devices at each {each}"
+        else f"Tensors are copied between devices in every {each}"
     )
     return Finding(
         code=codes.COPIES,

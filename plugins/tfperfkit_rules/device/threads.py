@@ -48,6 +48,10 @@ ONEDNN_MAX = Threshold(
     ),
 )
 
+TITLES = {
+    "DEV004": "TensorFlow thread count does not fit the CPU cores",
+    "DEV005": "TF_ENABLE_ONEDNN_OPTS=0 disables the fast CPU kernels",
+}
 #: Operations that oneDNN has kernels for.
 ONEDNN_KINDS = frozenset({"convolution", "product", "pooling", "batch-norm", "softmax", "loss"})
 _INTRA = "tensorflow.config.threading.set_intra_op_parallelism_threads"
@@ -94,18 +98,17 @@ def threads(evidence: Evidence) -> Iterator[Finding]:
         family="device",
         remedy=Setting("threads", ""),
         share_of_step=upper,
-        title=f"TensorFlow may use {count} of {cpus} processors for an operation",
+        title=f"TensorFlow thread count does not fit the CPU cores: {count} of {cpus} per operation",
         gain=price(Setting("threads"), Part(SCALES_MIN.value * upper, upper)),
         where=where,
         evidence=(
-            Measurement("threads within an operation", count, "count", "run"),
-            Measurement("processors", cpus, "count", "run"),
-            Measurement(f"operations that would be divided, of {evidence.unit.the}", divided, "share", "breakdown"),
+            Measurement("threads per operation", count, "count", "run"),
+            Measurement("CPU cores", cpus, "count", "run"),
+            Measurement(
+                f"share of {evidence.unit.the} in operations that can be divided", divided, "share", "breakdown"
+            ),
         ),
-        advice=(
-            "Take the setting out: TensorFlow then uses all processors. Keep it only where several processes share "
-            "the machine."
-        ),
+        advice=("Remove the setting: TensorFlow then uses all CPU cores. Or: keep it if processes share the machine."),
     )
 
 
@@ -117,12 +120,12 @@ def _many(count: int, cpus: int, where: tuple[SourceSpan, ...]) -> Finding:
         severity="info",
         share_of_step=0.0,
         where=where,
-        title=f"TensorFlow has {count} threads for {cpus} processors",
+        title=f"TensorFlow thread count does not fit the CPU cores: {count} threads, {cpus} cores",
         evidence=(
-            Measurement("threads within an operation", count, "count", "run"),
-            Measurement("processors", cpus, "count", "run"),
+            Measurement("threads per operation", count, "count", "run"),
+            Measurement("CPU cores", cpus, "count", "run"),
         ),
-        advice="Take the setting out: more threads than processors only take turns.",
+        advice="Remove the setting: more threads than CPU cores only take turns.",
     )
 
 
@@ -140,14 +143,16 @@ def onednn_off(evidence: Evidence) -> Iterator[Finding]:
         family="device",
         remedy=Setting("onednn", "on"),
         share_of_step=ONEDNN_MAX.value * share,
-        title="oneDNN is switched off, and with it the fast kernels of this processor",
+        title=TITLES["DEV005"],
         gain=price(Setting("onednn"), Part(ONEDNN_MIN.value * share, ONEDNN_MAX.value * share)),
         where=tuple(find_strings(evidence, _ONEDNN))[:3],
         evidence=(
-            Measurement(f"convolutions, products and pooling, of {evidence.unit.the}", share, "share", "breakdown"),
+            Measurement(
+                f"share of {evidence.unit.the} in convolutions, matmuls and pooling", share, "share", "breakdown"
+            ),
         ),
         advice=(
-            f"Take {_ONEDNN}=0 out, of the script or of the shell. To silence the message that it prints use "
+            f"Remove {_ONEDNN}=0 from the script or the shell. To silence the message, set "
             'os.environ["TF_CPP_MIN_LOG_LEVEL"] = "1". The last digits of results may differ.'
         ),
         absorbs=("GRF003",),

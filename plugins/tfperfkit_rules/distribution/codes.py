@@ -13,11 +13,11 @@ UNDIVIDED = "DST007"
 
 #: What each code means, without numbers or names: the heading of its page.
 TITLES = {
-    GATHERED: "Gradients of single rows are gathered from all replicas, and are more than the table",
-    MADE_DENSE: "The gradient of an embedding is exchanged as large as the table",
-    SMALL_EXCHANGES: "Replicas exchange many small tensors one by one",
-    ONE_DEVICE: "A distribution strategy has one device",
-    DIVIDED: "A batch is divided among replicas, and each has little of it",
-    UNEVEN: "One parameter server holds most of the variables",
-    UNDIVIDED: "Workers do not divide the data among them as they should",
+    GATHERED: "Sparse embedding gradients are all-gathered and exceed the table",
+    MADE_DENSE: "Embedding gradient is all-reduced as large as its table",
+    SMALL_EXCHANGES: "Replicas all-reduce many small tensors one by one",
+    ONE_DEVICE: "MirroredStrategy trains on a single device",
+    DIVIDED: "Batch is too small to divide among the replicas",
+    UNEVEN: "ParameterServerStrategy puts most variables on one server",
+    UNDIVIDED: "Dataset is not sharded correctly among the workers",
 }

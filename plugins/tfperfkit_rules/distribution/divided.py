@@ -51,26 +51,25 @@ def divided_batch(evidence: Evidence) -> Iterator[Finding]:
         code=codes.DIVIDED,
         family="distribution",
         remedy=BatchSize("training", count),
-        title=f"A batch of {whole} is divided among {count} replicas, {each} for each",
+        title=f"Batch of {whole} is too small to divide among {count} replicas: {each} each",
         severity=severity(gained.surely),
         share_of_step=max(0.0, min(found.fixed_share, 1.0)) if found is not None else 0.0,
         gain=gained,
         where=places,
         evidence=(
             Measurement("replicas", float(count), "count", "run"),
-            Measurement("examples in a batch", float(whole), "count", "run"),
-            Measurement("of them for each", float(each), "count", "run"),
-            Measurement("examples in a batch to try", float(whole * count), "count", "advice"),
+            Measurement("examples per batch", float(whole), "count", "run"),
+            Measurement("examples per replica", float(each), "count", "run"),
+            Measurement("examples per batch to try", float(whole * count), "count", "advice"),
             *(found.evidence() if found is not None else ()),
         ),
         advice=(
-            f"Give each replica the batch that one device would have: {whole} * strategy.num_replicas_in_sync to a "
-            "batch, with the learning rate raised with it (in proportion, or by the square root for Adam). It is "
-            "another training, so watch the loss."
+            f"Scale the batch with the replicas: {whole} * strategy.num_replicas_in_sync. Raise the learning rate "
+            "with it (in proportion, or by the square root for Adam), and watch the loss."
         ),
         detail=(
-            f"The strategy divides a batch among its replicas. What {unit.a} takes whatever the batch (exchanging and "
-            "updating, starting operations) is then paid for few examples in each. The factor is for examples a second."
+            f"The fixed cost of {unit.a} (exchange, updates, starting operations) is paid for few examples in each "
+            "replica. The factor is for examples per second."
         ),
         absorbs=("BAT001", "BAT002"),
         parts=("graph", "dispatch", "collectives"),

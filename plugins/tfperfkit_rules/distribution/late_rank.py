@@ -24,18 +24,22 @@ LIKELY_SAVED = Threshold(
     "share of the wait that counts as saved in the severity, if no cause is known",
     Chosen("the middle between nothing and all of it"),
 )
-_ADVICE = {
-    "input": "Make its input as quick as the others': the same files and disks, the same share of the data.",
-    "tracing": "Give its compiled function values of the same kind as on the others, so that it is traced once.",
-    "garbage collection": "Take the collections by hand out of {unit.the}, on all ranks alike.",
-    "saving": "Save seldom, or in the background (tf.train.CheckpointOptions(enable_async=True)).",
-    EVALUATION: "Evaluate on all ranks, each a part of the data; seldom, or in a process of its own (an evaluator).",
-    "Python": "Take what it alone does out of {unit.the}: into a thread, or to where the training ends.",
-    "alone": "Take what it alone does there out of {unit.the}, divide it among the ranks, or do it seldom.",
-    "more work": "Give all ranks batches of the same size; one with a quicker processor alone may have more.",
-    "slower processor": "Give it the processors that the others have, or less of the work.",
+TITLES = {
+    "DST008": "One rank reaches the gradient exchange late",
+    "DST009": "One rank evaluates while the others wait",
 }
-_ELSE = "Look at its own report beside that of another rank."
+_ADVICE = {
+    "input": "Give the rank the same input as the others: the same files and disks, the same share of the data.",
+    "tracing": "Pass the compiled function values of the same kind as on the other ranks, so that it is traced once.",
+    "garbage collection": "Remove gc.collect() from {unit.the}, on all ranks.",
+    "saving": "Save in the background: tf.train.CheckpointOptions(enable_async=True). Or: save less often.",
+    EVALUATION: "Evaluate on all ranks, each on a part of the data. Or: evaluate less often, or in another process.",
+    "Python": "Move what this rank alone does out of {unit.the}, to the end of the training. Or: into a thread.",
+    "alone": "Move what this rank alone does out of {unit.the}. Or: divide it among the ranks, or do it less often.",
+    "more work": "Give all ranks batches of the same size. Or: larger ones to ranks with faster CPUs only.",
+    "slower processor": "Give the rank the same CPU as the others. Or: give it less work.",
+}
+_ELSE = "Compare the report of this rank with that of another rank."
 
 
 def late_rank(evidence: Evidence) -> Iterator[Finding]:
@@ -48,12 +52,16 @@ def late_rank(evidence: Evidence) -> Iterator[Finding]:
     caused = min(why.ms / found.turn_ms, share) if why is not None else 0.0
     gained: Gain = price(Remove(), Part(CAUSE_SAVED_MIN.value * caused, share)) if why is not None else bound(share)
     evaluates = why is not None and why.kind == EVALUATION
-    figures = [Measurement("the others wait for it", late.wait_ms, "ms", "breakdown")]
+    figures = [Measurement("time the other ranks wait for this rank", late.wait_ms, "ms", "breakdown")]
     if why is not None:
-        figures.append(Measurement(f"{why.kind}: more than on the others", why.ms, "ms", "breakdown"))
+        figures.append(Measurement(f"additional time on this rank in {why.kind}", why.ms, "ms", "breakdown"))
     if late.of and not late.rare:
-        figures.append(Measurement(f"of the {late.unit} it is the last", late.times / late.of, "share", "breakdown"))
-    what = "evaluates while the others wait" if evaluates else "comes late to the exchange"
+        figures.append(
+            Measurement(
+                f"share of the {late.unit} in which this rank is last", late.times / late.of, "share", "breakdown"
+            )
+        )
+    what = "evaluates while the others wait" if evaluates else "reaches the gradient exchange late"
     yield Finding(
         code="DST009" if evaluates else "DST008",
         family="distribution",

@@ -58,24 +58,24 @@ def one_device(evidence: Evidence) -> Iterator[Finding]:
         code=codes.ONE_DEVICE,
         family="distribution",
         remedy=Setting("strategy", ""),
-        title=f"{kind} trains on one device: {device}",
+        title=f"{kind} trains on a single device: {device}",
         severity=severity(gained.surely) if worth else "info",
         share_of_step=share if worth else 0.0,
         gain=gained if worth else Unknown(),
         where=tuple(evidence.calls(*_OF_ONE_MACHINE[kind]))[: shared.MAX_PLACES.value],
         evidence=(
-            Measurement("devices of its kind", 1.0, "count", "run"),
-            Measurement("time beside the compiled step: input, Python, single operations", beside, "ms", "breakdown"),
-            Measurement(f"share of {unit.the}", share, "share", "breakdown"),
+            Measurement("devices of the strategy", 1.0, "count", "run"),
+            Measurement("time outside compiled functions: input, Python, eager ops", beside, "ms", "breakdown"),
+            Measurement(f"share of {unit.the} outside compiled functions", share, "share", "breakdown"),
         ),
         advice=(
-            "Make the strategy only where there are several devices: strategy = tf.distribute.MirroredStrategy() if "
+            "Use the strategy only if there are several devices: strategy = tf.distribute.MirroredStrategy() if "
             "len(tf.config.list_logical_devices('GPU')) > 1 else tf.distribute.get_strategy(). The default strategy "
-            "has the same methods, and nothing else need change."
+            "has the same methods."
         ),
         detail=(
-            "Each batch goes through the strategy's own iterator, which hands it to a device on other threads; each "
-            "call and each result is wrapped for replicas, of which there is one."
+            "Each batch goes through the strategy's own iterator and threads, and each call and result is wrapped for "
+            "a single replica."
         ),
         absorbs=("INP001",) if worth else (),
         parts=_PAID if worth else (),

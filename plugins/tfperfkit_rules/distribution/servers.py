@@ -47,23 +47,23 @@ def uneven_servers(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code=codes.UNEVEN,
         family="distribution",
-        title=f"{len(servers)} parameter servers hold {size(total)} of variables, "
-        f"{size(by_task[largest])} of it {largest} alone",
+        title=f"ParameterServerStrategy puts most variables on one server: {size(by_task[largest])} of {size(total)} "
+        f"on {largest}",
         severity="info",
         share_of_step=0.0,
         where=tuple(evidence.calls(*_STRATEGIES))[: shared.MAX_PLACES.value],
         evidence=(
             Measurement("parameter servers", float(len(servers)), "count", "run"),
-            Measurement("variables on the one that holds most", by_task[largest], "bytes", "run"),
-            Measurement("variables on one in the mean", mean, "bytes", "run"),
+            Measurement("variables on the fullest server", by_task[largest], "bytes", "run"),
+            Measurement("mean variables per server", mean, "bytes", "run"),
         ),
         advice=(
-            "Divide large variables: variable_partitioner=tf.distribute.experimental.partitioners."
+            "Split large variables: variable_partitioner=tf.distribute.experimental.partitioners."
             f"MinSizePartitioner(max_shards={len(servers)}) for the strategy."
         ),
         detail=(
-            "A variable that is not divided lies on one server, and the servers take turns by the variable, not by its "
-            "size. All workers read and update the largest one there."
+            "An unsplit variable lies on one server, and servers are chosen in turn, whatever a variable's size. All "
+            "workers read and update the largest variable there."
         ),
     )
 

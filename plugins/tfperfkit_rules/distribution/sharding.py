@@ -39,8 +39,8 @@ _WHICH = (
     r"|\b(TF_CONFIG|RANK|WORLD_SIZE|(OMPI|PMI|PMIX|SLURM|HOROVOD)_\w+)\b|\.rank\(\)"
 )
 _SHARD = (
-    "Divide it before anything is done to it: strategy.distribute_datasets_from_function(make), and in make(context) "
-    "data.shard(context.num_input_pipelines, context.input_pipeline_id) right after the source"
+    "Shard the data right after its source: strategy.distribute_datasets_from_function(make), and in make(context) "
+    "data.shard(context.num_input_pipelines, context.input_pipeline_id)"
 )
 
 
@@ -70,32 +70,31 @@ def _by_files(row: Divided) -> bool:
 def _twice(row: Divided, count: int) -> Finding:
     places = (row.by_hand, SourceSpan(row.file, row.line))
     return _finding(
-        f"The data is divided among {count} workers twice: by shard, and by the strategy",
+        f"Dataset is not sharded correctly among {count} workers: by shard() and again by the strategy",
         "medium",
         places,
         count,
-        "Let one of them do it: either take .shard(...) away, or give the dataset with options.experimental_distribute"
-        ".auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF.",
-        f"Each worker gets one part in {count * count} of the examples, and most of them are never trained on.",
-        Measurement("share of the examples that any worker sees", 1 / count, "share", "run"),
+        "Remove .shard(...). Or: give the dataset with options.experimental_distribute.auto_shard_policy = "
+        "tf.data.experimental.AutoShardPolicy.OFF.",
+        f"Each worker gets one in {count * count} of the examples, and most are never trained on.",
+        Measurement("share of the examples that the workers train on", 1 / count, "share", "run"),
     )
 
 
 def _alike(evidence: Evidence, data: InputData, count: int) -> Finding:
-    order = "each in an order of its own" if data.random_order else "in the same order"
+    order = "each in its own order" if data.random_order else "in the same order"
     return _finding(
-        f"All {count} workers train on all examples, {order}",
+        f"Dataset is not sharded correctly among {count} workers: all train on all examples, {order}",
         "info" if data.random_order else "medium",
         tuple(evidence.calls(*_GIVEN)),
         count,
-        f"{_SHARD}; or leave the policy at AutoShardPolicy.AUTO with experimental_distribute_dataset.",
-        "Nothing divides the data, and the script does not ask which worker it is. "
-        + (
-            "An epoch has all workers go through all examples."
+        f"{_SHARD}. Or: leave the policy at AutoShardPolicy.AUTO with experimental_distribute_dataset.",
+        (
+            "Nothing shards the data, so in an epoch every worker trains on all examples."
             if data.random_order
-            else "All compute the same gradients, so one of them would do."
+            else "Nothing shards the data, so all workers compute the same gradients."
         )
-        + " Where the files differ from host to host, all is well.",
+        + " Ignore this if the files differ from host to host.",
     )
 
 
@@ -106,14 +105,14 @@ def _all_made(evidence: Evidence, row: Divided, count: int) -> Iterator[Finding]
     if share < MADE_BY_ALL_MIN.value:
         return
     yield _finding(
-        f"Each of {count} workers makes all examples and drops those of the others",
+        f"Dataset is not sharded correctly among {count} workers: each makes all examples and drops most",
         severity(MADE_BY_ALL_SAVED.value * share),
         (SourceSpan(row.file, row.line),),
         count,
-        f"{_SHARD}; or read from as many files as there are workers or more, which the strategy divides.",
-        "The strategy divides by examples at the end of the pipeline, where there are no files to divide: reading, "
-        "decoding and mapping are done for all of them on each worker.",
-        Measurement(f"share of {unit.the} in waiting for input", evidence.share("input"), "share", "breakdown"),
+        f"{_SHARD}. Or: read from at least as many files as workers, which the strategy shards by file.",
+        "Without files to shard, the strategy shards examples at the end of the pipeline, so each worker reads, "
+        "decodes and maps all of them.",
+        Measurement(f"share of {unit.the} waiting for input", evidence.share("input"), "share", "breakdown"),
         share=share,
     )
 

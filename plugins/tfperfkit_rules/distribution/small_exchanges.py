@@ -60,9 +60,9 @@ def small_exchanges(evidence: Evidence) -> Iterator[Finding]:
     share = min(whole * packed, 1.0)
     lower = PACKED_MIN.value * share
     measured = [
-        Measurement(f"collective operations in {unit.a}", row.ops, "count", "run"),
-        Measurement("bytes in one of them", each, "bytes", "run"),
-        Measurement("bytes in all", total, "bytes", "run"),
+        Measurement(f"collective operations {unit.per}", row.ops, "count", "run"),
+        Measurement("size of one collective operation", each, "bytes", "run"),
+        Measurement("size of all collective operations", total, "bytes", "run"),
         Measurement("replicas", float(replicas(rows)), "count", "run"),
     ]
     if share:
@@ -70,19 +70,19 @@ def small_exchanges(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code=codes.SMALL_EXCHANGES,
         family="distribution",
-        title=f"Replicas exchange {row.ops:,.0f} tensors of {size(each)} one by one in {unit.a}",
+        title=f"Replicas all-reduce {row.ops:,.0f} small tensors ({size(each)}) one by one in {unit.a}",
         severity=severity(lower),
         share_of_step=share,
         gain=price(Rewrite(), Part(lower, share)) if share else Unknown(),
         where=tuple(dict.fromkeys(place for place in (*_by_hand(evidence), row.where, *applied(evidence)) if place)),
         evidence=tuple(measured),
         advice=(
-            "Give all gradients at once, which packs them: optimizer.apply_gradients(all of them), or "
-            'context.all_reduce("SUM", gradients) with the list. With tf.distribute.CommunicationOptions leave '
-            "bytes_per_pack at 0 or make it some MB."
+            'Reduce all gradients in one call: context.all_reduce("SUM", gradients) with the list, or one '
+            "optimizer.apply_gradients for all of them. Or: leave bytes_per_pack of "
+            "tf.distribute.CommunicationOptions at 0, or set it to some MB."
         ),
-        detail="Each exchange has all replicas wait for one another, however little is in it. None of these needs what "
-        "another gave.",
+        detail="In each exchange all replicas wait for one another, however small the tensor. None of these exchanges "
+        "needs another's result.",
         parts=("collectives",),
     )
 

@@ -77,21 +77,20 @@ def gathered_slices(evidence: Evidence) -> Iterator[Finding]:
         evidence,
         codes.GATHERED,
         ReplaceOps("whole_gradient"),
-        f"Rows of {len(tables)} embedding{'s' * (len(tables) > 1)} are gathered from {count} replicas, "
-        f"{size(rows)} {unit.a}, where summing the whole table takes {size(whole)}",
+        f"Sparse embedding gradients are all-gathered from {count} replicas and exceed the table: {size(rows)} "
+        f"{unit.per}, instead of {size(whole)}",
         (share if share > 0 else 0.0, updates),
         gained if share > 0 else Unknown(),
         [*applied(evidence), gathers[0].where, *(table.where for table in tables)],
         (
             Measurement("replicas", float(count), "count", "run"),
-            Measurement(f"gathered by each replica in {unit.a}", float(rows), "bytes", "run"),
-            Measurement("the same as a sum of the table", float(whole), "bytes", "run"),
+            Measurement(f"size of the rows gathered by each replica {unit.per}", float(rows), "bytes", "run"),
+            Measurement("size of the exchange as a sum of the table", float(whole), "bytes", "run"),
         ),
-        "Give the optimizer the whole gradient, which replicas can add up: "
-        "gradients = [tf.convert_to_tensor(g) for g in gradients] before apply_gradients. Rows that a batch holds many "
-        "times are then added up before they are sent.",
-        "The gradient of a lookup (tf.IndexedSlices) has a row for each word of the batch, repeated ones included. "
-        "Strategies can't add such gradients up: each replica is given those of all, and updates its table with them.",
+        "Make the gradients dense before apply_gradients, so that replicas sum them: "
+        "gradients = [tf.convert_to_tensor(g) for g in gradients].",
+        "A sparse gradient (tf.IndexedSlices) has a row for each lookup of the batch, repeated ones included. "
+        "Strategies can't sum such gradients, so each replica receives the rows of all.",
     )
 
 
@@ -122,20 +121,20 @@ def made_dense(evidence: Evidence) -> Iterator[Finding]:
         evidence,
         codes.MADE_DENSE,
         ReplaceOps("gradient_rows"),
-        f"The gradient of an embedding is exchanged whole, {size(whole)} {unit.a}, of which {count} replicas need "
-        f"{size(rows)}",
+        f"Embedding gradient is all-reduced as large as its table: {size(whole)} {unit.per}, of which {count} replicas "
+        f"need {size(rows)}",
         (share, updates),
         gained if share > 0 else Unknown(),
         [tables[0].made_dense, *(table.where for table in tables)],
         (
             Measurement("replicas", float(count), "count", "run"),
-            Measurement(f"exchanged for the tables in {unit.a}", float(whole), "bytes", "run"),
-            Measurement("the same as gathered rows", float(rows), "bytes", "run"),
+            Measurement(f"size of the exchanged tables {unit.per}", float(whole), "bytes", "run"),
+            Measurement("size of the exchange as gathered rows", float(rows), "bytes", "run"),
         ),
-        "Leave the gradient of the lookup as it is (tf.IndexedSlices): take tf.convert_to_tensor, arithmetic on the "
-        "gradient or its list away (tf.clip_by_global_norm keeps rows as rows), and give it to the optimizer.",
-        "A batch touches few rows of the table. Whatever computes with the gradient as a tensor fills up all others "
-        "with zeros, and the replicas add these up too.",
+        "Keep the sparse gradient (tf.IndexedSlices) for the optimizer: remove tf.convert_to_tensor and arithmetic on "
+        "the gradient. Or: use tf.clip_by_global_norm, which keeps it sparse.",
+        "A batch touches few rows of the table. Dense arithmetic on the gradient fills all other rows with zeros, "
+        "which the replicas sum too.",
     )
 
 

@@ -49,8 +49,8 @@ def core_taken(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> Core:
     if taken < calibration.SEVERITY_MEDIUM.value:
         return Core()
     measured = (
-        Measurement(f"in the pipeline's Python, {unit.a}", min(worked, step_ms), "ms", "run"),
-        Measurement("of the CPU cores' time", taken, "share", "run"),
-        Measurement(f"matmuls and convolutions, of {unit.the}", spread, "share", "breakdown"),
+        Measurement(f"the pipeline's Python {unit.per}", min(worked, step_ms), "ms", "run"),
+        Measurement("share of this Python in all CPU cores' time", taken, "share", "run"),
+        Measurement(f"share of {unit.the} in matmuls and convolutions", spread, "share", "breakdown"),
     )
     return Core(taken, spread, measured)

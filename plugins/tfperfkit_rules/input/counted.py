@@ -20,6 +20,7 @@ from tfperfkit_rules.measures.source_calls import list_files
 COUNTED_MIN = Threshold(
     0.5, "share", "of the samples of such a line in which elements are prepared, at least", Derived("the larger half")
 )
+TITLES = {"INP017": "Dataset is iterated only to count its elements"}
 #: Stages of which tf.data knows how many elements they give.
 _KNOWN = frozenset(
     {
@@ -52,16 +53,16 @@ def _report(evidence: Evidence, pipeline: Pipeline, place: Place, share: float, 
     return Finding(
         code="INP017",
         family="input",
-        title="All elements of a dataset are prepared only to count them",
+        title=TITLES["INP017"],
         share_of_step=share,
         gain=price(Rewrite(), Part.sampled(share, samples)),
         where=tuple(dict.fromkeys((SourceSpan(*place), *stages)))[: shared.MAX_PLACES.value],
         evidence=(
-            Measurement(f"preparing elements, of {evidence.unit.the}", share, "share", "samples"),
+            Measurement(f"share of {evidence.unit.the} in preparing elements", share, "share", "samples"),
             Measurement("samples", float(samples), "count", "samples"),
         ),
-        advice="Ask the dataset, which prepares nothing for it: int(dataset.cardinality()).",
-        detail="tf.data knows how many elements each stage of this dataset gives, so the number is the same.",
+        advice="Ask the dataset for its size, which prepares nothing: int(dataset.cardinality()).",
+        detail="tf.data knows how many elements each stage gives, so cardinality() returns the same number.",
         absorbs=("INP001",),
         absorbs_here=("INP003", "INP004", "INP015", "EAG008", "STP003", "LIN001"),
         parts=("input",),

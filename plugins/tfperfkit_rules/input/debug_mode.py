@@ -15,6 +15,7 @@ from tfperfkit_rules.input.feed import feed, overlaps, own_time, place, places, 
 from tfperfkit_rules.input.interpreter_lock import Lock, lock
 from tfperfkit_rules.input.python_batches import PYTHON_LEFT, python_stage
 
+TITLES = {"INP016": "tf.data debug mode runs map functions eagerly"}
 _SWITCH = "tensorflow.data.experimental.enable_debug_mode"
 
 
@@ -35,14 +36,13 @@ def debug_mode(evidence: Evidence) -> Iterator[Finding]:
         code="INP016",
         family="input",
         remedy=Setting("debug_mode", "off"),
-        title="tf.data runs in debug mode: Python calls each operation of its functions, for each element",
+        title=TITLES["INP016"],
         share_of_step=item.share,
         gain=price(Setting("debug_mode"), left=Left(best, worst)),
         where=places(evidence, *switch[:1], stage.mapped, place(stage, item.pipeline)),
         evidence=(*waiting(item, evidence.unit), *held.measured, *own_time(stage)),
-        advice="Delete tf.data.experimental.enable_debug_mode(): the functions of map, filter and others are compiled "
-        "again, and num_parallel_calls and prefetch work again.",
-        detail="The switch is meant for debugging: no function of a pipeline is compiled while it is on, and nothing "
-        "in it runs in parallel.",
+        advice="Delete tf.data.experimental.enable_debug_mode(). TensorFlow then compiles the functions of map and "
+        "filter again, and num_parallel_calls and prefetch take effect.",
+        detail="In debug mode Python calls each operation of these functions, one element at a time, on one thread.",
         absorbs=("INP001", "INP003", "INP004", "INP005", "INP006", "INP007", "OPS004"),
     )

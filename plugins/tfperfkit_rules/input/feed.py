@@ -339,15 +339,19 @@ def places(evidence: Evidence, *spans: SourceSpan | None) -> tuple[SourceSpan, .
 def waiting(item: Feed, unit: Unit) -> list[Measurement]:
     """Return the measured wait, for the evidence of a finding."""
     rows = [
-        Measurement(f"waiting for input, of {unit.the}", item.share, "share", "breakdown"),
-        Measurement(f"waiting for input {unit.per}", item.wait_ms, "ms", "breakdown"),
+        Measurement(f"share of {unit.the} waiting for input", item.share, "share", "breakdown"),
+        Measurement(f"time waiting for input {unit.per}", item.wait_ms, "ms", "breakdown"),
     ]
     if item.epoch_ms > 0:
-        rows.append(Measurement("of it at the beginning of epochs", item.epoch_ms, "ms", "breakdown"))
+        rows.append(
+            Measurement(f"time waiting at the beginning of epochs {unit.per}", item.epoch_ms, "ms", "breakdown")
+        )
     if item.unseen_ms >= shared.MOSTLY.value * item.wait_ms:
-        rows.append(Measurement("of it within the compiled step, so graph above", item.unseen_ms, "ms", "breakdown"))
+        rows.append(
+            Measurement("time waiting inside compiled functions (counted as graph)", item.unseen_ms, "ms", "breakdown")
+        )
     if item.guessed_ms >= shared.MOSTLY.value * item.wait_ms:
-        name = "of it within the compiled step, by how much longer that took"
+        name = "time waiting inside compiled functions, from their longer first runs"
         rows.append(Measurement(name, item.guessed_ms, "ms", "breakdown"))
     return rows
 
@@ -357,7 +361,7 @@ def own_time(stage: Stage) -> list[Measurement]:
     if stage.self_ms_per_output is None:
         return []
     name = (
-        "the distributed dataset, time for a batch" if is_distributed(stage) else f"{stage.kind}, self time for a batch"
+        "time of the distributed dataset per batch" if is_distributed(stage) else f"self time of {stage.kind} per batch"
     )
     return [Measurement(name, stage.self_ms_per_output, "ms", "run")]
 

@@ -40,13 +40,14 @@ OFTEN_FREED = Threshold(
     Chosen("two may be chance"),
 )
 
+TITLES = {"INP013": "Destroying a tf.data iterator blocks for seconds"}
 _SWITCH = (
-    "Switch tf.data's optimiser off for this pipeline, with numbers for num_parallel_calls and buffer sizes: options = "
+    "Turn autotuning off for this pipeline, and give num_parallel_calls and buffer sizes as numbers: options = "
     "tf.data.Options(); options.autotune.enabled = False; dataset = dataset.with_options(options)."
 )
 _KERAS = (
-    "Keras made this pipeline of what it was given, and takes no options for it. A much longer run hardly feels it; "
-    "else give fit a tf.data.Dataset with options.autotune.enabled = False."
+    "Give Keras a tf.data.Dataset with options.autotune.enabled = False instead of arrays. Or: ignore it in longer "
+    "runs, which it hardly slows."
 )
 
 
@@ -72,9 +73,9 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
     # A race of TensorFlow's own: the next run may wait for less, or not at all. What comes back does so each time.
     comes_back = len(found) >= OFTEN_FREED.value
     if len(found) > 1:
-        title = f"TensorFlow took {whole_s:.1f} s to free iterators of datasets, {len(found)} times"
+        title = f"Destroying tf.data iterators blocks for {whole_s:.1f} s, {len(found)} times"
     else:
-        title = f"TensorFlow took {whole_s:.1f} s to free a dataset's iterator{when}"
+        title = f"Destroying a tf.data iterator blocks for {whole_s:.1f} s{when}"
     yield Finding(
         code="INP013",
         family="input",
@@ -85,18 +86,16 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
         gain=price(Rewrite(), Part(FREED_AGAIN_MIN.value * share, share)) if large and comes_back else bound(share),
         where=tuple(SourceSpan(frame.file, frame.line, frame.name) for frame in list(places)[:3]),
         evidence=(
-            Measurement("longest wait", longest.ns / NS_PER_S, "s", "samples"),
-            Measurement("waits", len(found), "count", "samples"),
-            Measurement("time in them", whole_s, "s", "samples"),
-            Measurement("share of the run", share, "share", "run"),
+            Measurement("longest wait for an iterator", longest.ns / NS_PER_S, "s", "samples"),
+            Measurement("waits for an iterator", len(found), "count", "samples"),
+            Measurement("time in all these waits", whole_s, "s", "samples"),
+            Measurement("share of the run in these waits", share, "share", "run"),
         ),
         advice=_SWITCH if own else _KERAS,
         detail=(
-            "This is a bug of TensorFlow's, and happens without tfperf too. The main thread did nothing there but let "
-            "go of objects; a tf.data iterator goes when its threads have ended. One of them is tf.data's optimiser: "
-            "it sleeps for 10 ms, then 20 ms, and so on up to a minute, and TensorFlow sometimes fails to wake it. "
-            "Measured with 20 iterators, in turn: 1.7 and 4.7 s with the optimiser, 0.2 and 0.1 s without. Another "
-            "thread is whatever function of the pipeline is still running."
+            "The main thread was blocked destroying a tf.data iterator, which waits for its threads to exit. "
+            "One of them, tf.data's autotuner, can sleep for up to a minute, and TensorFlow sometimes fails to wake it "
+            "(a TensorFlow race condition, also without tfperf)."
         ),
     )
 

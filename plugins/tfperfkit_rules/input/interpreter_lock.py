@@ -81,8 +81,8 @@ def lock(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> Lock:
         return Lock()
     lower, upper = (share * min(worked / step_ms, 1.0) * min(python, step_ms) for share in WAITING)
     measured = (
-        Measurement(f"TensorFlow's Python on the training thread, {unit.a}", python, "ms", "breakdown"),
-        Measurement(f"in the pipeline's Python, {unit.a}, waiting included", worked, "ms", "run"),
+        Measurement(f"TensorFlow's Python on the training thread {unit.per}", python, "ms", "breakdown"),
+        Measurement(f"the pipeline's Python {unit.per}, waiting included", worked, "ms", "run"),
     )
     return Lock(python, lower, upper, min(worked / (evidence.cpus * step_ms), 1.0), measured)
 

@@ -14,6 +14,7 @@ from tfperfkit.syntax.function import Function
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.bounds import MIN_PART
 from tfperfkit_rules.input.feed import called, feed, own_time, place, places, waiting
+from tfperfkit_rules.input.stage_order import name_wrong_order
 
 
 @also_validated
@@ -35,19 +36,19 @@ def filtered_late(evidence: Evidence) -> Iterator[Finding]:
         code="INP008",
         family="input",
         remedy=ChangeStage("order"),
-        title=f"{called(stage)} works on all examples, and a filter behind it drops {100 * dropped:.0f} % of them",
+        title=name_wrong_order(f"filter() after {called(stage)} drops {100 * dropped:.0f} % of its results"),
         share_of_step=item.share,
         gain=price(ChangeStage("order"), left=item.relieved(left_ms, left_ms)),
         where=places(evidence, place(late, item.pipeline), place(stage, item.pipeline), stage.mapped),
         evidence=(
             *waiting(item, evidence.unit),
             *own_time(stage),
-            Measurement("examples into the filter, for a batch", stage.elements, "number", "run"),
-            Measurement("examples out of it, for a batch", late.elements, "number", "run"),
+            Measurement("examples into the filter per batch", stage.elements, "number", "run"),
+            Measurement("examples out of the filter per batch", late.elements, "number", "run"),
         ),
         advice=f"Filter before the map: .filter(...).{_write_map(stage)}. "
-        "The filter's function takes what the map takes.",
-        detail="The filter asks only for values that the map passes on as they came.",
+        "The filter's function then takes the map's arguments.",
+        detail="The filter reads only values that the map passes on unchanged.",
         absorbs=("INP001", "INP003", "INP004", "BAT001"),
     )
 

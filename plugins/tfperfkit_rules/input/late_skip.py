@@ -12,6 +12,7 @@ from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.feed import called, place, places
+from tfperfkit_rules.input.stage_order import name_wrong_order
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.late_skips import LateSkip, late_skips
 
@@ -46,18 +47,18 @@ def _finding(evidence: Evidence, found: LateSkip, share: float, upper: float) ->
         remedy=ChangeStage("order"),
         severity=severity(gained.saved),
         basis="run",
-        title=f"{name} makes {count:,} elements that skip({count}) throws away, in each pass over the {what}",
+        title=name_wrong_order(f"skip({count}) after {name} discards its results in each pass over the {what}"),
         share_of_step=share,
         gain=gained,
         where=places(evidence, place(found.skip, pipeline), place(stage, pipeline), stage.mapped),
         evidence=(
             Measurement("elements skipped", float(count), "count", "run"),
-            Measurement(f"{name}, for one of them", found.each_ms, "ms", "run"),
-            Measurement("share of the run", share, "share", "run"),
+            Measurement(f"time of {name} per element", found.each_ms, "ms", "run"),
+            Measurement("share of the run in skipped elements", share, "share", "run"),
         ),
         advice=(
-            f"Divide the data before the map: .skip({count}).map({function}{parallel}), and .take(n).map(...) for the "
-            "other part. The map then works only on what is used."
+            f"Split the data before the map: .skip({count}).map({function}{parallel}), and .take(n).map(...) for the "
+            "other part."
         ),
-        detail="skip() takes its elements from the stage before it like any other, and throws them away.",
+        detail="skip() takes each element from the stage before it and discards it, so the map computes it in vain.",
     )

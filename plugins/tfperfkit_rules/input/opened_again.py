@@ -40,6 +40,9 @@ FEW_FILES = Threshold(
 )
 
 
+TITLES = {"INP014": "A file is reopened for every batch"}
+
+
 class _Load(NamedTuple):
     """``where``: from the outermost call that only loads to the line that opens; ``lines``: that take the time."""
 
@@ -74,19 +77,21 @@ def opened_again(evidence: Evidence) -> Iterator[Finding]:
         code="INP014",
         family="input",
         remedy=Hoist("reader"),
-        title=f"{_files(first.loader)} again {_often(first.loader, item)} by {python_words(stage, source)}",
+        title=f"{_files(first.loader)} {_often(first.loader, item)} by {python_words(stage, source)}",
         share_of_step=item.share,
         gain=price(Hoist("reader"), left=_rerun(item, stage, left, part)),
         where=places(evidence, *(span for load, _ in taken for span in load.where), *_lines(taken), stage.mapped),
         evidence=(
             *waiting(item, evidence.unit),
-            Measurement("loading, of the Python that prepares batches", share, "share", "samples"),
-            Measurement("times opened", float(sum(load.loader.opens for load, _ in taken)), "count", "run"),
+            Measurement("share of loading in the Python that prepares batches", share, "share", "samples"),
+            Measurement(
+                "times the file was opened", float(sum(load.loader.opens for load, _ in taken)), "count", "run"
+            ),
             Measurement("size of the file", first.loader.bytes_per_step / first.loader.opens_per_step, "bytes", "run"),
             *own_time(stage),
         ),
         advice=_advice(first.loader, stage, source),
-        detail="What is loaded is thrown away again after a part of it was taken.",
+        detail="Each time, what was loaded is discarded after a part of it was used.",
         absorbs=(
             "INP001",
             "INP003",
@@ -169,29 +174,30 @@ def _rerun(item: Feed, stage: Stage, left: float, loading: tuple[float, float]) 
 
 def _files(row: Loader) -> str:
     name = os.path.basename(row.path)
-    return f"{name} is opened" if row.paths <= FEW_FILES.value else f"Files like {name} are opened"
+    return f"{name} is reopened" if row.paths <= FEW_FILES.value else f"Files like {name} are reopened"
 
 
 def _often(row: Loader, item: Feed) -> str:
     each = row.opens_per_step / item.batches if item.batches else 0.0
     if abs(each - 1) <= 1 - shared.NEARLY_ALWAYS.value:
-        return "for each batch"
-    return f"{each:.0f} times for each batch" if each > 1 + shared.MOSTLY.value else f"{row.opens:,} times"
+        return "for every batch"
+    return f"{each:.0f} times for every batch" if each > 1 + shared.MOSTLY.value else f"{row.opens:,} times"
 
 
 def _advice(row: Loader, stage: Stage, source: KerasInput | None) -> str:
     name = os.path.basename(row.path)
     if row.paths > FEW_FILES.value:
         return (
-            "Keep what was loaded: @functools.lru_cache(maxsize=...) on the function that loads one file, and go "
-            "through the examples file by file; or write them once in the order in which they are read."
+            "Cache the function that loads one file, @functools.lru_cache(maxsize=8), and go through the examples file "
+            "by file. Or: write the examples once in the order in which they are read."
         )
     if source is not None and source.kind == "PyDataset":
         owner = source.cls or "the class"
-        text = f"Load {name} once, in {owner}.__init__, and keep the arrays: __getitem__ then only picks its batch."
+        text = f"Load {name} once, in {owner}.__init__, and keep the arrays; __getitem__ then only picks its batch."
     else:
         function = stage.mapped.function if stage.mapped is not None else "the generator"
-        text = f"Load {name} once, before {function} begins, and let it only pick from what was loaded."
+        text = f"Load {name} once, before {function} begins, and let it only pick from the arrays."
     return (
-        f'{text} What does not fit into memory is kept open: np.load(..., mmap_mode="r") of a plain .npy, an h5py.File.'
+        f'{text} Or: keep the file open if it does not fit into memory: np.load(path, mmap_mode="r") of a .npy, an '
+        "h5py.File."
     )

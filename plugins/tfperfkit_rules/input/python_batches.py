@@ -32,20 +32,18 @@ PYTHON_LEFT = Threshold(
 
 #: Rules that take the training thread's waiting for the lock for the cost of its calls.
 _SAME_WAITING = ("BAT001", "STP002")
+TITLES = {"INP005": "Python prepares the batches (generator, PyDataset, py_function)"}
 _IN_THREADS = (
-    "Only one thread at a time runs Python: it is not sped up by num_parallel_calls, and it takes turns with the "
-    "training thread's own Python."
+    "Only one thread runs Python at a time: num_parallel_calls does not speed it up, and the training thread waits for "
+    "it."
 )
 _IN_PROCESSES = (
-    "Its processes take no turns with the training thread, but share the processors with it and with each other, and "
-    "one of them alone makes a batch."
+    "The worker processes compete with the training thread and each other for CPU cores, and a single process makes "
+    "each batch."
 )
 
 
-_GARBAGE = (
-    " The lists that it makes bring garbage collections about, each a look at all objects that there are, TensorFlow's "
-    "too, with every thread's Python standing still. Arrays of NumPy bring none."
-)
+_GARBAGE = " Its lists also cause garbage collections, which stop the Python of all threads; NumPy arrays cause none."
 
 
 @also_validated
@@ -78,7 +76,7 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
         code="INP005",
         family="input",
         remedy=ChangeStage("less_python"),
-        title=f"Python prepares the batches: {python_words(stage, source)}{_doing(line)}",
+        title=f"Python prepares the batches ({python_words(stage, source)}{_doing(line)})",
         share_of_step=min(item.share + garbage / item.step_ms, 1.0),
         gain=price(ChangeStage("less_python"), left=left),
         where=_where(line, _places(evidence, item.pipeline, stage, source)),
@@ -117,9 +115,7 @@ def _without_garbage(item: Feed, ms: float, garbage_ms: float) -> float:
 
 
 def _garbage(took_ms: float, unit: Unit) -> tuple[Measurement, ...]:
-    return (
-        (Measurement(f"collecting garbage on its threads, {unit.per}", took_ms, "ms", "baseline"),) if took_ms else ()
-    )
+    return (Measurement(f"garbage collection on its threads {unit.per}", took_ms, "ms", "baseline"),) if took_ms else ()
 
 
 def python_beside(evidence: Evidence) -> Iterator[Finding]:
@@ -144,15 +140,15 @@ def python_beside(evidence: Evidence) -> Iterator[Finding]:
         code="INP005",
         family="input",
         remedy=ChangeStage("less_python"),
-        title=f"Python prepares the batches, beside {unit.the}'s own: {python_words(stage, source)}",
+        title=f"Python prepares the batches ({python_words(stage, source)}) and slows {unit.the}'s own Python",
         share_of_step=0.0,  # what it waits is not measured
         gain=price(ChangeStage("less_python"), left=left),
         where=_places(evidence, pipeline, stage, source),
         evidence=(*held.measured, *own_time(stage), *_setup(source)),
         advice=_advice(stage, source),
         detail=(
-            f"Only one thread at a time runs Python. {unit.The} hardly waits for batches, but each of its calls waits "
-            "until the pipeline's Python gives the interpreter's lock up."
+            f"Only one thread runs Python at a time. {unit.The} hardly waits for batches, but each of its calls waits "
+            "until the pipeline's Python releases the interpreter lock."
         ),
         absorbs=("INP001", "INP003", "INP004", "OPS004", *_SAME_WAITING),
     )
@@ -168,7 +164,7 @@ def _on_a_core(evidence: Evidence, pipeline: Pipeline, stage: Stage, source: Ker
         code="INP005",
         family="input",
         remedy=ChangeStage("less_python"),
-        title=f"Python prepares the batches on a CPU core that {unit.the} lacks: {what}",
+        title=f"Python prepares the batches ({what}) on a CPU core that {unit.the} lacks",
         share_of_step=core.taken,
         gain=price(ChangeStage("less_python"), Part(*core.saved(PYTHON_LEFT.value))),
         where=_where(line, _places(evidence, pipeline, stage, source)),
@@ -208,8 +204,8 @@ def keras_input(evidence: Evidence, pipeline: Pipeline) -> KerasInput | None:
 def python_words(stage: Stage, source: KerasInput | None) -> str:
     """Return what runs the user's Python, in a sentence."""
     if source is not None:
-        return f"{source.cls or 'the'} {source.kind}" if source.kind == "PyDataset" else "a generator given to fit"
-    return "a generator" if stage.kind == "Generator" else "a function called through py_function or numpy_function"
+        return f"PyDataset {source.cls}".strip() if source.kind == "PyDataset" else "a generator given to fit"
+    return "a generator" if stage.kind == "Generator" else "a py_function or numpy_function"
 
 
 def _places(evidence: Evidence, pipeline: Pipeline, stage: Stage, source: KerasInput | None) -> tuple[SourceSpan, ...]:
@@ -239,7 +235,7 @@ def _python_call(evidence: Evidence, function: SourceSpan) -> SourceSpan | None:
 def _setup(source: KerasInput | None) -> list[Measurement]:
     if source is None or source.workers is None:
         return []
-    return [Measurement("workers", float(source.workers), "count", "run")]
+    return [Measurement("workers of the PyDataset", float(source.workers), "count", "run")]
 
 
 def _line(evidence: Evidence, stage: Stage, source: KerasInput | None) -> BatchLine | None:
@@ -254,8 +250,8 @@ def _line(evidence: Evidence, stage: Stage, source: KerasInput | None) -> BatchL
 
 def _doing(line: BatchLine | None) -> str:
     if line is not None and line.lists:
-        return f", by {line.lists.replace('tensorflow.', 'tf.')} of a list"
-    return f", by {READING.words}" if line is not None and line.reads and line.samples else ""
+        return f", {line.lists.replace('tensorflow.', 'tf.')} of a list"
+    return f", {READING.words}" if line is not None and line.reads and line.samples else ""
 
 
 def _where(line: BatchLine | None, known: tuple[SourceSpan, ...]) -> tuple[SourceSpan, ...]:
@@ -274,21 +270,22 @@ def _sampled(line: BatchLine | None) -> tuple[Measurement, ...]:
     if line is None or not line.samples:
         return ()
     return (
-        Measurement("of its time, at this line", line.part, "share", "run"),
-        Measurement("samples", float(line.samples), "count", "run"),
+        Measurement("share of batch preparation at this line", line.part, "share", "run"),
+        Measurement("samples of batch preparation", float(line.samples), "count", "run"),
     )
 
 
 def _told(line: BatchLine | None, stage: Stage, source: KerasInput | None) -> str:
     if line is not None and line.lists:
         return (
-            f"{advise_array(line.lists, looped=False)} A list is read element by element, with the interpreter's lock."
+            f"{advise_array(line.lists, looped=False)} TensorFlow reads a list element by element and "
+            "holds the interpreter lock meanwhile."
         )
     if line is None or not line.reads:
         return _advice(stage, source)
     if line.samples:
         return _read_once(line, stage, source)
-    return f"{_advice(stage, source)} Line {line.place[1]} reads a file each time. {_read_once(line, stage, source)}"
+    return f"{_read_once(line, stage, source)} Line {line.place[1]} reads a file for each batch."
 
 
 def _read_once(line: BatchLine, stage: Stage, source: KerasInput | None) -> str:
@@ -296,36 +293,35 @@ def _read_once(line: BatchLine, stage: Stage, source: KerasInput | None) -> str:
     how = ' (file["name"][:])' if line.chunks else ""
     if source is not None and source.kind == "PyDataset":
         owner = source.cls or "the class"
-        text = f"Read it into memory once{how}, in {owner}.__init__, and let __getitem__ pick its batch from the array"
+        text = f"Read the file into memory once{how}, in {owner}.__init__, and let __getitem__ pick from the array"
     else:
         name = stage.mapped.function if stage.mapped is not None else "the generator"
-        text = f"Read it into memory once{how}, before {name} begins, and let it pick from the array"
+        text = f"Read the file into memory once{how}, before {name} begins, and let it pick from the array"
     if not line.chunks:
-        return f"{text}. What does not fit is read ahead in tf.data (interleave, map, prefetch)."
+        return f"{text}. Or: read it ahead in tf.data (interleave, map, prefetch) if it does not fit."
     return (
-        f"{text}. Such a file keeps its arrays in chunks, and each access reads and decompresses all "
-        "chunks that hold a row of it: rows at random lie in many. What does not fit into memory is taken chunk by "
-        "chunk and shuffled within a few of them."
+        f"{text}. Or: read chunk by chunk and shuffle within a few chunks if it does not fit. Each access decompresses "
+        "every chunk that holds one of its rows, and random rows lie in many chunks."
     )
 
 
 def _advice(stage: Stage, source: KerasInput | None) -> str:
     if source is not None and source.kind == "PyDataset":
         where = f"{source.cls or 'the class'}.__getitem__"
-        text = f"Work on the whole batch at once in {where}, with NumPy's functions over arrays"
+        text = f"Compute the whole batch at once in {where}, with NumPy functions over arrays."
         if not source.use_multiprocessing:
-            text += "; or prepare batches in other processes: super().__init__(workers=4, use_multiprocessing=True)"
-        return f"{text}."
+            text += " Or: prepare batches in other processes: super().__init__(workers=4, use_multiprocessing=True)."
+        return text
     name = stage.mapped.function if stage.mapped is not None else "the generator"
     if stage.kind == "Generator":
         return (
-            f"Let {name} yield whole batches instead of single examples, or, when the data fit into memory, replace it "
-            "by tf.data.Dataset.from_tensor_slices(arrays).shuffle(n).batch(b). Write what it computes with TensorFlow "
-            "operations in a map with num_parallel_calls=tf.data.AUTOTUNE."
+            f"Replace {name} with tf.data.Dataset.from_tensor_slices(arrays).shuffle(n).batch(b) if the data fits into "
+            "memory, and compute in a map with num_parallel_calls=tf.data.AUTOTUNE. "
+            f"Or: let {name} yield whole batches instead of single examples."
         )
     return (
-        f"Write what {name} does with TensorFlow operations, so that "
-        "map(..., num_parallel_calls=tf.data.AUTOTUNE) runs it on all processors."
+        f"Rewrite {name} with TensorFlow operations, so that map(..., num_parallel_calls=tf.data.AUTOTUNE) runs it on "
+        "all CPU cores."
     )
 
 

@@ -50,10 +50,14 @@ COPIED_SHARE = Threshold(
 FLOOR = gain.LOW
 #: A distribution strategy makes a small pipeline for each device in each epoch, whatever the script does.
 _OF_DEVICES = "PerDevice"
+TITLES = {
+    "INP010": "Dataset arrays are copied into the graph or memory",
+    "INP012": "Dataset or iterator is rebuilt in the loop",
+}
 _ARRAY = (
-    "A dataset has no numbers: skip(i) makes i elements and throws them away. Where they fit into memory, make all "
-    "once, before the loop, rows = list(dataset.as_numpy_iterator()), and take rows[i]. Else pick by the number from "
-    "what the dataset is made of, arrays or the names of files, and work on that one alone."
+    "Materialise the data once, before the loop: rows = list(dataset.as_numpy_iterator()), then take rows[i]. Or: pick "
+    "the i-th array or file name, and process that one alone, if the data does not fit into memory. tf.data has no "
+    "random access: skip(i) produces and discards i elements."
 )
 
 
@@ -104,23 +108,23 @@ def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Findin
     stays = Left(0.0, ITERATOR_STAYS.value)
     shuffle = next((stage for stage in pipeline.stages if stage.kind == "Shuffle"), None)
     rows = [
-        Measurement(f"iterators {unit.per}", _iterators(evidence, pipeline), "count", "run"),
-        Measurement(f"share of {unit.the}", share, "share", window),
-        Measurement(f"time {unit.per}", step_ms * share, "ms", window),
+        Measurement(f"iterators made {unit.per}", _iterators(evidence, pipeline), "count", "run"),
+        Measurement(f"share of {unit.the} in making and filling iterators", share, "share", window),
+        Measurement(f"time making and filling iterators {unit.per}", step_ms * share, "ms", window),
     ]
     detail = "Making an iterator starts its threads and its buffers again, and each begins with the first elements."
     if shuffle is not None and isinstance(shuffle.parameters.get("buffer_size"), int):
         size = shuffle.parameters["buffer_size"]
         rows.append(Measurement("elements in the shuffle buffer", float(size or 0), "count", "run"))
-        detail += " The shuffle buffer is filled each time, to take one batch from it."
+        detail += " The shuffle buffer is filled each time to take one batch from it."
     numbered = _by_number(pipeline)
     return Finding(
         code="INP012",
         family="input",
         remedy=Hoist("iterator"),
-        title=f"An element is taken by its number for {unit.every}, by a new iterator that makes all before it"
+        title=f"Dataset iterator is rebuilt for {unit.every} to take one element by its number"
         if numbered
-        else f"A new iterator is made for {unit.every}",
+        else f"Dataset iterator is rebuilt for {unit.every}",
         share_of_step=share,
         gain=price(Hoist("iterator"), Part(min(low, share), max(high, share)), stays),
         where=places(evidence, line, place(shuffle or _end(pipeline), pipeline)),
@@ -128,8 +132,8 @@ def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Findin
         advice=_ARRAY
         if numbered
         else (
-            f"Make it once, before the loop: batches = iter(dataset.repeat()), and in {unit.the}: "
-            "batch = next(batches); or loop over it: for batch in dataset.repeat().take(steps)."
+            f"Make the iterator once, before the loop: batches = iter(dataset.repeat()), then batch = next(batches) in "
+            f"{unit.the}. Or: loop over the dataset: for batch in dataset.repeat().take(steps)."
         ),
         detail=detail,
         absorbs=("INP001", "INP004", "INP009", "RET012"),
@@ -170,24 +174,24 @@ def _in_each_call(evidence: Evidence, pipeline: Pipeline) -> Finding | None:
         code="INP012",
         family="input",
         remedy=Hoist("pipeline"),
-        title=f"A tf.data pipeline is built, read and thrown away for {called}",
+        title=f"Dataset and iterator are rebuilt for {called}",
         share_of_step=share,
         gain=price(Hoist("pipeline"), Part(low, high)),
         where=places(evidence, *(SourceSpan(*place, where.name if where else "") for place, _ in at.most_common(3))),
         evidence=(
-            Measurement("times built, at least", float(times), "count", "run"),
-            Measurement(f"share of {unit.loop}, at these lines", share, "share", "samples"),
-            Measurement("of it reading elements", reading / len(samples), "share", "samples"),
+            Measurement("pipelines built, at least", float(times), "count", "run"),
+            Measurement(f"share of {unit.loop} at these lines", share, "share", "samples"),
+            Measurement(f"share of {unit.loop} in reading elements", reading / len(samples), "share", "samples"),
             Measurement("samples", float(len(samples)), "count", "samples"),
         ),
         advice=(
-            f"If the data differ each time, compute on all rows at once, without tf.data: what {names} does with one "
-            "row, in a @tf.function for whole tensors (tf.boolean_mask in place of filter), or with NumPy. If they are "
-            "the same, build the pipeline once, before the loop, and iterate over it again."
+            f"Compute on all rows at once, without tf.data: do what {names} does with one row in a @tf.function for "
+            "whole tensors (tf.boolean_mask instead of filter), or with NumPy. Or: build the pipeline once, before the "
+            "loop, and iterate over it again, if the data is the same each time."
         ),
         detail=(
-            "Each time TensorFlow traces the functions of map and filter, optimises the pipeline and starts its "
-            "threads, and later ends them. That takes as long for ten rows as for a million."
+            "Each time TensorFlow traces the functions of map and filter, optimises the pipeline, and starts and ends "
+            "its threads. That takes as long for ten rows as for a million."
         ),
         absorbs=("INP001", "INP004", "RET012"),
         absorbs_here=("LIN001", "RET014"),
@@ -230,18 +234,18 @@ def _again(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Finding | 
         family="input",
         remedy=Hoist("iterator"),
         share_of_step=share,
-        title=f"The data set is built {pipeline.datasets_made} times over",
+        title=f"Dataset is rebuilt in the loop, {pipeline.datasets_made} times",
         gain=price(Hoist("iterator"), Part.sampled(share, len(samples))),
         where=places(evidence, SourceSpan(pipeline.file, pipeline.line, pipeline.function), SourceSpan(file, line)),
         evidence=(
-            Measurement("times built", pipeline.datasets_made, "count", "run"),
-            Measurement("share of the time after the warm-up", share, "share", "samples"),
+            Measurement("datasets built", pipeline.datasets_made, "count", "run"),
+            Measurement("share of the time after the warm-up in building datasets", share, "share", "samples"),
         ),
-        advice="Build it once, before the loop, and iterate over it in each epoch: for batch in dataset.",
+        advice="Build the dataset once, before the loop, and iterate over it in each epoch: for batch in dataset.",
         detail=(
-            "Each time map traces its function again, and the old pipeline's threads and buffers go."
+            "Each time map traces its function again, and the old pipeline's threads and buffers are destroyed."
             if any(stage.mapped is not None for stage in pipeline.stages)
-            else "Each time its data are copied or prepared again, and the old pipeline's threads and buffers go."
+            else "Each time its data is copied or prepared again, and the old threads and buffers are destroyed."
         ),
         absorbs=("INP001", "RET012"),
         absorbs_here=("LIN001",),
@@ -270,7 +274,7 @@ def constant_data(evidence: Evidence) -> Iterator[Finding]:
             continue
         size = stage.memory_bytes
         where = places(evidence, place(stage, pipeline))
-        rows = (Measurement("arrays in the data set", size, "bytes", "run"),)
+        rows = (Measurement("size of the dataset's arrays", size, "bytes", "run"),)
         baked = bool(pipeline.in_graph) and stage.in_graph and stage.nested is None
         if baked and size >= IN_GRAPH_BYTES.value:
             yield Finding(
@@ -280,13 +284,11 @@ def constant_data(evidence: Evidence) -> Iterator[Finding]:
                 severity="medium",
                 basis="risk",
                 share_of_step=0.0,
-                title=f"The whole data set is a constant of the graph of {pipeline.in_graph}",
+                title=f"Dataset arrays are copied into the graph of {pipeline.in_graph}",
                 where=where,
                 evidence=rows,
-                advice=(
-                    f"Make the data set outside of {pipeline.in_graph} and pass it in as an argument, or its iterator."
-                ),
-                detail="Each trace copies it, and a graph over 2 GB can't be saved.",
+                advice=(f"Make the dataset outside of {pipeline.in_graph}, and pass it in. Or: pass its iterator."),
+                detail="Each trace copies the arrays, and a graph over 2 GB can't be saved.",
                 absorbs=("OPS002",),
             )
         elif not stage.in_graph and size >= COPIED_BYTES.value and memory and size >= COPIED_SHARE.value * memory:
@@ -296,11 +298,9 @@ def constant_data(evidence: Evidence) -> Iterator[Finding]:
                 remedy=Hoist("array"),
                 basis="risk",
                 share_of_step=0.0,
-                title="from_tensor_slices copies large arrays into TensorFlow's memory",
+                title="Dataset arrays are copied into TensorFlow's memory by from_tensor_slices",
                 where=where,
-                evidence=(*rows, Measurement("of the memory limit", size / memory, "share", "run")),
-                advice=(
-                    "Make a data set of indexes and pick from the array in a map, or read the data from TFRecord files."
-                ),
-                detail="The NumPy array stays beside the copy as long as a name holds it.",
+                evidence=(*rows, Measurement("share of the memory limit in the copy", size / memory, "share", "run")),
+                advice=("Make a dataset of indices, and pick rows from the array in a map. Or: read TFRecord files."),
+                detail="The NumPy array stays in memory next to the copy as long as a name refers to it.",
             )

@@ -37,6 +37,7 @@ ONLY_LOADS = Threshold(
 )
 
 FLOOR = gain.LOW
+TITLES = {"INP002": "A file is reloaded on every step", "INP011": "A function returns the same value in every step"}
 #: Kinds of work that turn an open file into data.
 _READS = frozenset({"reading", "parsing", "images", "sound"})
 #: A loader, where it stands, and the samples of its lines by activity.
@@ -190,28 +191,28 @@ def _reload(evidence: Evidence, step_ms: float, rows: list[_Row]) -> Finding:
     name = os.path.basename(first.path)
     files = sum(row[0].paths for row in rows)
     evidence_rows = [
-        Measurement(f"opens {unit.per}", sum(row[0].opens_per_step for row in rows), "count", "run"),
-        Measurement(f"share of {unit.the}", share, "share", window(evidence)),
-        Measurement(f"time {unit.per}", step_ms * share, "ms", window(evidence)),
-        Measurement(f"size of the files {unit.per}", max(row[0].bytes_per_step for row in rows), "bytes", "run"),
+        Measurement(f"file opens {unit.per}", sum(row[0].opens_per_step for row in rows), "count", "run"),
+        Measurement(f"share of {unit.the} in loading", share, "share", window(evidence)),
+        Measurement(f"time loading {unit.per}", step_ms * share, "ms", window(evidence)),
+        Measurement(f"size of the files opened {unit.per}", max(row[0].bytes_per_step for row in rows), "bytes", "run"),
     ]
     if files > 1:
-        evidence_rows.append(Measurement("files opened there", float(files), "count", "run"))
+        evidence_rows.append(Measurement("different files opened", float(files), "count", "run"))
     line = evidence.line(where[0].file, where[0].line)
     if files <= 2:
-        title = f"{name} is loaded again at {unit.every}"
+        title = f"{name} is reloaded on {unit.every}"
         if evidence.work is not None:
-            title = f"{name} is loaded {sum(row[0].opens for row in rows):,} times in {evidence.unit.loop}"
-        advice = f"Load {name} once, before {evidence.unit.loop}, and keep the result"
+            title = f"{name} is reloaded {sum(row[0].opens for row in rows):,} times in {evidence.unit.loop}"
+        advice = f"Load {name} once, before {evidence.unit.loop}, and keep the arrays"
         if _is_known(evidence, first, where[0]):
-            advice += f": move {_quoted(line)} out of {unit.the}, which then only picks its batch."
+            advice += f": move {_quoted(line)} out of {unit.the}, which should only pick its batch."
         else:
-            advice += f"; what {name_at(evidence, where[0])} calls should only pick its batch."
+            advice += f"; the call at {name_at(evidence, where[0])} should only pick its batch."
     else:
-        title = f"Files like {name} are read by {evidence.unit.the} itself"
+        title = f"Files like {name} are read inside {evidence.unit.the}"
         advice = (
-            f"Read them ahead of {unit.the}, in a tf.data pipeline that ends with .prefetch(tf.data.AUTOTUNE), or once "
-            "before the loop when all of them fit into memory."
+            f"Read the files ahead of {unit.the}, in a tf.data pipeline that ends with .prefetch(tf.data.AUTOTUNE). "
+            "Or: read all of them once, before the loop, if they fit into memory."
         )
     return Finding(
         code="INP002",
@@ -263,17 +264,17 @@ def constant_values(evidence: Evidence) -> Iterator[Finding]:
             code="INP011",
             family="input",
             remedy=Hoist("value"),
-            title=f"{row.function} gives the same value at {unit.every}",
+            title=f"{row.function} returns the same value in {unit.every}",
             share_of_step=share,
             gain=price(Hoist("value"), Part(*interval(evidence, doing))),
             where=(*where, *_inside(samples, where)),
             evidence=(
-                Measurement(f"share of {unit.the}", share, "share", window(evidence)),
-                Measurement(f"time {unit.per}", step_ms * share, "ms", window(evidence)),
-                Measurement("calls with an equal value", row.calls, "count", "run"),
-                Measurement("size of the value", row.size, "bytes", "run"),
+                Measurement(f"share of {unit.the} in this function", share, "share", window(evidence)),
+                Measurement(f"time in this function {unit.per}", step_ms * share, "ms", window(evidence)),
+                Measurement("calls that returned an equal value", row.calls, "count", "run"),
+                Measurement("size of the returned value", row.size, "bytes", "run"),
             ),
-            advice=f"Call it once, before {unit.loop}, and use the result: move {_quoted(line)} there.",
+            advice=f"Call {row.function} once, before {unit.loop}, and keep the result: move {_quoted(line)} there.",
             detail=f"Each watched call returned the same {row.returns}.",
             absorbs_here=("LIN001",),
             absorbs=("INP001",),

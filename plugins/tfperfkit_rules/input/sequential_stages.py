@@ -64,6 +64,10 @@ MAP_LEFT_MAX = Threshold(
     Measured("0 to 0.24, median 0.04; more for a function that does more", MEASURED_ON, 20, "map_batched"),
 )
 
+TITLES = {
+    "INP003": "tf.data stage prepares one element at a time",
+    "INP007": "Dataset.map handles one small example at a time",
+}
 #: Stages that work on one element after the other though they could work on several.
 _MAPS = ("Map", "ParallelMap")
 _READS = ("TFRecord", "TextLine", "FixedLengthRecord")
@@ -83,7 +87,7 @@ def per_example(evidence: Evidence) -> Iterator[Finding]:
     size = _batch(item.pipeline, stage)
     each_us = item.own_ms_max(stage) * 1000 / size
     made = _per_example(evidence, item.pipeline, stage, size)
-    each = "for one example" if stage.self_ms_per_output is not None else "for one example, at most"
+    each = "time per example" if stage.self_ms_per_output is not None else "time per example, at most"
     yield msgspec.structs.replace(
         made,
         share_of_step=item.share,
@@ -113,7 +117,7 @@ def parsed_in_a_call(evidence: Evidence) -> Iterator[Finding]:
         return
     made = _per_example(evidence, pipeline, mapped[0], size)
     where = (mapped[0].mapped,) if mapped[0].mapped is not None else ()
-    made = msgspec.structs.replace(made, where=where, detail="The function is called once for each example.")
+    made = msgspec.structs.replace(made, where=where, detail="TensorFlow calls the function once for each example.")
     yield without_gain(evidence, made, pipeline, [pipeline.stages.index(mapped[0])])
 
 
@@ -126,20 +130,20 @@ def _per_example(evidence: Evidence, pipeline: Pipeline, stage: Stage, size: int
         family="input",
         remedy=ChangeStage("batch_first"),
         title=(
-            f"{name} parses one record at a time"
+            f"map({name}) parses one record at a time"
             if parser is not None
-            else f"{name} is mapped over single examples, each of little work"
+            else f"map({name}) handles one small example at a time"
         ),
         share_of_step=0.0,
         evidence=(
-            Measurement("operations in the function", stage.ops, "count", "run"),
-            Measurement("examples in a batch", size, "count", "run"),
+            Measurement("operations in the mapped function", stage.ops, "count", "run"),
+            Measurement("examples per batch", size, "count", "run"),
         ),
         advice=(
             f"Batch first, then map: .batch({size}).map({name}, num_parallel_calls=tf.data.AUTOTUNE). {name} then gets "
-            + (parser.batched(size) if parser is not None else "arrays with one more dimension in front.")
+            + (parser.batched(size) if parser is not None else "arrays with a leading batch dimension.")
         ),
-        detail="Nearly all of its time is calling the function, once for each example.",
+        detail="Nearly all of the time is the overhead of calling the function, once for each example.",
         absorbs=("INP001", "INP003", "INP004"),
     )
 
@@ -199,9 +203,7 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
         code="INP003",
         family="input",
         remedy=ChangeStage("parallel"),
-        title=f"{name} {kind}"
-        if len(maps) == 1
-        else f"{name}, which run as one, {kind.replace('prepares', 'prepare')}",
+        title=f"{name} {kind}" if len(maps) == 1 else f"{name} (fused) {kind.replace('prepares', 'prepare')}",
         share_of_step=item.share,
         gain=price(ChangeStage("parallel"), left=left),
         where=places(
@@ -213,12 +215,12 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
         evidence=(
             *waiting(item, evidence.unit),
             *own_time(stage),
-            Measurement("processors", item.cpus, "count", "run"),
+            Measurement("CPU cores", item.cpus, "count", "run"),
             *_part(item, stage),
         ),
         advice=_parallel_advice((around,) if around is not None else maps, name),
         detail=(
-            f"At most {item.cpus} times as fast, on {item.cpus} processors, and only as far as {unit.the}'s own graph "
+            f"The stage gets at most {item.cpus} times faster on {item.cpus} CPU cores, if {unit.the}'s own graph "
             "leaves them free."
         ),
         absorbs=("INP001", "INP004"),
@@ -235,8 +237,15 @@ def _interleave(pipeline: Pipeline, stage: Stage) -> Stage | None:
 
 def _part(item: Feed, stage: Stage) -> list[Measurement]:
     if stage is item.described:
-        return [Measurement("operations in the function", stage.ops, "count", "run")]
-    return [Measurement("of the slowest section", item.part(stage), "share", "tfprof" if item.lost else "run")]
+        return [Measurement("operations in the mapped function", stage.ops, "count", "run")]
+    return [
+        Measurement(
+            "share of this stage in the slowest pipeline section",
+            item.part(stage),
+            "share",
+            "tfprof" if item.lost else "run",
+        )
+    ]
 
 
 def _sequential_kind(stage: Stage) -> str:
@@ -244,9 +253,9 @@ def _sequential_kind(stage: Stage) -> str:
     if stage.kind == "Map" or (stage.kind == "ParallelMap" and calls == 1):
         return "prepares one element at a time"
     if stage.kind == "Interleave" or (stage.kind == "ParallelInterleave" and calls == 1):
-        return "reads its files one after the other"
+        return "reads one file at a time"
     if stage.kind in _READS and stage.parameters.get("num_parallel_reads") in (None, 1):
-        return "reads its files one after the other"
+        return "reads one file at a time"
     return ""
 
 
@@ -266,7 +275,7 @@ def _parallel_advice(maps: Sequence[Stage], name: str) -> str:
     if stage.kind in ("Map", "ParallelMap"):
         each = [item.mapped.function if item.mapped is not None else "..." for item in reversed(maps)]
         calls = " and ".join(f".map({function}, num_parallel_calls=tf.data.AUTOTUNE)" for function in each)
-        return f"Call {'it' if len(maps) == 1 else 'them'} for several elements at a time: {calls}."
+        return f"Run {'it' if len(maps) == 1 else 'them'} in parallel: {calls}."
     if stage.kind.endswith("Interleave"):
         return "Read several files at a time: .interleave(..., num_parallel_calls=tf.data.AUTOTUNE, cycle_length=4)."
     return (
@@ -283,11 +292,11 @@ class Parser(NamedTuple):
 
     single: str
     batches: str
-    result: str = "what comes after it gets one more dimension in front"
+    result: str = "later stages get a leading batch dimension"
 
     def batched(self, size: int) -> str:
         """Say as the end of a sentence what a function that calls it gets for a batch."""
-        instead = f": {self.batches} in place of {self.single}" if self.single != self.batches else ""
+        instead = f": {self.batches} instead of {self.single}" if self.single != self.batches else ""
         return f"{size} records at a time{instead}; {self.result}."
 
 

@@ -14,7 +14,7 @@ from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.epochs import epochs
 from tfperfkit_rules.input.feed import Feed, called, feed, name_at, place, places, waiting
-from tfperfkit_rules.input.stage_order import count_elements, count_held
+from tfperfkit_rules.input.stage_order import count_elements, count_held, name_wrong_order
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
@@ -55,12 +55,12 @@ def shuffled_late(evidence: Evidence) -> Iterator[Finding]:
     low, high = (item.epoch_ms * used / held * times for times in (FASTER.value, SLOWER.value))
     first, last = moved[-1], moved[0]
     names = " and ".join(called(stage) for stage in reversed(moved))
-    waste = f" Of the {held:,.0f} elements that the buffer is filled with, an epoch uses {used:,.0f}."
+    waste = f" An epoch uses {used:,.0f} of the {held:,.0f} elements in the buffer."
     yield Finding(
         code="INP008",
         family="input",
         remedy=ChangeStage("order"),
-        title=f"shuffle() stands after {names}: its buffer is filled before each epoch",
+        title=name_wrong_order(f"shuffle() after {names} fills its buffer before each epoch"),
         share_of_step=item.share,
         gain=price(ChangeStage("order"), left=item.move_ahead(low, high, min(used / held, 1.0) * item.epoch_ms)),
         where=places(evidence, place(late, item.pipeline), place(last, item.pipeline), place(first, item.pipeline)),
@@ -71,7 +71,7 @@ def shuffled_late(evidence: Evidence) -> Iterator[Finding]:
         ),
         advice=(
             f"Shuffle before {names} ({name_at(evidence, place(first, item.pipeline))}): .shuffle(n){_chain(moved)}. "
-            "n counts examples, which are small there: all of them, if they fit."
+            "Let n be the number of examples, which are small there, if they fit into memory."
         ),
         detail=(
             f"Before the first {unit.the.removeprefix('the ')} of an epoch the whole buffer goes through {names}."

@@ -33,6 +33,7 @@ ROWS_LEFT_MAX = Threshold(
     Derived("a 256th of the calls, and 0.1 to 1 us for the row of an array, of 50 us and more"),
 )
 
+TITLES = {"INP015": "Dataset elements are passed to Python one by one"}
 _BATCHED = ("Batch", "PaddedBatch", "ParallelBatch", "MapAndBatch", "RaggedBatch", "Window", "GroupByWindow", "Tensor")
 _NAME, _SHAPE, _OPEN = re.compile(r"[\w.]+"), re.compile(r"\[[^]]*\]"), re.compile(r"\?|\[…\]")
 _ROWS = int(ROWS.value)
@@ -62,19 +63,19 @@ def one_by_one(evidence: Evidence) -> Iterator[Finding]:
         code="INP015",
         family="input",
         severity=gain.severity(gained.surely),
-        title=f"Python is handed the elements of a dataset one by one: {100 * share:.0f} % of {evidence.unit.a}",
+        title=f"{TITLES['INP015']}: {100 * share:.0f} % of {evidence.unit.a}",
         share_of_step=share,
         gain=gained,
         where=places(evidence, line),
         evidence=(
-            Measurement("waiting for the next element", waited, "ms", "breakdown"),
-            Measurement("of it in the pipeline's stages", own_ms, "ms", pipeline.measured or "run"),
-            Measurement("elements", float(turns), "count", "run"),
+            Measurement("time waiting for the next element", waited, "ms", "breakdown"),
+            Measurement("time in the pipeline's stages per element", own_ms, "ms", pipeline.measured or "run"),
+            Measurement("elements passed to Python", float(turns), "count", "run"),
         ),
         advice=_advice(evidence, pipeline, work.where),
         detail=(
-            "For each element Python calls TensorFlow, which wakes the pipeline, and tensors are made and freed again, "
-            "whatever is in them. A batch needs all of that once."
+            "For each element Python calls TensorFlow, which wakes the pipeline and makes and frees tensors. A batch "
+            "needs all of that once."
         ),
         absorbs=("INP001", "INP004"),
         absorbs_here=("LIN001", "STP003", "SYN001"),
@@ -113,7 +114,6 @@ def _advice(evidence: Evidence, pipeline: Pipeline, where: SourceSpan) -> str:
     parts = _SHAPE.sub("", next((stage.element for stage in pipeline.stages if stage.element), "")).count(",") + 1
     rows = "for row in zip(*rows)" if parts > 1 else "for row in rows"
     return (
-        f"Let TensorFlow hand over some hundreds at a time, as arrays: for rows in {name}.batch({_ROWS})"
-        f".as_numpy_iterator():, and go through these in Python: {rows}:. Arrays of NumPy's need no .numpy(). Work on "
-        "all rows of a batch at once, by NumPy or TensorFlow, gains more still."
+        f"Take NumPy arrays of {_ROWS} elements: for rows in {name}.batch({_ROWS}).as_numpy_iterator():, and loop over "
+        f"their rows: {rows}:. Or: compute on all rows of a batch at once, with NumPy or TensorFlow, which gains more."
     )

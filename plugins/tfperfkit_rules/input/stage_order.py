@@ -52,7 +52,17 @@ BUFFER_GRAVE = Threshold(
     Chosen("a second buffer does not fit"),
 )
 
+TITLES = {
+    "INP006": "Dataset.map repeats the same work in every epoch",
+    "INP008": "tf.data stages are in the wrong order",
+    "INP009": "Dataset.shuffle buffer takes too much memory",
+}
 CACHED_LEFT = (0.0, CACHED_LEFT_MAX.value)
+
+
+def name_wrong_order(what: str) -> str:
+    """Write the title of INP008 with what is wrong in this pipeline."""
+    return f"{TITLES['INP008']}: {what}"
 
 
 @also_validated
@@ -80,15 +90,19 @@ def repeated(evidence: Evidence) -> Iterator[Finding]:
     rest = item.section_ms - worked
     left = item.relieved(rest + CACHED_LEFT[0] * worked, rest + CACHED_LEFT[1] * worked)
     stage = stages[last]
-    rows = (*waiting(item, evidence.unit), *own_time(stage), Measurement("all elements, kept", needed, "bytes", "run"))
+    rows = (
+        *waiting(item, evidence.unit),
+        *own_time(stage),
+        Measurement("memory for the cache", needed, "bytes", "run"),
+    )
     name = called(stage)
     where = places(evidence, place(stage, item.pipeline), stage.mapped)
     if early is not None:
-        code, title = "INP008", f"cache() stands before {name}, which does all of its work again in each epoch"
+        code, title = "INP008", name_wrong_order(f"cache() before {name}, which repeats its work in every epoch")
         where = places(evidence, place(early, item.pipeline), *where)
-        advice = f"Move cache() behind {name}: .{_call(stage)}.cache()."
+        advice = f"Move cache() after {name}: .{_call(stage)}.cache()."
     else:
-        code, title = "INP006", f"{name} does the same work again in each epoch"
+        code, title = "INP006", f"{name} repeats the same work in every epoch"
         advice = _keep(stage, stages[last + 1 :])
     yield Finding(
         code=code,
@@ -101,8 +115,8 @@ def repeated(evidence: Evidence) -> Iterator[Finding]:
         evidence=rows,
         advice=advice,
         detail=(
-            "Nothing in it or before it is random. The first epoch takes as long as before; the kept elements need the "
-            "memory named here (or a file: .cache(path))."
+            f"Nothing in {name} or before it is random, so its results stay the same. The cache needs the memory given "
+            "here; .cache(path) keeps it in a file."
         ),
         absorbs=("INP001", "INP003", "INP004", "INP007", "BAT001"),
     )
@@ -115,12 +129,9 @@ def _keep(stage: Stage, before: Sequence[Stage]) -> str:
     kinds = {each.kind for each in before if not each.added and each.nested is None}
     names = [name for kind, name in (("Shuffle", "shuffle"), ("Repeat", "repeat")) if kind in kinds]
     if not names:
-        return f"Keep its results: {kept}, before shuffle and batch."
-    stand = "stands" if len(names) == 1 else "stand"
-    why = (
-        "behind a repeat a cache keeps each repetition" if "repeat" in names else "behind a shuffle it keeps one order"
-    )
-    return f"Keep its results: {kept} before {' and '.join(names)}, which {stand} before it now: {why}."
+        return f"Cache its results: {kept}, before shuffle and batch."
+    why = "after a repeat a cache keeps each repetition" if "repeat" in names else "after a shuffle it keeps one order"
+    return f"Cache its results, and move {kept} before {' and '.join(names)}: {why}."
 
 
 def _call(stage: Stage) -> str:
@@ -215,7 +226,7 @@ def order(evidence: Evidence) -> Iterator[Finding]:
                 title=title,
                 share_of_step=0.0,
                 where=places(evidence, place(second, pipeline), place(first, pipeline)),
-                evidence=(Measurement("stages of the pipeline", len(own), "count", "run"),),
+                evidence=(Measurement("pipeline stages", len(own), "count", "run"),),
                 advice=advice,
             )
 
@@ -239,28 +250,28 @@ def _wrong(own: list[Stage]) -> Iterator[tuple[Stage, Stage, str, str]]:
             yield (
                 batch,
                 stage,
-                "shuffle() after batch() changes the order of batches, not of examples",
+                name_wrong_order("shuffle() after batch() shuffles batches, not examples"),
                 ("Shuffle first: .shuffle(n).batch(b)."),
             )
         if stage.kind == "Cache" and random is not None:
             yield (
                 random,
                 stage,
-                f"cache() keeps the random results of {called(random)}: each epoch sees the same",
+                name_wrong_order(f"cache() after {called(random)} repeats its random results in every epoch"),
                 ("Put cache() before the random map."),
             )
         elif stage.kind == "Cache" and shuffle is not None and shuffle in before and kinds.count("Shuffle") == 1:
             yield (
                 shuffle,
                 stage,
-                "cache() after shuffle() keeps one order for all epochs",
+                name_wrong_order("cache() after shuffle() keeps one order for all epochs"),
                 ("Put cache() before shuffle()."),
             )
         if stage.kind == "Cache" and repeat is not None and repeat.parameters.get("count") in (None, -1):
             yield (
                 repeat,
                 stage,
-                "cache() after an endless repeat() is never complete and grows without end",
+                name_wrong_order("cache() after an endless repeat() grows without end"),
                 ("Put cache() before repeat()."),
             )
 
@@ -278,12 +289,12 @@ def late_prefetch(evidence: Evidence) -> Iterator[Finding]:
         code="INP008",
         family="input",
         remedy=ChangeStage("order"),
-        title=f"{called(item.bound)} stands behind prefetch(), so it runs only when {unit.the} asks",
+        title=name_wrong_order(f"{called(item.bound)} after prefetch() runs only when {unit.the} asks"),
         share_of_step=item.share,
         gain=price(ChangeStage("order"), left=item.after(item.wait_ms, item.wait_ms)),
         where=places(evidence, place(late, item.pipeline), place(item.bound, item.pipeline)),
         evidence=(*waiting(item, evidence.unit), *own_time(item.bound)),
-        advice="Make prefetch(tf.data.AUTOTUNE) the last stage.",
+        advice="Move prefetch(tf.data.AUTOTUNE) to the end of the pipeline.",
         absorbs=("INP001", "INP004"),
     )
 
@@ -313,23 +324,22 @@ def large_buffer(evidence: Evidence) -> Iterator[Finding]:
                 remedy=ChangeStage("shuffle_less"),
                 severity=severity,
                 basis="risk",
-                title="The shuffle buffer holds whole decoded examples"
-                if expanded is not None
-                else "The shuffle buffer takes a large part of the memory",
+                title=f"shuffle({given}) buffer takes too much memory"
+                + (", as it holds decoded examples" if expanded is not None else ""),
                 share_of_step=0.0,
                 where=places(evidence, place(stage, pipeline), cause),
                 evidence=(
-                    Measurement("memory of the buffer", needed, "bytes", "run"),
-                    Measurement("elements in it", held, "count", "run"),
-                    Measurement("bytes of an element", size, "bytes", "run"),
-                    *([Measurement("of the memory limit", share, "share", "run")] if limit else []),
+                    Measurement("memory of the shuffle buffer", needed, "bytes", "run"),
+                    Measurement("elements in the shuffle buffer", held, "count", "run"),
+                    Measurement("size of an element", size, "bytes", "run"),
+                    *([Measurement("share of the memory limit in the buffer", share, "share", "run")] if limit else []),
                 ),
                 advice=(
                     f"Shuffle before {called(expanded)}, while elements are small: .shuffle({given}).{_call(expanded)}."
                     if expanded is not None
-                    else f"Take a smaller buffer than {given}, or shuffle file names or indexes and load after that."
+                    else f"Use a smaller buffer than {given}. Or: shuffle file names or indices, and load after that."
                 ),
-                detail="It is filled before the first step of each epoch.",
+                detail="The buffer is filled before each epoch begins.",
             )
 
 

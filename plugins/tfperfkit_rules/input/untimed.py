@@ -36,14 +36,14 @@ def without_gain(evidence: Evidence, made: Finding, pipeline: Pipeline, stages: 
     """A finding about these stages (their numbers). No cost is claimed, for nothing tells their part of the function's
     time: all of it is the most."""
     share = evidence.share("graph")
-    own = Measurement("the compiled function that goes through it", share, "share", "samples")
+    own = Measurement(f"share of {evidence.unit.the} in the compiled function", share, "share", "samples")
     lines = [place(pipeline.stages[number], pipeline) for number in stages]
     return msgspec.structs.replace(
         made,
         severity="medium",
         share_of_step=0.0,
         gain=bound(share),
-        detail=f"{made.detail} How much of {evidence.unit.the} that takes was not timed.",
+        detail=f"{made.detail} Its part of {evidence.unit.the} was not timed.",
         where=tuple(dict.fromkeys((*places(evidence, *lines), *made.where))),
         evidence=(*made.evidence, own),
         parts=("graph",),

@@ -36,10 +36,14 @@ PLAIN_MS = Threshold(
     Derived("in a step this short its calls decide, see FIT_CALLS_MAX_STEP_MS"),
 )
 
+TITLES = {
+    "INP001": "tf.data input keeps the step waiting",
+    "INP004": "Dataset has no prefetch, so the step waits",
+}
 #: What to do where the slowest stage is a library's.
 _LIBRARY = (
-    "Keras, or the library that made the pipeline, takes the batches out of the data itself: a larger batch_size makes "
-    "fewer of them; a tf.data pipeline of your own can do less for each."
+    "Use a larger batch_size: Keras, or the library that made the pipeline, then takes fewer batches out of the data. "
+    "Or: write a tf.data pipeline that does less for each batch."
 )
 
 
@@ -61,17 +65,17 @@ def no_prefetch(evidence: Evidence) -> Iterator[Finding]:
         code="INP004",
         family="input",
         remedy=ChangeStage("prefetch"),
-        title=f"No batch is prepared while {unit.the} computes",
+        title=f"Dataset has no prefetch, so {unit.the} waits",
         share_of_step=item.share,
         gain=price(ChangeStage("prefetch"), left=item.after(item.wait_ms, item.wait_ms)),
         where=places(evidence, end, SourceSpan(item.pipeline.file, item.pipeline.line, item.pipeline.function)),
         evidence=(
             *waiting(item, evidence.unit),
-            Measurement(f"the rest of {unit.the}", item.other_ms, "ms", "breakdown"),
-            Measurement("processors", item.cpus, "count", "run"),
+            Measurement(f"time of {unit.the} without the wait", item.other_ms, "ms", "breakdown"),
+            Measurement("CPU cores", item.cpus, "count", "run"),
         ),
         advice=f"End the dataset with .prefetch(tf.data.AUTOTUNE) at {name_at(evidence, end)}.",
-        detail=f"Then {unit.the} takes as long as the slower of the two, as far as the processors suffice for both.",
+        detail=f"A batch is prepared only when {unit.the} asks for it; with prefetch both run at the same time.",
         absorbs=("INP001",),
     )
 
@@ -89,13 +93,13 @@ def waits(evidence: Evidence) -> Iterator[Finding]:
     library = stage is not None and _of_library(evidence, stage)
     settled = library or (stage is not None and stage.mapped is None and not item.filling)
     plain = settled and item.section_ms < PLAIN_MS.value
-    slow = f"; {called(stage)} sets the pace" if stage is not None and not stage.added and not library else ""
+    slow = f"; {called(stage)} is the slowest stage" if stage is not None and not stage.added and not library else ""
     yield Finding(
         code="INP001",
         family="input",
         remedy=ChangeStage("keep_up"),
         severity="info" if plain else "low",
-        title=f"{unit.The} waits for its input{slow}",
+        title=f"tf.data input keeps {unit.the} waiting{slow}",
         share_of_step=item.share,
         gain=price(ChangeStage("keep_up"), left=item.rerun(max(item.other_ms, rest_ms), item.step_ms)),
         where=where,
@@ -106,7 +110,7 @@ def waits(evidence: Evidence) -> Iterator[Finding]:
         ),
         advice=_LIBRARY if library else _advice(item),
         detail=(
-            "Batches are prepared ahead, and preparing them is still the slower side."
+            "Batches are prepared ahead, but preparing them is slower than computing."
             if item.overlaps
             else f"A batch is prepared only when {unit.the} asks for it."
         ),
@@ -137,18 +141,18 @@ def _unknown(evidence: Evidence) -> Iterator[Finding]:
         code="INP001",
         family="input",
         remedy=ChangeStage("keep_up"),
-        title=f"{unit.The} waits for its input",
+        title=f"Input keeps {unit.the} waiting",
         share_of_step=share,
         gain=price(ChangeStage("keep_up"), Part(0.0, share)),
         where=tuple(fetches[:2]),
         evidence=(
-            Measurement(f"waiting for input, of {unit.the}", share, "share", "breakdown"),
-            Measurement(f"waiting for input {unit.per}", waited, "ms", "breakdown"),
+            Measurement(f"share of {unit.the} waiting for input", share, "share", "breakdown"),
+            Measurement(f"time waiting for input {unit.per}", waited, "ms", "breakdown"),
             *_measured_by(evidence),
         ),
         advice=(
-            f"Prepare batches while {unit.the} computes: a dataset that ends with .prefetch(tf.data.AUTOTUNE), or, "
-            "for a loader of your own, a thread that fills a queue."
+            f"Prepare batches while {unit.the} computes: end the dataset with .prefetch(tf.data.AUTOTUNE). Or: fill a "
+            "queue.Queue from a thread, for a loader of your own."
         ),
     )
 
@@ -170,7 +174,7 @@ def _measured_by(evidence: Evidence) -> list[Measurement]:
     busy = next((op for op in traced.input if not op.type.startswith("Iterator")), None)
     if busy is None:
         return []
-    name = f"{busy.type}, the busiest operation of the pipeline"
+    name = f"time of {busy.type}, the pipeline's busiest operation, {evidence.unit.per}"
     return [Measurement(name, busy.self_ms / traced.steps, "ms", evidence.offered_by(RanOperations))]
 
 
@@ -178,23 +182,23 @@ def _advice(item: Feed) -> str:
     stage = item.bound
     if stage is None:
         return (
-            "Make the pipeline faster: map with num_parallel_calls=tf.data.AUTOTUNE, cache() after what is the same in "
-            "each epoch, batch before a cheap map, prefetch(tf.data.AUTOTUNE) at the end."
+            "Run map in parallel: num_parallel_calls=tf.data.AUTOTUNE. Or: cache() what is the same in each epoch, "
+            "batch before a cheap map, and end with prefetch(tf.data.AUTOTUNE)."
         )
     if is_distributed(stage):
         return (
-            "The dataset that is given to the strategy sets the pace: map with num_parallel_calls=tf.data.AUTOTUNE, "
-            "functions of TensorFlow's and not Python in it, cache() what is the same in each epoch, "
-            "prefetch(tf.data.AUTOTUNE) at the end."
+            "Speed up the dataset that is given to the strategy: map with num_parallel_calls=tf.data.AUTOTUNE. Or: "
+            "replace Python in it with TensorFlow functions, cache() what is the same in each epoch, and end with "
+            "prefetch(tf.data.AUTOTUNE)."
         )
     if stage.kind in ("ParallelMap", "ParallelInterleave"):
         name = stage.mapped.function if stage.mapped is not None else "it"
         return (
-            f"All processors that tf.data may use work on it already: make {name} do less (smaller images, cheaper "
-            "operations), store the result once and read that, or cache() what is the same in each epoch."
+            f"Make {name} do less (smaller images, cheaper operations): it already runs on all CPU cores that tf.data "
+            "may use. Or: cache() what is the same in each epoch, or store the result once and read that."
         )
     if stage.kind == "Shuffle":
-        return "Shuffle what is small (file names, records) and load it in a map after that."
+        return "Shuffle what is small (file names, records), and load it in a map after that."
     if stage.kind in ("Batch", "PaddedBatch"):
-        return "Copying examples together bounds it: .batch(n, num_parallel_calls=tf.data.AUTOTUNE)."
-    return f"Make {called(stage)} faster, or do it once: cache() keeps what is the same in each epoch."
+        return "Copy examples into batches in parallel: .batch(n, num_parallel_calls=tf.data.AUTOTUNE)."
+    return f"Make {called(stage)} faster. Or: cache() what is the same in each epoch."

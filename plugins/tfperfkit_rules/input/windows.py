@@ -83,17 +83,17 @@ def _finding(pipeline: Pipeline, flat: Stage, window: Stage, size: int, share: f
         family="input",
         remedy=ChangeStage("batch_first"),
         severity="info",
-        title="Windows over the series are made one by one, each by a dataset of its own",
+        title="window().flat_map() handles one small window at a time",
         share_of_step=share,
-        evidence=(Measurement("windows in a batch", size, "count", "run"),),
+        evidence=(Measurement("windows per batch", size, "count", "run"),),
         advice=(
-            f"Cut a whole batch of windows at a time: starts = tf.data.Dataset.range(len(series) - size + 1)"
+            f"Gather a whole batch of windows at once: starts = tf.data.Dataset.range(len(series) - size + 1)"
             f".shuffle(n).batch({size}), then starts.map(lambda start: tf.gather(series, start[:, None] + "
             f"tf.range(size, dtype=tf.int64)))" + (f", with size {length}." if isinstance(length, int) else ".")
         ),
         detail=(
-            "window() gives a dataset for each window, and flat_map makes an iterator over it: that takes far longer "
-            "than copying its numbers. What maps over single windows then gets arrays with one more dimension in front."
+            "window() makes a dataset for each window, and flat_map an iterator over it, which takes far longer than "
+            "copying the numbers. Later maps then get a leading batch dimension."
         ),
         absorbs=("INP001", "INP003", "INP004", "INP006", "BAT001"),
     )
@@ -112,8 +112,8 @@ def _timed(item: Feed, below: list[Stage], size: int) -> tuple[float, tuple[Meas
     if each_us > WINDOW_US.value + MAP_OPERATION_US.value * operations:
         return None
     return min(sum(item.part(stage) for stage in singles), 1.0), (
-        Measurement("for one window", each_us / 1000, "ms", "run"),
-        Measurement("stages on single windows, self time for a batch", worked_ms, "ms", "run"),
+        Measurement("time per window", each_us / 1000, "ms", "run"),
+        Measurement("self time of stages on single windows per batch", worked_ms, "ms", "run"),
     )
 
 

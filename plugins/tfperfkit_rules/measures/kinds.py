@@ -43,21 +43,21 @@ def _kind(word: str, words: str, advice: str, *patterns: str, role: Role = "work
 
 #: Where a loop is, what is to be done once stands before it.
 BEFORE = ", before the loop"
+#: In the advice for Python: what a finding that knows the loop replaces.
+ONE_BY_ONE = "instead of one element at a time"
 _AHEAD = "prepare it ahead, in a thread with a queue or in tf.data with prefetch"
 KINDS: tuple[Kind, ...] = (
     _kind(
         "sleep",
         "sleeping",
-        "Take the pause out: it is pure waiting. Where it waits for something, wait for that (an event, a queue, a "
-        "blocking read), in a thread of its own",
+        "Remove the pause. Or: block until what it waits for is there (an event, a queue, a blocking read)",
         r"^time\.sleep$",
         role="wait",
     ),
     _kind(
         "starting",
         "starting and ending processes",
-        f"Start them once{BEFORE}, and keep them: pool = multiprocessing.Pool(n), which the loop then only "
-        "gives its work",
+        f"Start the processes once{BEFORE}, and keep them: pool = multiprocessing.Pool(n); the loop only gives it work",
         # What ends a pool does not wait for its work.
         r"^multiprocessing\.(pool\.(Pool\.)?(__init__|__exit__|terminate)|(context\.)?Pool|pool\.Pool)$",
         r"^(multiprocessing\.(context\.|dummy\.)?(Process\(\)|process)\.start|os\.fork)$",
@@ -66,8 +66,7 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "threads",
         "waiting for other threads, processes or queues",
-        "What it waits for sets the pace: give that more workers, or start it earlier, so that the result is there "
-        "when it is asked for",
+        "Give what it waits for more workers. Or: start that earlier, so that the result is ready when it is needed",
         r"^(threading|_thread|queue|multiprocessing|concurrent\.futures|joblib)\.",
         r"^(select|selectors|signal\.(pause|sigwait)|os\.(wait|waitpid|wait4))\b",
         r"^asyncio\.",  # a coroutine that waits has no frame, the event loop has one
@@ -76,38 +75,36 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "input",
         "waiting for the keyboard",
-        "Ask before the loop, or take the answer from the command line",
+        "Ask before the loop. Or: take the answer from the command line",
         r"^builtins\.input$|^getpass\.",
         role="wait",
     ),
     _kind(
         "programs",
         "running other programs",
-        "Start the program once and keep it running, call a library that does the same, or " + _AHEAD,
+        "Start the program once, and keep it running. Or: call a library that does the same, or " + _AHEAD,
         r"^subprocess\.|^os\.(system|popen|spawn\w*|posix_spawn\w*)$|^pexpect\.|^pty\.|^IPython\.",
         role="wait",
     ),
     _kind(
         "collect",
         "collecting garbage by hand",
-        "Take gc.collect() out of the loop, or call it every few hundred iterations: each call looks through all "
-        "objects of the process, TensorFlow's as well, and Python collects by itself",
+        "Remove gc.collect() from the loop: Python collects by itself. Or: call it every few hundred iterations",
         r"^gc\.collect$",
         role="collect",
     ),
     _kind(
         "clear",
         "clearing Keras' session",
-        f"Make the model once{BEFORE}; then there is nothing to clear. clear_session() goes through all that "
-        "Keras holds and collects garbage",
+        f"Make the model once{BEFORE}, and remove clear_session(): nothing is left to clear",
         r"^keras\.(src\.)?(backend\.|utils\.)?(common\.global_state\.)?clear_session$",
         role="collect",
     ),
     _kind(
         "network",
         "waiting for the network or a database",
-        "Fetch ahead (a thread with a queue, or tf.data with prefetch), over one connection that stays open, and many "
-        "rows with one request",
+        "Fetch ahead, in a thread with a queue or in tf.data with prefetch. Or: fetch many rows with one request, over "
+        "one connection that stays open",
         r"^(requests|urllib|urllib3|http|socket|ssl|ftplib|smtplib|paramiko|boto3|botocore|s3fs|gcsfs|redis|sqlite3|"
         r"psycopg2?|pymysql|mysql|pymongo|sqlalchemy|aiohttp|httpx|websockets?|grpc|kafka|pika|google\.cloud|azure)\.",
         r"^\?\.(execute|executemany|fetchone|fetchmany|fetchall|recv)$",
@@ -115,16 +112,15 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "plotting",
         "drawing figures",
-        "Draw every few hundred iterations, or once after the loop from numbers that it keeps; closing a figure "
-        "(plt.close) keeps memory from growing",
+        "Draw once, after the loop, from numbers that it keeps. Or: draw every few hundred iterations, and close each "
+        "figure (plt.close)",
         r"^(matplotlib|seaborn|plotly|bokeh|altair|pylab)\.|^\?\.savefig$|\.(imsave|savefig)$",
         role="side",
     ),
     _kind(
         "progress",
         "drawing progress bars",
-        "Refresh the bar seldom: tqdm(..., mininterval=1), and give it no description with values of tensors in "
-        "each iteration",
+        "Refresh the bar seldom: tqdm(..., mininterval=1). Or: leave values of tensors out of its description",
         r"^(tqdm|progressbar|alive_progress|progress|enlighten)\.|^rich\.progress\.|"
         r"^keras\.src\.utils\.progbar\.|^keras\.utils\.Progbar",
         role="side",
@@ -132,7 +128,7 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "printing",
         "printing and logging",
-        "Print every 100 steps or so, and read the values of tensors only then",
+        "Print every 100 steps, and read the values of tensors only then",
         r"^builtins\.print$|^tensorflow\.print$|^tensorflow\.python\.ops\.logging_ops\.print|^logging(\.|$)|"
         r"^absl\.logging|^rich\.|^loguru\.|^sys\.(stdout|stderr)\.|^colorama\.|^warnings\.warn",
         role="side",
@@ -140,7 +136,7 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "writing",
         "writing files and drawing",
-        "Do it every few hundred steps, or in another process",
+        "Write every few hundred steps. Or: write in another process",
         r"^(wandb|mlflow|tensorboardX|neptune|comet_ml|clearml)\.|^imageio\..*(write|save)|"
         r"^PIL\.Image\.save$|^PIL\.Image(\.\w+)?\(\)(\.\w+\(\))*\.save$|^cv2\.imwrite$|"
         r"^numpy\.(.*\.)?(save|savez|savez_compressed|savetxt|_savez)$|^numpy\..*\.tofile$|"
@@ -153,8 +149,8 @@ KINDS: tuple[Kind, ...] = (
     ),
     _kind(
         "drawing",
-        "drawing on pictures",
-        "Draw only on pictures that are shown or kept, or in another process",
+        "drawing on images",
+        "Draw only on images that are shown or kept. Or: draw in another process",
         r"^PIL\.(ImageDraw|ImageFont)\b|^cv2\.(rectangle|circle|line|arrowedLine|ellipse|polylines|fillPoly|drawContours|"
         r"drawMarker|drawKeypoints|putText|getTextSize|imshow|waitKey)$|^skimage\.draw\.",
         role="side",
@@ -163,7 +159,7 @@ KINDS: tuple[Kind, ...] = (
         "images",
         "reading and converting images",
         "Decode and resize images in a tf.data map (tf.io.decode_jpeg, tf.image.resize) with "
-        "num_parallel_calls=tf.data.AUTOTUNE and prefetch, or once before the loop",
+        "num_parallel_calls=tf.data.AUTOTUNE and prefetch. Or: convert them once before the loop",
         r"^(PIL|cv2|imageio|skimage|torchvision|albumentations|imgaug|scipy\.ndimage|pydicom|nibabel|tifffile)\.",
         r"^keras\.(src\.)?(utils\.image_utils|utils\.(load_img|img_to_array|array_to_img|save_img)|preprocessing\.image|"
         r"legacy\.preprocessing\.image)",
@@ -172,51 +168,48 @@ KINDS: tuple[Kind, ...] = (
         "sound",
         "reading sound",
         "Decode and transform sound in a tf.data map (tf.audio.decode_wav, tf.signal.stft) with "
-        "num_parallel_calls=tf.data.AUTOTUNE and prefetch, or once before the loop, and keep the result in a file",
+        "num_parallel_calls=tf.data.AUTOTUNE and prefetch. Or: transform it once before the loop, and keep the "
+        "result in a file",
         r"^(librosa|soundfile|wave|audioread|torchaudio|pydub|scipy\.io\.wavfile)\.",
     ),
     _kind(
         "examples",
         "making tf.train.Example records",
-        "Keep an array as bytes, not as a list of numbers: tf.train.BytesList(value=[array.tobytes()]), read by "
-        "tf.io.decode_raw, or tf.io.serialize_tensor; several processes can write shards side by side",
+        "Store each array as bytes, not as a list of numbers: tf.train.BytesList(value=[array.tobytes()]), read with "
+        "tf.io.decode_raw. Or: write shards in several processes",
         r"^tensorflow\.(core\.example\.|train\.(Example|SequenceExample|Features?|FeatureLists?|(Float|Int64|Bytes)List)\b)",
     ),
     _kind(
         "keras data",
         "preparing data with Keras' utilities",
-        f"Prepare the data once{BEFORE}, and keep the arrays; what differs each time belongs into tf.data with "
-        "prefetch",
+        f"Prepare the data once{BEFORE}, and keep the arrays. Or: use tf.data with prefetch for what differs each time",
         r"^keras\.(src\.)?(datasets\.|utils\.(image_dataset|text_dataset|timeseries_dataset|audio_dataset|sequence_utils|"
         r"numerical_utils|file_utils|dataset_utils|to_categorical|pad_sequences|get_file|normalize|split_dataset)|"
         r"preprocessing\.|legacy\.preprocessing\.)",
     ),
     _kind(
         "drawing lots",
-        "drawing with probabilities",
-        "Drawing with probabilities goes over all of them each time: keep a running sum (a sum tree), or draw many at "
-        "a time",
+        "random draws with probabilities",
+        "Draw many at a time: each draw goes over all probabilities. Or: keep a running sum (a sum tree)",
         r"^numpy\.random\..*choice$|^random\.(Random\(\)\.)?choices$|^\?\.choice$",
     ),
     _kind(
         "copying",
         "copying",
-        "Copy only what changes, or keep it in one array that is written in place",
+        "Copy only what changes. Or: keep one array, and write into it in place",
         r"^copy\.|^numpy\.copy$|^numpy\..*\(\)\.copy$|^\?\.copy$|^builtins\.(list|dict|set)\(\)\.copy$",
     ),
     _kind(
         "joining",
         "padding and joining arrays",
-        f"Make one array of all rows once{BEFORE}, and pick from it; rows of different length are made once "
-        "into a tf.ragged.constant(rows), of which .to_tensor() pads those of a batch, or padded in tf.data "
-        "(padded_batch, with prefetch). What grows piece by piece is collected in a list and joined once",
+        f"Make one array of all rows once{BEFORE}, and pick from it. Or: pad rows of different lengths in tf.data "
+        "(padded_batch with prefetch) or as tf.ragged.constant(rows), and join pieces once, from a list",
         r"^numpy\.(.*\.)?(pad|stack|vstack|hstack|dstack|column_stack|concatenate|append|block)$",
     ),
     _kind(
         "pandas rows",
         "pandas calling a function for each row or column",
-        "Write the function for whole columns, so that NumPy computes them at once: df['a'] * df['b'], "
-        "numpy.where(...), df.to_numpy().mean(axis=1)",
+        "Write the function for whole columns: df['a'] * df['b'], numpy.where(...), df.to_numpy().mean(axis=1)",
         r"^pandas\.(.*\.)?(apply|applymap|iterrows|itertuples)$",
     ),
     _kind(
@@ -228,22 +221,22 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "parsing",
         "parsing and serialising",
-        f"Read and parse it once{BEFORE}, and keep arrays (numpy.save, TFRecord) for the next time. What is "
-        "sent from one place to another goes as the bytes of an array (array.tobytes(), numpy.frombuffer), not as text",
+        f"Read and parse it once{BEFORE}, and keep arrays (numpy.save, TFRecord). Or: send the bytes of an array "
+        "(array.tobytes(), numpy.frombuffer) instead of text",
         r"^(json|_json|simplejson|ujson|orjson|pickle|_pickle|cloudpickle|dill|yaml|csv|_csv|marshal|xml|lxml|html|bs4|"
         r"tomllib|configparser|struct|base64|ast\.literal_eval|msgpack|google\.protobuf)\.?",
     ),
     _kind(
         "hashing",
         "hashing",
-        "Hash once and keep the result, or use a cheap key (an index)",
+        "Hash once, and keep the result. Or: use a cheap key, such as an index",
         r"^(hashlib|_hashlib|hmac|uuid|secrets|xxhash|mmh3)\.|^zlib\.(crc32|adler32)$|^binascii\.crc",
     ),
     _kind(
         "reading",
         "reading and decompressing files",
-        f"Read it once{BEFORE}, and keep the arrays; what does not fit into memory is read ahead in tf.data "
-        "(interleave, map with num_parallel_calls, prefetch)",
+        f"Read the file once{BEFORE}, and keep the arrays. Or: read it ahead in tf.data (interleave, map with "
+        "num_parallel_calls, prefetch) if it does not fit into memory",
         r"^(gzip|zipfile|tarfile|bz2|lzma|zlib|h5py|tables|netCDF4|zarr|pyarrow|fsspec|glob|fnmatch)\.",
         r"^builtins\.open|^io\.|^os\.(listdir|walk|scandir|stat|path\.(exists|getsize|isfile|isdir)|read|open)|"
         r"^(pathlib|genericpath|posixpath|ntpath)\.|^numpy\.(load|loadtxt|genfromtxt|fromfile|memmap|.*npyio)|"
@@ -252,14 +245,14 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "regular expressions",
         "matching regular expressions",
-        f"Do it once for all texts{BEFORE}; or in tf.data: tf.strings.regex_replace, tf.strings.split, "
+        f"Process all texts once{BEFORE}. Or: use tf.data: tf.strings.regex_replace, tf.strings.split, "
         "tf.keras.layers.TextVectorization",
         r"^(re|_sre|regex|sre_\w+)\.",
     ),
     _kind(
         "text",
-        "taking text apart",
-        f"Turn all texts into numbers once{BEFORE}, and pick rows of the array in it; or in tf.data: "
+        "splitting and changing text",
+        f"Turn all texts into numbers once{BEFORE}, and pick rows of the array. Or: use tf.data: "
         "tf.strings.*, tf.keras.layers.TextVectorization",
         r"^(nltk|spacy|jieba|sentencepiece|transformers|tokenizers|gensim|textblob|string|unicodedata|difflib)\.",
         r"^(\?|builtins\.(str|chr|repr|format)(\(\))?|builtins\.open\(\)\.read\(\)|[\w.]*\(\))\."
@@ -269,7 +262,7 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "environment",
         "stepping an environment",
-        "Step several environments at a time, in processes of their own, so that they run while the network learns",
+        "Step several environments at a time, in processes of their own, while the network learns",
         r"^(gym|gymnasium|pettingzoo|ale_py|dm_env|dm_control|procgen|mujoco|pybullet)\.",
     ),
     _kind(
@@ -283,15 +276,15 @@ KINDS: tuple[Kind, ...] = (
 NUMPY = _kind(
     "numpy",
     "NumPy",
-    f"Do what is the same each time once{BEFORE}; put the rest into tf.data with prefetch, so that it runs "
-    "while the model computes",
+    f"Do what is the same each time once{BEFORE}. Or: move it into tf.data with prefetch, where it runs while the "
+    "model computes",
     r"^(numpy|scipy)\.",
 )
 PYTHON = _kind(
     "python",
     "Python",
-    "Write it for whole arrays with NumPy or TensorFlow instead of one element at a time, do it once before the loop, "
-    "or prepare batches ahead in tf.data with prefetch",
+    f"Compute on whole arrays with NumPy or TensorFlow {ONE_BY_ONE}. Or: do it once before the loop, or prepare "
+    "batches ahead in tf.data with prefetch",
     r"",
 )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tfperfkit.graph import optable
 
 _DEFAULT = (
-    "Look at what this line needs: fewer elements, an operation that does less (the largest few in place of a "
-    "sort, a slice in place of a gather), smaller intermediate tensors, or its result once for several steps."
+    "Compute on fewer elements or smaller intermediate tensors. Or: use an operation that does less (the largest few "
+    "instead of a sort, a slice instead of a gather)."
 )
 #: Operations that copy a tensor to another place, or take a part of one. They read and write its bytes once, and no
 #: operation can do the same with less, so they cost too much only if their kernel is slow.
@@ -17,80 +17,77 @@ DRAWS = optable.names(kind=optable.DRAWING)
 _INSTEAD: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("sort",),
-        "Sort fewer: tf.math.top_k with the few that are used, tf.reduce_max for one, or rows that were narrowed "
-        "before.",
+        "Sort less: tf.math.top_k for the few that are used, or tf.reduce_max for one. Or: narrow the rows first.",
     ),
     (
         ("unique",),
-        "Compute it once where it does not change, or in the input pipeline; multiply by a mask in place of tf.where "
-        "with one argument or tf.boolean_mask, which copy on one thread.",
+        "Multiply by a mask instead of tf.where with one argument or tf.boolean_mask, which copy on one thread. Or: "
+        "compute it once, or in the input pipeline.",
     ),
     (
         ("scatter", "segment", "bincount", "write"),
-        "Scattering goes number by number: whole rows at a time (few, long rows in place of many short ones), "
-        "tf.math.segment_sum on sorted ids, or variable.scatter_nd_update, which writes in place.",
+        "Scatter whole rows, few and long instead of many and short. Or: use tf.math.segment_sum on sorted ids, or "
+        "variable.scatter_nd_update, which writes in place.",
     ),
     (
         ("gather", "variable-gather"),
-        "Gather whole rows (along the first axis, with the long axis last), fewer of them, or take a slice where the "
-        "indices are next to each other.",
+        "Gather whole rows, along the first axis, with the long axis last. Or: take a slice if the indices are next to "
+        "each other.",
     ),
     (
         ("transpose",),
-        "Keep one order of the axes: matmul with transpose_a or transpose_b, tf.einsum, a reduction with another "
-        "axis, or data that is stored in the order in which it is needed.",
+        "Keep one order of the axes: matmul with transpose_a or transpose_b, tf.einsum, or a reduction over another "
+        "axis. Or: store data in the order in which it is needed.",
     ),
     (
         ("scan",),
-        "A running sum over few numbers is a product with a triangular matrix; along the last axis it is faster than "
-        "along the first. Where only the last sum is used, it is tf.reduce_sum.",
+        "Replace a running sum over few numbers with a matmul by a triangular matrix. Or: sum along the last axis, or "
+        "use tf.reduce_sum if only the last sum is used.",
     ),
     (
         ("reduction", "arg-reduction"),
-        "Reduce along the last axes where the layout allows it, or fewer numbers; over the first axis a product with "
-        "a vector of ones does the same.",
+        "Reduce along the last axes. Or: replace a sum over the first axis with a matmul by a vector of ones.",
     ),
     (
         ("depthwise",),
-        "On a processor a depthwise convolution moves much and computes little: a smaller kernel, no dilation, fewer "
-        "channels at this size, or a plain Conv2D with fewer channels.",
+        "Use a smaller kernel, no dilation, or fewer channels at this size. Or: use a plain Conv2D with fewer "
+        "channels; on a CPU a depthwise convolution moves much and computes little.",
     ),
     (
         ("space-batch",),
-        "A dilation is made by copying the picture apart and together again: a stride or a pooling before the layer "
-        "sees as far.",
+        "Use a stride or a pooling before the layer instead of a dilation, which copies the image apart and together "
+        "again.",
     ),
     (
         ("convolution",),
-        "Give the convolution a shape that its kernel is good at: channels in multiples of 8 (16 with AVX-512), a "
-        "stride or a pooling before it, k×1 and 1×k in place of k×k, no dilation, float32.",
+        "Use channels in multiples of 8 (16 with AVX-512), float32 and no dilation. Or: put a stride or a pooling "
+        "before it, or use k×1 and 1×k instead of k×k.",
     ),
     (
         ("product",),
-        "One product of large matrices is faster than many small ones or than one with a long, thin side: put axes "
-        "together (tf.reshape) before it, and do it for a whole batch.",
+        "Multiply large matrices for a whole batch: merge axes (tf.reshape) first. Many small, or long and thin, "
+        "matmuls are slower.",
     ),
     (
         optable.DRAWING,
-        "Draw fewer numbers: one for each row or channel, uniform ones in place of normal ones, or in the input "
+        "Draw fewer numbers: one for each row or channel. Or: draw uniform instead of normal ones, or in the input "
         "pipeline.",
     ),
     (
         ("fft",),
-        "Take sizes that are powers of two, and transform what does not change once, in the input pipeline (cache()).",
+        "Use sizes that are powers of two. Or: transform what does not change once, in the input pipeline (cache()).",
     ),
     (
         ("decode", "parse", "string", "table"),
-        "Do it in the input pipeline (Dataset.map with num_parallel_calls), where it runs in parallel.",
+        "Move it into the input pipeline (Dataset.map with num_parallel_calls), where it runs in parallel.",
     ),
     (
         ("resize", "image"),
-        "Do it in the input pipeline, or keep the result: cache() before what is random.",
+        "Move it into the input pipeline. Or: keep the result: cache() before what is random.",
     ),
     (
         ("tile", "concat", "stack", "pad", "split", "slice"),
-        "This only copies: let operations broadcast ([:, None]) in place of repeating, and join or cut once, not in "
-        "each iteration.",
+        "Let operations broadcast ([:, None]) instead of repeating. Or: join or cut once, not in each iteration.",
     ),
 )
 

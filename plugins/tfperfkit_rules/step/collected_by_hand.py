@@ -13,8 +13,11 @@ from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.beside import SIDE_STEPS, beside
 from tfperfkit_rules.measures.by_hand import collected_by_hand
 from tfperfkit_rules.measures.step_shares import callers, span
-from tfperfkit_rules.step.on_purpose import BY_WORD, kind_in, reported
+from tfperfkit_rules.step.on_purpose import BY_WORD, kind_in
 from tfperfkit_rules.step.uncollected import as_broken_down, shares, without_collections
+
+TITLES = {"STP005": "gc.collect() is called in the loop"}
+_CALLS = {"collect": "gc.collect()", "clear": "keras clear_session()"}
 
 
 def collects(evidence: Evidence) -> Iterable[Finding]:
@@ -41,18 +44,20 @@ def collects(evidence: Evidence) -> Iterable[Finding]:
         code="STP005",
         family="step",
         remedy=Every("collect"),
-        title=f"{100 * share:.0f} % of {evidence.unit.a} is {reported(evidence, found, kind)}",
+        title=f"{_CALLS[kind.word]} is called in the loop: {100 * share:.0f} % of {evidence.unit.a}",
         share_of_step=share,
         gain=without_collections(of_step, evidence.share("graph")),
         where=tuple(dict.fromkeys((*(span(evidence, *place) for place in lines), *callers(evidence, lines[0])))),
         evidence=(
-            Measurement("share of the time", share, "share", "baseline" if by_time else "samples"),
-            Measurement(f"time {unit.per}", share * step_ms, "ms", "baseline" if by_time else "samples"),
-            *([Measurement("collections that were seen", float(timed.times), "count", "baseline")] * bool(timed.times)),
-            Measurement("samples in it", float(found.samples), "count", "baseline"),
+            Measurement(
+                f"share of {unit.the} in garbage collection", share, "share", "baseline" if by_time else "samples"
+            ),
+            Measurement(f"garbage collection {unit.per}", share * step_ms, "ms", "baseline" if by_time else "samples"),
+            *([Measurement("garbage collections", float(timed.times), "count", "baseline")] * bool(timed.times)),
+            Measurement("samples in garbage collection", float(found.samples), "count", "baseline"),
         ),
         advice=f"{kind.advice}.",
-        detail="A collection holds the interpreter's lock: no other thread's Python runs meanwhile.",
+        detail="Each call scans all objects of the process, TensorFlow's too, and no other Python runs meanwhile.",
         absorbs_here=("LIN001", "SYN001", "STP008"),
         parts=("gc", "other"),
     )

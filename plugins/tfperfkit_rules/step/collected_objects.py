@@ -30,6 +30,7 @@ COLLECTED_LEFT = Threshold(
     "maximum share of garbage collections that remains",
     Chosen("half: other lines make objects too, and their number isn't counted"),
 )
+TITLES = {"STP017": "Python garbage collection takes much of the time"}
 #: Samples of every thread that was looked at.
 _KINDS = ("s", "awaited", "busy", "called", "beside", "standing")
 
@@ -51,22 +52,21 @@ def collected_objects(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="STP017",
         family="step",
-        title=f"{100 * share:.0f} % of {unit.a} is collecting garbage: Python objects made at line {first[1]}",
+        title=f"Python garbage collection takes {100 * share:.0f} % of {unit.a}, for objects made at line {first[1]}",
         share_of_step=share,
         gain=price(Rewrite(), Part.exactly(share), Left(0.0, COLLECTED_LEFT.value)),
         where=tuple(dict.fromkeys((*(span(evidence, *place) for place in lines), *callers(evidence, first)))),
         evidence=(
-            Measurement(f"collecting garbage {unit.per}", evidence.part("gc"), "ms", "baseline"),
-            Measurement("of the collections with a line, at this one", at[first] / seen, "share", "samples"),
+            Measurement(f"garbage collection {unit.per}", evidence.part("gc"), "ms", "baseline"),
+            Measurement("share of collections caused at this line", at[first] / seen, "share", "samples"),
         ),
         advice=(
-            "Keep numbers in arrays: tolist() and json.loads() make a list, tuple or dict for each row, and garbage is "
-            "looked for among these; an array of NumPy is one object. What is left costs less after "
-            "gc.collect(); gc.freeze() before the loop: then TensorFlow's own objects are not looked at."
+            "Keep numbers in NumPy arrays: tolist() and json.loads() make a list, tuple or dict for each row. Or: call "
+            "gc.collect(); gc.freeze() before the loop, so that collections skip the objects that exist by then."
         ),
         detail=(
-            "After some hundred new containers Python looks through objects for garbage, now and then through all that "
-            "there are. It holds the interpreter's lock meanwhile, so the Python of every thread stands still."
+            "After some hundred new lists, tuples or dicts Python scans objects for garbage, at times all objects of "
+            "the process. No thread's Python runs meanwhile."
         ),
         absorbs_here=("SYN001",),
         parts=("gc",),

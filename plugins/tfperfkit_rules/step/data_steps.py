@@ -22,6 +22,7 @@ PASSES_MIN = Threshold(
 )
 
 CODE = "STP013"
+TITLES = {CODE: "steps_per_epoch or validation_steps does not match the data"}
 #: What gives as many elements as it takes.
 _KEEPS = ("Map", "ParallelMap", "Shuffle", "Prefetch", "Cache", "MemoryCache", "Options", "Repeat", "AssertCardinality")
 _BATCHES = ("Batch", "ParallelBatch", "PaddedBatch")
@@ -67,23 +68,23 @@ def _validated(evidence: Evidence, row: KerasInput, examples: int, batch: int) -
         code=CODE,
         family="step",
         remedy=Setting("validation_steps"),
-        title=f"Each validation goes through its data {passes:,.1f} times",
+        title=f"validation_steps does not match the data: each validation repeats it {passes:,.1f} times",
         severity=severity(share * saved),
         basis="run" if work is None else "step",
         share_of_step=own * saved,
         gain=price(Setting("validation_steps"), Part.sampled(own, seen), Left.exactly(1 - saved)),
         where=(SourceSpan(row.file, row.line, row.function),),
         evidence=(
-            Measurement("batches of each validation", float(row.steps), "count", "run"),
-            Measurement("examples that there are", float(examples), "count", "run"),
-            Measurement("examples in a batch", float(batch), "count", "run"),
-            Measurement("validation, of the run", share, "share", "samples"),
+            Measurement("batches per validation", float(row.steps), "count", "run"),
+            Measurement("examples in the data", float(examples), "count", "run"),
+            Measurement("examples per batch", float(batch), "count", "run"),
+            Measurement("share of the run in validation", share, "share", "samples"),
         ),
         advice=(
-            f"Give it as many steps as there are batches: validation_steps={math.ceil(examples / batch)}; or leave "
-            "validation_steps and the repeat() of this dataset out."
+            "Remove validation_steps and the repeat() of this dataset. Or: count batches, not examples: "
+            f"validation_steps={math.ceil(examples / batch)}."
         ),
-        detail="validation_steps counts batches, not examples. A repeated dataset never ends by itself.",
+        detail="validation_steps counts batches, not examples, and a repeated dataset never ends by itself.",
         absorbs=("STP006", "STP010"),
         absorbs_here=("INP012", "INP001", "RET012"),
         parts=("evaluate", "dispatch", "input", "tracing", "graph"),
@@ -95,21 +96,21 @@ def _counted_examples(row: KerasInput, examples: int, batch: int) -> Finding:
         code=CODE,
         family="step",
         remedy=Setting("validation_steps"),
-        title=f"steps_per_epoch is the number of examples: each epoch goes through the data {batch:,} times",
+        title=f"steps_per_epoch does not match the data: each epoch repeats it {batch:,} times",
         severity="medium",
         basis="run",
         share_of_step=0.0,
         where=(SourceSpan(row.file, row.line, row.function),),
         evidence=(
-            Measurement("batches of an epoch", float(row.steps or 0), "count", "run"),
-            Measurement("examples that there are", float(examples), "count", "run"),
-            Measurement("examples in a batch", float(batch), "count", "run"),
+            Measurement("batches per epoch", float(row.steps or 0), "count", "run"),
+            Measurement("examples in the data", float(examples), "count", "run"),
+            Measurement("examples per batch", float(batch), "count", "run"),
         ),
         advice=(
-            f"steps_per_epoch counts batches: {math.ceil(examples / batch)} are one pass over the data. Or leave it "
-            "and repeat() out."
+            "Remove steps_per_epoch and repeat(). Or: count batches, not examples: "
+            f"steps_per_epoch={math.ceil(examples / batch)}."
         ),
-        detail="An epoch is then so many times shorter; whether the model has learnt enough by then is yours to say.",
+        detail="An epoch then trains on fewer batches, so check that the model still learns enough.",
     )
 
 
@@ -119,20 +120,20 @@ def _short(row: ShortData) -> Finding:
         code=CODE,
         family="step",
         remedy=Setting("validation_steps"),
-        title=f"The data ran out: {what} is {row.asked:,}, and there are {row.had:,} batches",
+        title=f"{what} does not match the data: {row.asked:,}, and there are {row.had:,} batches",
         severity="info",
         basis="run",
         share_of_step=0.0,
         where=(SourceSpan(row.file, row.line, row.function),),
         evidence=(
             Measurement("batches asked for", float(row.asked), "count", "run"),
-            Measurement("batches that there were", float(row.had), "count", "run"),
+            Measurement("batches in the data", float(row.had), "count", "run"),
             Measurement("epochs that ended early", float(row.times), "count", "run"),
         ),
-        advice=f"Leave {what} out: then an epoch is one pass over the data. Or add .repeat() to the dataset.",
+        advice=f"Remove {what}: an epoch is then one pass over the data. Or: add .repeat() to the dataset.",
         detail=(
-            "Keras warns of it and ends the epoch there. With a number of steps the next epoch goes on where the last "
-            "one ended; the iterator, and what its buffers hold, is made again only once the data are at their end."
+            "Keras warns that the input ran out of data, and ends the epoch there. The run trains less than it was "
+            "asked to."
         ),
     )
 

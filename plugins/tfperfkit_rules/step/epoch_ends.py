@@ -42,6 +42,7 @@ EPOCHS_LEFT_MAX = Threshold(
     0.5, "share", "maximum share that remains of what follows each epoch", Derived("every second epoch")
 )
 
+TITLES = {"STP006": "Validation or saving after each epoch slows the run"}
 _What = Literal["validation", "saving"]
 #: The parts of an account that it is.
 _PARTS: dict[_What, tuple[PartName, ...]] = {
@@ -126,7 +127,7 @@ def _finding(evidence: Evidence, what: _What, found: _Ends, share: float) -> Fin
         code="STP006",
         family="step",
         remedy=Every("validate"),
-        title=f"{what.capitalize()} after each epoch takes {100 * share:.0f} % of the run"
+        title=f"{what.capitalize()} after each epoch slows the run: {100 * share:.0f} % of it"
         + (f", in batches of {small.size}" if small is not None else ""),
         severity=severity(share),
         basis="run" if work is None else "step",
@@ -134,17 +135,21 @@ def _finding(evidence: Evidence, what: _What, found: _Ends, share: float) -> Fin
         gain=price(Every("validate"), Part.sampled(own, found.samples), left),
         where=tuple(dict.fromkeys((*batched, *made, *lines))),
         evidence=(
-            Measurement("share of the run", share, "share", "run"),
-            Measurement("time in it", found.ns / 1e6, "ms", "samples"),
-            Measurement("times", found.epochs, "count", "samples"),
-            *([Measurement("examples in a batch", float(small.size), "count", "run")] if small is not None else []),
+            Measurement(f"share of the run in {what}", share, "share", "run"),
+            Measurement(f"time in {what}", found.ns / 1e6, "ms", "samples"),
+            Measurement("epochs that it follows", found.epochs, "count", "samples"),
+            *(
+                [Measurement("examples per validation batch", float(small.size), "count", "run")]
+                if small is not None
+                else []
+            ),
             *([Measurement("training steps", float(steps), "count", "run")] if steps else []),
             Measurement("samples", float(found.samples), "count", "samples"),
         ),
         advice=_write_advice(evidence, what) if small is None else _larger(small),
-        detail="Epochs are short beside what follows each of them."
+        detail="Epochs are short compared with what follows each of them."
         if small is None
-        else "Each batch costs its call, however small it is. The results are the same, but for rounding.",
+        else "Each batch costs a call, however small it is. The results are the same, except for rounding.",
         absorbs_here=("INP012", "INP001", "RET012"),
         parts=_PARTS[what],
     )
@@ -162,23 +167,22 @@ def _left(evidence: Evidence, small: Small, found: _Ends) -> Left:
 def _larger(small: Small) -> str:
     how = f".batch({small.trained})" if small.at is not None else f"fit(..., validation_batch_size={small.trained})"
     return (
-        f"Validate in batches as large as those of the training, or larger, as no gradients need their memory: {how}. "
-        "Then, if it still takes long: fit(..., validation_freq=5)."
+        f"Validate in batches at least as large as those of the training: {how}. "
+        "Or: validate every fifth epoch: fit(..., validation_freq=5)."
     )
 
 
 _ADVICE: dict[_What, str] = {
-    "validation": "Validate every fifth epoch: fit(..., validation_freq=5); or make epochs longer (steps_per_epoch "
-    "with a repeated dataset); or validate on a part (validation_steps) in larger batches (validation_batch_size).",
-    "saving": "Save the best only, or every so many steps: ModelCheckpoint(..., save_best_only=True), or "
-    "save_freq=1000; or make epochs longer.",
+    "validation": "Validate every fifth epoch: fit(..., validation_freq=5). Or: make epochs longer (steps_per_epoch "
+    "with a repeated dataset), or validate on a part (validation_steps) in larger batches (validation_batch_size).",
+    "saving": "Save the best model only: ModelCheckpoint(..., save_best_only=True). Or: save every so many steps "
+    "(save_freq=1000), or make epochs longer.",
 }
 
 
 _BEST_IS_OFTEN = (
-    "The best so far is written, which early on is nearly every epoch: keep the best weights in memory, and save once "
-    "after fit: EarlyStopping(monitor=..., patience=epochs, restore_best_weights=True), then model.save(...). Or make "
-    "epochs longer."
+    "Keep the best weights in memory, and save once after fit: EarlyStopping(monitor=..., patience=epochs, "
+    "restore_best_weights=True), then model.save(...). Or: make epochs longer."
 )
 
 

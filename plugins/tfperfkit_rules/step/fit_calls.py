@@ -50,6 +50,9 @@ CALLS_LEFT = Threshold(
 )
 
 
+TITLES = {"STP002": "Model.fit steps cost more to call than compute"}
+
+
 def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
     """Return the finding, for ``fit`` with one step per execution and tiny compiled steps."""
     unit = evidence.unit
@@ -66,21 +69,21 @@ def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
         code="STP002",
         family="step",
         remedy=Setting("steps_per_execution", int(TOGETHER.value)),
-        title=f"{unit.Each} of fit costs more to call than to compute",
+        title=TITLES["STP002"].replace("Model.fit", f"{model}.fit"),
         severity=severity(gained.surely),
         share_of_step=found.share,
         gain=gained,
         where=(*first, fit),
         evidence=(
-            Measurement("step", cost.step_ms, "ms", "baseline"),
-            Measurement("of it outside of the compiled step", around, "ms", "breakdown"),
-            Measurement("in operations of the compiled step", cost.operations_ms, "ms", "breakdown"),
+            Measurement(f"time of {unit.a}", cost.step_ms, "ms", "baseline"),
+            Measurement("time outside of the compiled step", around, "ms", "breakdown"),
+            Measurement("time in operations of the compiled step", cost.operations_ms, "ms", "breakdown"),
             Measurement("steps", float(evidence.steps.count), "count", "run"),
-            Measurement("steps in one call to try", float(TOGETHER.value), "count", "advice"),
+            Measurement("steps per call to try", float(TOGETHER.value), "count", "advice"),
         ),
         advice=(
-            f"{model}.compile(..., steps_per_execution={TOGETHER.value}) runs {TOGETHER.value} steps in one call. "
-            f"Callbacks then hear of every {TOGETHER.value}th batch; a batch cut short at an epoch's end is fine."
+            f"Run {TOGETHER.value} steps in one call: {model}.compile(..., steps_per_execution={TOGETHER.value}). "
+            f"Callbacks then see every {TOGETHER.value}th batch."
         ),
         detail=(
             f"Keras calls the compiled step, its callbacks and the iterator for each batch: {around:,.2f} of "

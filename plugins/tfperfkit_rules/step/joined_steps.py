@@ -44,6 +44,9 @@ GAPS_GONE = Threshold(
 )
 
 
+TITLES = {"STP009": "Calling the compiled step from Python takes time"}
+
+
 def several_steps(evidence: Evidence) -> Iterable[Finding]:
     """Headroom: ``steps_per_execution`` of ``fit``; a loop of steps inside one ``tf.function`` otherwise."""
     unit = evidence.unit
@@ -67,12 +70,12 @@ def several_steps(evidence: Evidence) -> Iterable[Finding]:
         code="STP009",
         family="step",
         remedy=Setting("steps_per_execution", int(TOGETHER.value)),
-        title=f"Calling the compiled step takes {100 * around / found.step_ms:.0f} % of {unit.a}",
+        title=f"Calling the compiled function from Python takes {100 * around / found.step_ms:.0f} % of {unit.a}",
         severity="info",
         share_of_step=min(around / found.step_ms, shared.MAX_STEP_SHARE.value),
         gain=gained,
         where=(place,),
-        evidence=(*found.evidence(), Measurement("steps in one call to try", float(TOGETHER.value), "count", "advice")),
+        evidence=(*found.evidence(), Measurement("steps per call to try", float(TOGETHER.value), "count", "advice")),
         advice=_fit_advice(evidence, place) if fit else _loop_advice(evidence),
         parts=("dispatch", "eager_ops"),
         headroom=True,
@@ -83,8 +86,8 @@ def _fit_advice(evidence: Evidence, fit: SourceSpan) -> str:
     compiled = find_methods(evidence, "compile")
     call = compiled[0][1] if len(compiled) == 1 else find_call_at(evidence, (fit.file, fit.line), FIT)
     return (
-        f"{name_receiver(call)}.compile(..., steps_per_execution={TOGETHER.value}) runs {TOGETHER.value} steps in one "
-        f"call, with the same results. Callbacks then hear of one batch in {TOGETHER.value}."
+        f"Run {TOGETHER.value} steps in one call: {name_receiver(call)}.compile(..., "
+        f"steps_per_execution={TOGETHER.value}). Callbacks then see one batch in {TOGETHER.value}."
     )
 
 
@@ -96,6 +99,6 @@ def _loop_advice(evidence: Evidence) -> str:
     if there is None or not (there.feeds_steps or there.iterated):
         taken = f"stack them, and loop over the first axis (`for i in tf.range({TOGETHER.value}):`) around {unit.the}"
     return (
-        f"Take {TOGETHER.value} batches in one call: {taken} inside a function with @tf.function. "
-        "Values for logging then come once for all of them."
+        f"Run {TOGETHER.value} batches in one call: {taken} inside a function with @tf.function. "
+        "Log values once for all of them."
     )

@@ -44,9 +44,10 @@ class _Algorithm(NamedTuple):
 
 _DENSE = "updates a dense n x n matrix for n unknowns: its time and memory grow with the square of n"
 _FACTORISED = "factorises a dense n x n matrix for n unknowns: its time grows with the cube of n"
-_L_BFGS = "{} keeps the last ten steps in place of the matrix, and its time grows with n alone"
+_L_BFGS = "{} keeps the last ten steps instead of the matrix, and its time grows with n alone"
 _LIMITED = _L_BFGS.format('method="L-BFGS-B"')
 _TRUNCATED = 'method="Newton-CG" or "trust-krylov" takes products with the Hessian (hessp=) and makes no matrix'
+TITLES = {"STP018": "scipy.optimize algorithm itself takes much of the loop"}
 #: By the function of SciPy 1.17. Costs: J. Nocedal and S. Wright, Numerical Optimization, 2nd ed., 6.1, 7.2, 4.3, 18.
 _ALGORITHMS = {
     "scipy.optimize._optimize:_minimize_bfgs": _Algorithm(_DENSE, _LIMITED, "method", ("bfgs",)),
@@ -102,18 +103,18 @@ def library_algorithm(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="STP018",
         family="step",
-        title=f"{100 * share:.0f} % of {unit.a} is {public}'s own algorithm, {function.removeprefix('_')}",
+        title=f"{public} algorithm {function.removeprefix('_')} itself takes {100 * share:.0f} % of {unit.a}",
         basis=basis(evidence, turns.turn_ms),
         share_of_step=min(share, shared.MAX_STEP_SHARE.value),
         gain=price(Rewrite(), Part.sampled(share, len(turns.found)), Left(0.0, ALGORITHM_LEFT.value)),
         where=tuple(dict.fromkeys((span(evidence, *place), *argument, *callers(evidence, place)))),
         evidence=(
-            Measurement("share of the time", share, "share", "samples"),
-            Measurement(f"time {unit.per}", share * turns.turn_ms, "ms", "samples"),
-            Measurement("samples in it", float(count), "count", "baseline"),
+            Measurement(f"share of {unit.the} in the algorithm itself", share, "share", "samples"),
+            Measurement(f"time in the algorithm itself {unit.per}", share * turns.turn_ms, "ms", "samples"),
+            Measurement("samples in the algorithm itself", float(count), "count", "baseline"),
         ),
-        advice=f"Take an algorithm that does less: {_L_BFGS.format(instead) if instead else algorithm.instead}.",
-        detail=f"{function} {algorithm.cost}. The functions of the script that it calls are not counted in this.",
+        advice=f"Choose an algorithm that does less: {_L_BFGS.format(instead) if instead else algorithm.instead}.",
+        detail=f"{function} {algorithm.cost}. The script's functions that it calls are not counted here.",
         absorbs_here=("LIN001", "SYN001"),
         parts=("python", "other"),
     )

@@ -16,6 +16,8 @@ from tfperfkit_rules.measures.called import EVALUATE, FIT, find_call_at, name_re
 from tfperfkit_rules.measures.moments import moments
 from tfperfkit_rules.step.epoch_ends import EPOCH_ENDS_MIN_SHARE, EPOCHS_MIN
 
+TITLES = {"STP011": "evaluate repeats what fit has just measured"}
+
 
 def measured_again(evidence: Evidence) -> Iterable[Finding]:
     """For the call that takes most of the run."""
@@ -52,24 +54,24 @@ def _finding(evidence: Evidence, row: KerasInput, fit: KerasInput, share: float,
         code="STP011",
         family="step",
         remedy=Remove("evaluation"),
-        title=f"{model}.evaluate goes through the {which} data again, which fit has just measured",
+        title=f"{model}.evaluate repeats what fit has just measured on the {which} data",
         severity=severity(share),
         basis="run",
         share_of_step=share,
         gain=price(Remove("evaluation"), Part.sampled(share, samples)),
         where=(SourceSpan(row.file, row.line, row.function), SourceSpan(fit.file, fit.line, fit.function)),
         evidence=(
-            Measurement("share of the run", share, "share", "run"),
-            Measurement("time in it", ns / 1e6, "ms", "samples"),
-            Measurement("calls", float(row.times), "count", "run"),
+            Measurement("share of the run in evaluate", share, "share", "run"),
+            Measurement("time in evaluate", ns / 1e6, "ms", "samples"),
+            Measurement("calls of evaluate", float(row.times), "count", "run"),
             Measurement("samples", float(samples), "count", "samples"),
         ),
         advice=_VALIDATION if fit.validation else _TRAINING,
         detail=(
             ""
             if fit.validation
-            else "fit's figures are means over the epoch, while the weights change. Where those after the epoch are "
-            "wanted, evaluate on a part of the data, or after every fifth epoch."
+            else "fit's metrics are means over the epoch, while the weights change. For the last weights, evaluate on "
+            "a part of the data, or after every fifth epoch."
         ),
         absorbs_here=("STP001", "EAG004", "STP006", "INP012", "RET012"),
         parts=("evaluate",),
@@ -77,12 +79,12 @@ def _finding(evidence: Evidence, row: KerasInput, fit: KerasInput, share: float,
 
 
 _VALIDATION = (
-    'Take what fit has measured: logs["val_loss"] in on_epoch_end(self, epoch, logs), or history.history["val_loss"]; '
-    "metrics that are given to compile stand beside it."
+    'Read what fit has measured: logs["val_loss"] in on_epoch_end(self, epoch, logs). Or: history.history["val_loss"], '
+    "next to the metrics that compile was given."
 )
 _TRAINING = (
-    'Take what fit has measured: logs["loss"] in on_epoch_end(self, epoch, logs), or history.history["loss"]; metrics '
-    "that are given to compile stand beside it."
+    'Read what fit has measured: logs["loss"] in on_epoch_end(self, epoch, logs). Or: history.history["loss"], next to '
+    "the metrics that compile was given."
 )
 
 

@@ -30,6 +30,7 @@ PAUSE_LEFT = Threshold(
     Chosen("nearly all of it goes with the call; what it waited for may take a little"),
 )
 
+TITLES = {"STP004": "Script waits on purpose (sleep, queue, thread, subprocess)"}
 BY_WORD = {kind.word: kind for kind in KINDS}
 #: What is left of it at best and at worst. Of the others nobody knows: what another thread or program does may have to
 #: be waited for all the same.
@@ -74,9 +75,10 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
         code="STP004",
         family="step",
         remedy=Remove(),
-        title=f"{100 * found.share:.0f} % of {evidence.unit.a} is "
+        title="Script waits on purpose: "
         + (_name_pause(pause) or reported(evidence, found, kind) if other is None else _busy_with(evidence, other))
-        + (f", while {limited.frame.name} waits with a time limit" if limited is not None else ""),
+        + (f", while {limited.frame.name} waits with a time limit" if limited is not None else "")
+        + f", {100 * found.share:.0f} % of {evidence.unit.a}",
         severity="info"
         if pause is not None and pause.reason != "process" and isinstance(gained, UpTo)
         else severity(found.share if isinstance(gained, UpTo) else gained.saved),
@@ -94,17 +96,21 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
             )
         ),
         evidence=(
-            Measurement("share of the time", found.share, "share", "samples"),
-            Measurement(f"time {unit.per}", found.share * found.turns.turn_ms, "ms", "samples"),
-            *([Measurement("samples of that thread", float(other.samples), "count", "samples")] if other else []),
+            Measurement(f"share of {unit.the} in this wait", found.share, "share", "samples"),
+            Measurement(f"time in this wait {unit.per}", found.share * found.turns.turn_ms, "ms", "samples"),
+            *(
+                [Measurement("samples of the awaited thread", float(other.samples), "count", "samples")]
+                if other
+                else []
+            ),
             *(_seen(limited) if limited is not None else ()),
-            Measurement("samples in it", float(found.samples), "count", "baseline"),
+            Measurement("samples in this wait", float(found.samples), "count", "baseline"),
             Measurement("samples", float(len(found.turns.found)), "count", "baseline"),
         ),
         advice=f"{_advise(evidence, kind, pause) if other is None else other.kind.advice}."
         if limited is None
         else _TAKE_WHAT_IS_THERE,
-        detail=("Meanwhile the training thread does nothing." if limited is None else _NOBODY_WORKS)
+        detail=("The training thread does nothing meanwhile." if limited is None else _NOBODY_WORKS)
         + (_IN_TURNS if other is not None and other.kind.role != "wait" else ""),
         absorbs_here=("LIN001", "SYN001", "STP008"),
         parts=("python", "dispatch", "other") if found.share >= shared.MOSTLY.value else ("python", "other"),
@@ -116,47 +122,43 @@ def _name_pause(pause: Pause | None) -> str:
     if pause is None:
         return ""
     if pause.asks:
-        return f"sleeping between looks at {pause.asks}" + (", another process" if pause.reason == "process" else "")
-    return f"sleeping on purpose, to {'keep a pace' if pause.reason == 'clock' else 'try once more'}"
+        return f"sleeping between checks of {pause.asks}" + (", another process" if pause.reason == "process" else "")
+    return f"sleeping to {'keep a pace' if pause.reason == 'clock' else 'try again'}"
 
 
 def _advise(evidence: Evidence, kind: Kind, pause: Pause | None = None) -> str:
     if pause is None:
         return _START_ONCE if kind.word == "threads" and children_mostly_import(evidence) else kind.advice
     if not pause.asks:
-        return "Nothing is to be done if the pause is wanted: a rate limit, or time for what failed to recover"
+        return "Keep the pause if it is wanted: a rate limit, or time for what failed to recover. Or: remove it"
     if pause.reason == "process":
-        return f"Block until it is over: {pause.blocks}. What the other process does sets the pace"
+        return (
+            f"Block until the other process is done: {pause.blocks}. Or: make that process faster, as it sets the pace"
+        )
     if not pause.blocks:
         return (
-            "Block instead of looking again and again: hand the value over in a queue.Queue, whose get() waits until "
-            "there is something, or set a threading.Event and wait() for it"
+            "Block instead of polling: pass the value through a queue.Queue, whose get() waits for it. Or: set a "
+            "threading.Event, and wait() for it"
         )
-    queue = ". A queue with more places (maxsize=8) lets both sides work at the same time" * pause.blocks.endswith(
+    queue = ". A longer queue (maxsize=8) lets both sides work at the same time" * pause.blocks.endswith(
         ("get()", "put(item)")
     )
-    return f"Block instead of looking again and again: {pause.blocks} waits, and returns as soon as it can{queue}"
+    return f"Block instead of polling: {pause.blocks} waits, and returns as soon as it can{queue}"
 
 
 _START_ONCE = (
-    "Each process that is started imports the script and TensorFlow before it takes its first task, and more of them "
-    "import it more often: start them once, before the loop, or let them import less"
+    "Start the processes once, before the loop: each one imports the script and TensorFlow before its first task. Or: "
+    "let them import less"
 )
 #: Of a thread that works in Python.
-_IN_TURNS = (
-    " Threads take turns at Python: more of them prepare no more, processes of their own (multiprocessing) do, as far "
-    "as there are processors."
-)
+_IN_TURNS = " More threads do not help, as only one runs Python at a time; more processes (multiprocessing) do."
 
 
 _TAKE_WHAT_IS_THERE = (
-    "Don't wait for more than will come: who waits for an answer asks nothing meanwhile. Take what is there "
-    "(get_nowait() until queue.Empty) and go on, or make the limit as short as what it saves: a millisecond or so."
+    "Take what is there (get_nowait() until queue.Empty), and go on. Or: make the time limit as short as what it "
+    "saves, about a millisecond."
 )
-_NOBODY_WORKS = (
-    "No thread of the script works meanwhile. A wait with a time limit may last as long as that says; whether it ended "
-    "by it, samples don't tell."
-)
+_NOBODY_WORKS = "No thread of the script works meanwhile. Samples don't show whether the wait ended by its time limit."
 
 
 def _stands(limited: Standing | None) -> Iterable[tuple[str, int]]:
@@ -166,14 +168,14 @@ def _stands(limited: Standing | None) -> Iterable[tuple[str, int]]:
 
 
 def _seen(limited: Standing) -> Iterable[Measurement]:
-    yield Measurement("of the moments in which nobody worked, at that line", limited.part, "share", "samples")
-    yield Measurement("such moments", float(limited.moments), "count", "samples")
+    yield Measurement("share of the idle samples at that line", limited.part, "share", "samples")
+    yield Measurement("samples in which no thread worked", float(limited.moments), "count", "samples")
 
 
 def _busy_with(evidence: Evidence, other: Awaited) -> str:
     name = api(evidence, other.frames, other.kind) if other.kind != PYTHON else ""
     doing = f"{other.kind.words} ({name})" if name else other.kind.words
-    return f"waiting for another thread of the script, of which {100 * other.part:.0f} % is {doing}"
+    return f"waiting for another thread, {100 * other.part:.0f} % of which is {doing}"
 
 
 def reported(evidence: Evidence, found: Beside, kind: Kind) -> str:

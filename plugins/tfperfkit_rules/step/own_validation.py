@@ -59,11 +59,11 @@ def _finding(
         family="step",
         remedy=remedy,
         title=(
-            f"A pass of its own goes through the training data again after each epoch: {100 * share:.0f} % of the run"
+            f"Evaluation repeats what training has just measured: {100 * share:.0f} % of the run"
             if training and at
-            else f"In each epoch a pass over the training data computes nothing: {100 * share:.0f} % of the run"
+            else f"A pass over the training data in each epoch computes nothing: {100 * share:.0f} % of the run"
             if training
-            else f"Validation after each epoch takes {100 * share:.0f} % of the run"
+            else f"Validation after each epoch slows the run: {100 * share:.0f} % of it"
         ),
         severity=severity(share),
         basis="run",
@@ -71,9 +71,9 @@ def _finding(
         gain=price(remedy, Part.sampled(share, samples), NOTHING if training else _LEFT),
         where=tuple(dict.fromkeys((*lines, span(evidence, *loop), *training))),
         evidence=(
-            Measurement("share of the run", share, "share", "run"),
-            Measurement("time in it", ns / 1e6, "ms", "samples"),
-            Measurement("times", float(times), "count", "samples"),
+            Measurement("share of the run in this pass", share, "share", "run"),
+            Measurement("time in this pass", ns / 1e6, "ms", "samples"),
+            Measurement("times the data is passed", float(times), "count", "samples"),
             Measurement("samples", float(samples), "count", "samples"),
         ),
         advice=_IDLE if training and not at else _AGAIN if training else _RARELY,
@@ -81,7 +81,7 @@ def _finding(
         if training and not at
         else _DETAIL
         if training
-        else "Epochs are short beside what follows each of them.",
+        else "Epochs are short compared with what follows each of them.",
         absorbs=("INP013",),
         absorbs_here=("STP001", "STP003", "EAG004", "EAG008", "EAG013", "INP001", "INP012", "RET012"),
         parts=("graph", "eager_ops", "dispatch", "input"),
@@ -89,20 +89,20 @@ def _finding(
 
 
 _RARELY = (
-    "Validate every fifth epoch (if epoch % 5 == 0), on a part of the data (dataset.take(n)), or in larger batches; or "
-    "make epochs longer."
+    "Validate every fifth epoch: if epoch % 5 == 0. Or: validate on a part of the data (dataset.take(n)) or in larger "
+    "batches, or make epochs longer."
 )
 _IDLE = (
-    "Do it once, before the epochs: how many batches there are says dataset.cardinality(), or a counter in the loop "
-    "that trains; sums over the data stay the same, unless it is augmented."
+    "Ask for the number of batches once, before the epochs: dataset.cardinality(). Or: count in the loop that trains; "
+    "sums over the data stay the same, unless it is augmented."
 )
 _AGAIN = (
-    "Take the metrics in the training step, of the predictions that it makes anyway: metric.update_state(y, "
-    "predictions) inside of it, metric.result() and metric.reset_state() once an epoch."
+    "Update the metrics in the training step, from its predictions: metric.update_state(y, predictions), then "
+    "metric.result() and metric.reset_state() once an epoch."
 )
 _DETAIL = (
-    "These are means over the epoch, while the weights change. Where figures with the last weights are wanted, a part "
-    "of the data does, or every fifth epoch."
+    "Such metrics are means over the epoch, while the weights change. For the last weights, evaluate on a part of the "
+    "data, or every fifth epoch."
 )
 
 

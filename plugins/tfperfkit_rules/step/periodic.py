@@ -17,6 +17,7 @@ from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.step.python_time import MIN_SAMPLES
 
+TITLES = {"STP008": "Every n-th step takes much longer than the rest"}
 #: What other rules tell at its cause: first batches of epochs, tracing, garbage, saving and validating now and then.
 _REPORTED = (
     "input",
@@ -32,7 +33,6 @@ _REPORTED = (
 
 def every_nth(evidence: Evidence) -> Iterator[Finding]:
     """The finding, where samples say which line it is."""
-    unit = evidence.unit
     account, clean = evidence.account, evidence.steps.clean
     if account is None or not account.steps:
         return
@@ -58,20 +58,20 @@ def every_nth(evidence: Evidence) -> Iterator[Finding]:
         code="STP008",
         family="step",
         remedy=Every("work"),
-        title=f"One step in {turn} takes {each / account.ordinary_ms:,.0f} times as long: {PARTS[part].sentence}",
+        title=f"Every {turn}th step takes {each / account.ordinary_ms:,.0f} times as long: {PARTS[part].sentence}",
         severity=severity(gained.saved) if share >= LOW else "info",
         share_of_step=share,
         gain=gained,
         where=(span(evidence, *place),),
         evidence=(
-            Measurement(f"such {unit.a}", each, "ms", "baseline"),
-            Measurement("an ordinary step", account.ordinary_ms, "ms", "baseline"),
-            Measurement("of the mean step", share, "share", "baseline"),
-            Measurement("such steps", float(len(numbers)), "count", "baseline"),
-            Measurement("samples in them beyond the ordinary", float(seen), "count", "baseline"),
+            Measurement("time of one of these long steps", each, "ms", "baseline"),
+            Measurement("time of an ordinary step", account.ordinary_ms, "ms", "baseline"),
+            Measurement("share of the mean step in their excess", share, "share", "baseline"),
+            Measurement("long steps", float(len(numbers)), "count", "baseline"),
+            Measurement("samples at lines that only long steps run", float(seen), "count", "baseline"),
         ),
         advice=(
-            f"Do what this line does more seldom than every {turn} steps, make it cheaper, or let another thread do it."
+            f"Do what this line does less often than every {turn} steps. Or: make it cheaper, or use another thread."
         ),
         absorbs_here=("LIN001", "SYN001"),
         parts=(part, "other"),

@@ -14,7 +14,7 @@ from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import FIT, is_calling
-from tfperfkit_rules.measures.kinds import NUMPY, PYTHON, Kind, api, kind_of
+from tfperfkit_rules.measures.kinds import NUMPY, ONE_BY_ONE, PYTHON, Kind, api, kind_of
 from tfperfkit_rules.measures.own_passes import at_epoch_end, in_pass
 from tfperfkit_rules.measures.source_text import Function, find_function, find_loops
 from tfperfkit_rules.measures.step_place import sites
@@ -105,7 +105,7 @@ def _finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
     name = f" in {name}" if name else ""
     advice = (PYTHON if kind is NUMPY and around else kind).advice
     if around and kind in (NUMPY, PYTHON):
-        advice = f"{advice}: what is to go is the loop in line {around[0].line}"
+        advice = advice.replace(ONE_BY_ONE, f"instead of the loop in line {around[0].line}")
     words = kind.words if kind in (NUMPY, PYTHON) else _words(evidence, own, kind)
     first = [loop] if loop is not None else []
     above = [span(evidence, *place) for place, _ in own.callers.most_common(1)]
@@ -113,21 +113,21 @@ def _finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
         code="LIN001",
         family="step",
         remedy=Rewrite("python"),
-        title=f"{100 * share:.0f} % of {unit.loop} is {words}{name}, between the steps",
+        title=f"{words[:1].upper()}{words[1:]}{name}, between the steps, takes {100 * share:.0f} % of {unit.loop}",
         basis=basis(evidence, turns.turn_ms),
         share_of_step=share,
         gain=price(Rewrite("python"), Part.sampled(share, len(turns.found)), LEFT),
         where=tuple(dict.fromkeys((*first, *(span(evidence, *row.place) for row in rows[:3]), *above))),
         evidence=(
-            Measurement("share of the loop", share, "share", "samples"),
-            Measurement(f"time for {unit.each}", share * turns.turn_ms, "ms", "samples"),
-            Measurement("samples in it", float(len(own.samples)), "count", "baseline"),
+            Measurement("share of the loop at these lines", share, "share", "samples"),
+            Measurement(f"time at these lines {unit.per}", share * turns.turn_ms, "ms", "samples"),
+            Measurement("samples at these lines", float(len(own.samples)), "count", "baseline"),
             Measurement("samples", float(len(turns.found)), "count", "baseline"),
         ),
         advice=f"{advice}.",
         detail=(
-            "No step runs while it does, as between two epochs: the model waits for all of it. What has to be made "
-            "again can be made in a thread or process of its own, for the next epoch, while this one trains."
+            "No step runs meanwhile, as between two epochs. What has to be made again can be made in another thread or "
+            "process, for the next epoch, while this one trains."
         ),
         absorbs_here=("INP012",),
         parts=("python",),

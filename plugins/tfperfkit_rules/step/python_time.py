@@ -23,7 +23,7 @@ from tfperfkit_rules.measures.batch_callbacks import called_by_batch
 from tfperfkit_rules.measures.called import count_frames_at, name_apis
 from tfperfkit_rules.measures.constant_calls import find_constant_call
 from tfperfkit_rules.measures.drivers import find_drivers
-from tfperfkit_rules.measures.kinds import NUMPY, PYTHON, Kind, api, kind_of, package
+from tfperfkit_rules.measures.kinds import NUMPY, ONE_BY_ONE, PYTHON, Kind, api, kind_of, package
 from tfperfkit_rules.measures.source_text import Loop, find_function, find_loops
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.step_shares import (
@@ -74,6 +74,7 @@ MAX_LINE = Threshold(
     70, "characters", "length of a source line that a detail quotes", Chosen("with its figures half a page")
 )
 
+TITLES = {"LIN001": "Own Python or NumPy takes much of the step"}
 #: What is left of the work at best when it is moved or rewritten, and at worst.
 LEFT = Left(LEFT_MIN.value, LEFT_MAX.value)
 #: What is work of the user's own on a line that calls the compiled step.
@@ -82,17 +83,14 @@ _CALLS = ("next", "call", "loop_call", "batch", "train_on_batch")
 #: Keras' utilities for data and images count as Keras' Python in the samples, and are the input's.
 _OF_DATA = ("keras data", "images", "reading")
 _ONCE = (
-    "Line {line} calls {name} with the same constants each time, and {name} returns the same each time: call it once, "
-    "before the loop, keep what it returns, and use that in line {line}."
+    "Call {name} once, before the loop, and use what it returns in line {line}: its arguments are the same constants "
+    "each time."
 )
 _SELDOM = (
-    "Keras calls {name} for every batch: where training does not need what it makes, do it for every hundredth "
-    "(if batch % 100 == 0), or in on_epoch_end. For the rest: "
+    "Do it for every hundredth batch (if batch % 100 == 0) or in on_epoch_end: Keras calls {name} for every batch. Or: "
 )
 _ON_ONE_LINE = "on one line"
-_FALLS_LATE = (
-    "\nTimed by line_profiler: the line keeps the interpreter's lock, and samples fall on later ones, which give it up."
-)
+_FALLS_LATE = "\nTimed by line_profiler: the line holds the interpreter lock, so samples fall on later lines."
 
 
 def hot_python(evidence: Evidence) -> Iterable[Finding]:
@@ -212,7 +210,7 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     if kind is NUMPY and around is not None:  # element by element, though with NumPy
         advice = PYTHON.advice
     if around is not None and kind in (NUMPY, PYTHON):
-        advice = f"{advice}: what is to go is the loop in line {around.line}"
+        advice = advice.replace(ONE_BY_ONE, f"instead of the loop in line {around.line}")
     if method := called_by_batch(_stacks(evidence, own)):
         advice = f"{_SELDOM.format(name=method)}{advice[0].lower()}{advice[1:]}"
     called = [span(evidence, *same.place)] if same is not None else []
@@ -220,7 +218,6 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     timed = timed_share(evidence, hottest.place) is not None
     measured_in = timed_by(evidence) if timed else window(evidence)
     what, within = _words(evidence, kind, alone or frames), f" of {name}" if name else ""
-    outside = ", outside of TensorFlow" if kind in (NUMPY, PYTHON) else ""  # the others' words say so
     step_ms = evidence.step_ms or 0.0
     at_line = count_frames_at(evidence, hottest.place, "python").most_common()
     amounts = list(filter(None, (describe_amount(evidence, frame) for frame, _ in at_line)))[:1]
@@ -228,15 +225,15 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
         code="LIN001",
         family="step",
         remedy=Rewrite("python"),
-        title=f"{100 * share:.0f} % of {evidence.unit.a} is {what} {whose}{within}{outside}",
+        title=f"{what[:1].upper()}{what[1:]} {whose}{within} takes {100 * share:.0f} % of {evidence.unit.a}",
         severity=severity(gained.saved) if _is_worth_it(evidence, share) else "info",
         share_of_step=share,
         gain=gained,
         where=tuple(dict.fromkeys((place, *lines, *called, *callers(evidence, hottest.place)))),
         evidence=(
-            Measurement(f"share of {unit.the}", share, "share", measured_in),
-            Measurement(f"time {unit.per}", share * step_ms, "ms", measured_in),
-            Measurement("samples in it", float(count), "count", "baseline"),
+            Measurement(f"share of {unit.the} at these lines", share, "share", measured_in),
+            Measurement(f"time at these lines {unit.per}", share * step_ms, "ms", measured_in),
+            Measurement("samples at these lines", float(count), "count", "baseline"),
             Measurement("samples", float(total), "count", "baseline"),
         ),
         advice=f"{advice}." if same is None else _ONCE.format(name=same.name, line=same.place[1]),
@@ -317,7 +314,7 @@ def _detail(evidence: Evidence, own: list[LineShare]) -> str:
         for row in told
     ]
     unit = evidence.unit.the
-    return f"Of {unit}:\n" + "\n".join(rows)
+    return f"Share of {unit}:\n" + "\n".join(rows)
 
 
 def _kind(evidence: Evidence, own: list[LineShare]) -> Kind:

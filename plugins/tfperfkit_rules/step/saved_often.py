@@ -130,23 +130,23 @@ def _make_finding(evidence: Evidence, found: _Saves, share: float) -> Finding:
         code="STP001",
         family="step",
         remedy=Every("save"),
-        title=f"{name} is called about {found.times} times in the training: {100 * share:.0f} % of the run",
+        title=f"{name} inside {evidence.unit.loop} takes {100 * share:.0f} % of the run, in about {found.times} calls",
         severity=severity(share),
         basis="run",
         share_of_step=share,
         gain=price(Every("save"), Part.sampled(share, found.samples), Left(1 / found.times, EPOCHS_LEFT_MIN.value)),
         where=tuple(span(evidence, *place) for place, _ in found.at.most_common(3)),
         evidence=(
-            Measurement("share of the run", share, "share", "run"),
-            Measurement("time in it, with all that it calls", 1000 * seconds, "ms", "samples"),
-            Measurement("times, about", float(found.times), "count", "samples"),
-            Measurement("time for each", 1000 * seconds / found.times, "ms", "samples"),
+            Measurement("share of the run in saving", share, "share", "run"),
+            Measurement("time in saving, with everything below it", 1000 * seconds, "ms", "samples"),
+            Measurement("calls, about", float(found.times), "count", "samples"),
+            Measurement("time per call", 1000 * seconds / found.times, "ms", "samples"),
             Measurement("samples", float(found.samples), "count", "samples"),
         ),
         advice=_advise(name, _name_model(call), "fit" if found.in_fit else "the loop"),
         detail=(
-            "All of it is below these lines, whatever it does: an export traces the model's functions again and then "
-            "writes files."
+            "The time counts everything below these lines: an export traces the model's functions again, then writes "
+            "files."
         ),
         absorbs_here=(
             "STP001",
@@ -178,7 +178,7 @@ def _name_model(call: Call | None) -> str:
 
 def _advise(name: str, model: str, training: str) -> str:
     return (
-        f"Call {name} once, after {training}. To save the best state, keep its weights in memory where {name} stands "
-        f"now (best = {model}.get_weights()), and set them before saving ({model}.set_weights(best)). Or: save at "
-        "every tenth of these times; a crash then loses what was trained since."
+        f"Call {name} once, after {training}; to save the best state, keep its weights in memory "
+        f"(best = {model}.get_weights()), and set them before saving ({model}.set_weights(best)). Or: save at every "
+        "tenth of these times; a crash then loses what was trained since."
     )

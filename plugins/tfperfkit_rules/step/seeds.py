@@ -35,6 +35,7 @@ KERNELS_LEFT = Threshold(
     ),
 )
 
+TITLES = {"STP012": "tf.random.set_seed in every step rebuilds all kernels"}
 #: All of them clear the kernels in ``tensorflow/python/eager/context.py``: ``_set_global_seed``.
 _SEEDS = (
     "tensorflow.random.set_seed",
@@ -62,24 +63,24 @@ def seeded_each_step(evidence: Evidence) -> Iterable[Finding]:
         code="STP012",
         family="step",
         remedy=Remove(),
-        title=f"The seed is set at {unit.each}, so all kernels are made again: {100 * share:.0f} % of {unit.a}",
+        title=f"tf.random.set_seed in {unit.every} rebuilds all kernels: {100 * share:.0f} % of {unit.a}",
         severity=severity(gained.surely),
         share_of_step=share,
         gain=gained,
         where=tuple(dict.fromkeys((*(span(evidence, row.file, row.line) for row in lines), *calls))),
         evidence=(
-            Measurement("step", found.step_ms, "ms", "baseline"),
-            Measurement("between the operations", found.gaps_ms, "ms", "breakdown"),
-            Measurement("updating weights", found.update_ms, "ms", "breakdown"),
+            Measurement(f"time of {unit.a}", found.step_ms, "ms", "baseline"),
+            Measurement("time between operations", found.gaps_ms, "ms", "breakdown"),
+            Measurement("time updating weights", found.update_ms, "ms", "breakdown"),
             Measurement("steps", float(evidence.steps.count), "count", "run"),
         ),
         advice=(
-            f"Set it once, before the loop. Where {unit.each} needs random numbers of its own that can be repeated: "
-            "tf.random.stateless_normal(shape, seed=[run, step]), or a tf.random.Generator that is made once."
+            "Set the seed once, before the loop. Or: use tf.random.stateless_normal(shape, seed=[run, step]) if "
+            f"{unit.each} needs repeatable random numbers of its own."
         ),
         detail=(
-            "Setting the seed clears TensorFlow's cache of kernels: the next call instantiates the compiled "
-            "function, and every kernel in it, again."
+            "Setting the seed clears TensorFlow's kernel cache, so the next call instantiates the compiled function "
+            "and every kernel in it again."
         ),
         absorbs=("CMP006", "BAT001", "BAT002", "STP009", "STP002"),
         absorbs_here=("LIN001", "STP001"),

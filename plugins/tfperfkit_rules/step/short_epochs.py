@@ -40,6 +40,7 @@ JOINED_MIN = Threshold(
 )
 
 
+TITLES = {"STP010": "Model.fit epochs have too few steps"}
 #: What is reported by others: saving (STP006), and TensorFlow's threads that end late (INP013).
 _NOT_KERAS = ("saving", "waiting")
 
@@ -112,27 +113,27 @@ def _finding(evidence: Evidence, found: _Epochs, share: float, between_ns: float
         code="STP010",
         family="step",
         remedy=Setting("epochs", times),
-        title=f"An epoch is {number}: beginning and ending epochs takes {100 * share:.0f} % of the run",
+        title=f"Model.fit epochs have only {number}: starting and ending epochs takes {100 * share:.0f} % of the run",
         severity=severity(share),
         basis="run",
         share_of_step=share,
         gain=price(Setting("epochs"), Part.sampled(share, own.total()), Left(1 / times, EPOCHS_LEFT_MIN.value)),
         where=tuple(span(evidence, *place) for place, _ in own.most_common(1)),
         evidence=(
-            Measurement("share of the run", share, "share", "run"),
-            Measurement("for each epoch", each_ms, "ms", "samples"),
-            *([Measurement(f"{unit.a}", evidence.step_ms, "ms", "baseline")] if evidence.step_ms else []),
-            Measurement("long pauses between steps", float(len(found.gaps)), "count", "run"),
+            Measurement("share of the run between epochs", share, "share", "run"),
+            Measurement("time between two epochs", each_ms, "ms", "samples"),
+            *([Measurement(f"time of {unit.a}", evidence.step_ms, "ms", "baseline")] if evidence.step_ms else []),
+            Measurement("pauses between epochs", float(len(found.gaps)), "count", "run"),
             Measurement("samples", float(own.total()), "count", "samples"),
-            Measurement("epochs to join", float(times), "count", "advice"),
+            Measurement("epochs to join into one", float(times), "count", "advice"),
         ),
         advice=(
-            f"Make one epoch of {times}: {_write_fit(evidence, *own.most_common(1)[0][0], times)}. The model takes as "
-            f"many steps, each pass over the data as before; callbacks, validation and the history see every {times}th."
+            f"Join {times} epochs into one: {_write_fit(evidence, *own.most_common(1)[0][0], times)}. The model takes "
+            f"the same steps; callbacks, validation and the history see every {times}th epoch."
         ),
         detail=(
-            "For each epoch Keras makes a new iterator (tf.data builds the pipeline and starts its threads), resets "
-            "the metrics and calls the callbacks, however few batches follow."
+            "For each epoch Keras makes a new iterator, resets the metrics and calls the callbacks, however few "
+            "batches follow."
         ),
         absorbs_here=("STP003", "INP001", "INP012", "RET012"),
         parts=("eager_ops", "dispatch", "other"),

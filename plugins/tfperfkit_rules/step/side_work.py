@@ -93,6 +93,7 @@ CALLBACK_SHARE = Threshold(
 
 #: It takes this share; what rarer writing leaves of it, at best and at worst.
 MIN_SHARE = MEDIUM
+TITLES = {"STP001": "Checkpoints, summaries, logging or evaluation inside the training loop"}
 LEFT = SIDE_LEFT_MIN.value, SIDE_LEFT_MAX.value
 #: Of the compiled calls behind it, what is left without it; not where it computes itself, or was not measured.
 BEHIND = BEHIND_LEFT_MIN.value, BEHIND_LEFT_MAX.value
@@ -126,21 +127,23 @@ _WRITES: tuple[PartName, ...] = ("python", "saving", "host_sync")
 _KINDS = {
     "saving": _Kind(
         "Saving",
-        "Save once an epoch or every few minutes ({example}), not each time{last}. A crash then loses up to {lost}",
+        "Save less often: {example}{last}. A crash then loses up to {lost}",
         ("saving", "dispatch"),
     ),
     "loading": _Kind(
-        "Loading a model", "Load it once, before the loop, and use the same object in it", ("saving", "dispatch", "gc")
+        "Loading a model",
+        "Load the model once, before the loop, and use the same object in it",
+        ("saving", "dispatch", "gc"),
     ),
     "summary": _Kind(
         "Writing summaries",
-        "Write them every 100 steps or so: if step % 100 == 0, or tf.summary.record_if(lambda: step % 100 == 0)",
+        "Write summaries every 100 steps: if step % 100 == 0. Or: tf.summary.record_if(lambda: step % 100 == 0)",
         ("saving", "dispatch", "eager_ops"),
     ),
-    "evaluate": _Kind("Evaluating", "Evaluate at the end of an epoch or every few hundred steps"),
+    "evaluate": _Kind("Evaluating", "Evaluate at the end of an epoch. Or: every few hundred steps"),
     "metrics": _Kind(
-        "Updating metrics operation by operation",
-        "Update metrics inside the compiled step (the @tf.function), and call result() only where you print",
+        "Updating metrics eagerly",
+        "Update metrics inside the compiled function (@tf.function), and call result() only where you print",
         ("eager_ops", "dispatch"),
     ),
     **{
@@ -153,17 +156,13 @@ _KINDS = {
 
 #: Text is written, which takes many times as long as the bytes of the array.
 _AS_TEXT = "numpy.savetxt"
-_BINARY = (
-    " np.save(name + '.npy', array) in place of np.savetxt writes the same array as bytes: what reads the files needs "
-    "np.load then, and nobody reads them by eye."
-)
+_BINARY = " Or: write bytes instead of text: np.save(name + '.npy', array), read with np.load."
 #: What the loop is there for can't be done more seldom.
 _OF_WORK = {
-    "metrics": "A metric takes any number of rows: where an iteration has one, collect them and call update_state once "
-    "for all (metric.update_state(y_true, y_pred)). Where an iteration has a batch, move these lines into the compiled "
-    "function (@tf.function) that computes it. Call result() only where you print.",
-    "writing": "Write fewer and larger pieces: one file opened once, many rows in one call, a binary format in place "
-    "of text. Or write in a thread or process of its own, while the next is made.",
+    "metrics": "Collect rows, and update once for all: metric.update_state(y_true, y_pred). Or: move these lines into "
+    "the compiled function (@tf.function) if an iteration has a batch. Call result() only where you print.",
+    "writing": "Write fewer and larger pieces: one file opened once, many rows in one call, a binary format instead "
+    "of text. Or: write in another thread or process.",
 }
 
 
@@ -231,8 +230,8 @@ def _seen(evidence: Evidence) -> str:
     """Return what ``Beside.steps`` counted."""
     work = evidence.work
     if work is None:
-        return "steps in which it was seen"
-    return "iterations in which it was seen" if work.iterations is not None else "samples that saw it"
+        return "steps in which this work was sampled"
+    return "iterations in which this work was sampled" if work.iterations is not None else "samples of this work"
 
 
 def _again(evidence: Evidence, stack: Stack) -> bool:
@@ -271,7 +270,7 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
     by_epoch = _BY_DEFAULT in example
     advice = words.advice.format(
         example=example,
-        last="" if by_epoch else ", and once behind the loop for the last weights",
+        last="" if by_epoch else ", and once after the loop",
         lost="an epoch" if by_epoch else f"{seldom:,} steps",
     )
     advice += "."
@@ -280,16 +279,16 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
         code="STP001",
         family="step",
         remedy=Every("save"),
-        title=f"{words.words}{f' ({named})' if named else ''} takes {100 * share:.0f} % of {evidence.unit.loop}",
+        title=f"{words.words}{f' ({named})' if named else ''} inside {unit.loop} takes {100 * share:.0f} % of its time",
         severity=severity(gained.surely),
         basis=basis(evidence, turns.turn_ms),
         share_of_step=share,
         gain=gained,
         where=where,
         evidence=(
-            Measurement("share of the loop's time", share, "share", "samples"),
+            Measurement("share of the loop in this work", share, "share", "samples"),
             Measurement(
-                f"time {unit.per}" if evidence.work is None else f"time in {evidence.unit.a}",
+                f"time in this work {unit.per_a}",
                 share * turns.turn_ms,
                 "ms",
                 "samples",
@@ -312,8 +311,7 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
 
 #: Where more may go than its own share.
 _MORE = (
-    " Compiled steps behind it are slower than steps in a row (cold caches, threads that slept), and some of what else "
-    "Python does there goes with it: so more may be saved than its share."
+    " Compiled steps after it are slower too (cold caches, threads that slept), so more may be saved than its share."
 )
 
 

@@ -40,6 +40,9 @@ TREND_PARTS = Threshold(
 )
 
 
+TITLES = {"STP007": "Steps get slower as a container grows"}
+
+
 class _Cause(NamedTuple):
     """``lines`` that take more and more, the first one most; the container that they go through, if it is known;
     ``parts`` of the account that they are of; ``shares``: of the samples of the first and of the last third; ``share``:
@@ -182,23 +185,29 @@ def _finding(evidence: Evidence, found: Trend, cause: _Cause) -> Finding:
         code="STP007",
         family="step",
         remedy=Remove(),
-        title=f"{steps} get longer and longer: {found.first_ms:,.3g} ms at first, {found.last_ms:,.3g} ms at the end",
+        title=f"{steps} get slower as {f'{grower.name} grows' if grower is not None else 'the run goes on'}: "
+        f"{found.first_ms:,.3g} ms at first, {found.last_ms:,.3g} ms at the end",
         share_of_step=found.extra,
         gain=price(Remove(), Part(certain, high)),
         where=tuple(dict.fromkeys(where)),
         evidence=(
-            Measurement("at first, by the trend", found.first_ms, "ms", "baseline"),
-            Measurement("at the end, by the trend", found.last_ms, "ms", "baseline"),
-            Measurement("order of the groups of steps (1: each longer)", found.order, "number", "baseline"),
-            *(Measurement(f"of the {word} {part}, at the line", share, "share", "samples") for word, share in shares),
+            Measurement(f"time of {unit.a} at first, by the trend", found.first_ms, "ms", "baseline"),
+            Measurement(f"time of {unit.a} at the end, by the trend", found.last_ms, "ms", "baseline"),
+            Measurement(
+                "rank correlation of time with step groups (1 = always longer)", found.order, "number", "baseline"
+            ),
             *(
-                [Measurement(f"elements more {unit.per}", grower.per_step, "number", "run")]
+                Measurement(f"share of the {word} {part} at this line", share, "share", "samples")
+                for word, share in shares
+            ),
+            *(
+                [Measurement(f"elements added {unit.per}", grower.per_step, "number", "run")]
                 if grower is not None
                 else []
             ),
         ),
         advice=_advice(evidence, cause),
-        detail=f"The longer the run, the more it costs. What takes more and more: {text_of(evidence, cause.lines[0])}",
+        detail=f"The longer the run, the slower it gets. The slowing line: {text_of(evidence, cause.lines[0])}",
         absorbs_here=("LIN001", "SYN001"),
         parts=cause.parts,
     )
@@ -208,28 +217,23 @@ def _advice(evidence: Evidence, cause: _Cause) -> str:
     grower = cause.grower
     if grower is None:
         return (
-            "Something that this line goes through gets longer in each iteration. Keep a running value instead (a "
-            "sum, a mean), write into an array of full size made once, or bound it: collections.deque(maxlen=100)."
+            "Keep a running value (a sum, a mean) instead of what grows in each iteration. Or: write into an array of "
+            "full size that is made once, or keep the newest only: collections.deque(maxlen=100)."
         )
     name, (file, line) = grower.name, cause.lines[0]
     syntax = evidence.syntax(file)
     written = written_whole(syntax, line, name) if syntax is not None else None
     if written is not None:
-        by_line = "a file for each part, or one that can be added to"
+        by_line = "a file for each part, or one file that is appended to"
         if written.row:
-            by_line = (
-                f'in a file that is opened with "a", out.write({written.row} + "\\n"), a line for each, which '
-                "json.loads reads line by line"
-            )
+            by_line = f'out.write({written.row} + "\\n") into a file opened with "a", read line by line with json.loads'
         return (
-            f"{written.text} gets longer in each iteration, and line {line} writes all of it each time. Write only "
-            f"what is new: {by_line}. Or write all of it once, behind the loop, or every few hundred iterations. What "
-            "reads the file has to follow."
+            f"Write only what is new: {by_line}. Or: write all of {written.text} once, after the loop, or every few "
+            f"hundred iterations. Line {line} writes all of it each time."
         )
     return (
-        f"{name} gets longer in each iteration, and all of it is gone through each time. Keep a running value instead "
-        f"(a sum, a mean), or the newest only: {name} = collections.deque(maxlen=100), which can't be sliced, and is "
-        "no list to json: there list(...) of it."
+        f"Keep a running value (a sum, a mean) instead of going through all of {name}. Or: keep the newest only: "
+        f"{name} = collections.deque(maxlen=100), and list({name}) where it is sliced or written as JSON."
     )
 
 

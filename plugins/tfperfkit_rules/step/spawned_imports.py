@@ -31,6 +31,9 @@ SPAWN_LEFT = Threshold(
 )
 
 
+TITLES = {"STP016": "Spawned processes import the script and TensorFlow again"}
+
+
 def imported_again(evidence: Evidence) -> Iterable[Finding]:
     """Return the finding, for the run: the start that children were waited for most."""
     account = evidence.run_account
@@ -60,22 +63,26 @@ def imported_again(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="STP016",
         family="step",
-        title="Each new process imports the script and TensorFlow again",
+        title=TITLES["STP016"],
         severity=severity(share),
         basis="run",
         share_of_step=min(waited / account.total_s if of_children is None else share, 1.0),
         gain=gained,
         where=tuple(dict.fromkeys(span(evidence, line.file, line.line) for line in (*lines, *_order(waits)))),
         evidence=(
-            Measurement("waiting for child processes", waited, "s", "run"),
-            Measurement("importing and setting up, in the script's own process", repeated.seconds, "s", "run"),
-            Measurement("starts that were seen", float(counted[start]), "count", "samples"),
-            *([Measurement("of the children's time in imports", of_children, "share", "run")] if of_children else []),
+            Measurement("time waiting for child processes", waited, "s", "run"),
+            Measurement("time importing and setting up in the script's own process", repeated.seconds, "s", "run"),
+            Measurement("process starts", float(counted[start]), "count", "samples"),
+            *(
+                [Measurement("share of the children's time in imports", of_children, "share", "run")]
+                if of_children
+                else []
+            ),
         ),
         advice=_advise(start, repeated, in_loop=in_loop, needed=needed),
         detail=(
-            "A spawned process begins with an empty interpreter: it imports the script as a module and runs all that "
-            "stands at its top, before it takes its first task. More workers only import it more often."
+            "A spawned process starts with an empty interpreter and imports the script, with everything at its top "
+            "level, before its first task. More workers only import it more often."
         ),
         absorbs_here=("STP004", "STP003", "LIN001"),
     )
@@ -83,15 +90,15 @@ def imported_again(evidence: Evidence) -> Iterable[Finding]:
 
 def _advise(start: ChildStart, repeated: Repeated, *, in_loop: bool, needed: bool) -> str:
     line = start.call.line
-    once = f"Start the processes once, before the loop, and give them their work in it (line {line})."
+    once = f"Start the processes once, before the loop, and give them work in it (line {line})."
     if needed:
         return once
     lines = ", ".join(str(where.line) for where in repeated.lines if where.file == repeated.lines[0].file)
     apart = (
-        "Put the function that the children run into a module that imports no TensorFlow, and move what only the "
-        f"script itself needs ({'lines' if ',' in lines else 'line'} {lines}) under if __name__ == '__main__'."
+        "Put the children's function into a module that does not import TensorFlow, and move what only the script "
+        f"itself needs ({'lines' if ',' in lines else 'line'} {lines}) under if __name__ == '__main__'."
     )
-    return f"{once} {apart}" if in_loop else apart
+    return f"{once} Or: {apart[0].lower()}{apart[1:]}" if in_loop else apart
 
 
 def _order(places: Iterable[tuple[str, int]]) -> list[SourceSpan]:

@@ -32,6 +32,7 @@ SPIN_MIN_FACTOR = Threshold(
     Chosen("parts of one run differ by as much on a shared machine: see MIN_HEADROOM"),
 )
 
+TITLES = {"STP015": "Polling thread takes the interpreter lock from the loop"}
 #: Python's modules whose functions look whether another thread has something: a thread that waits in them is not busy.
 _ASKED = ("queue:", "threading:", "multiprocessing.queues:", "multiprocessing.connection:")
 
@@ -78,25 +79,24 @@ def spins(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="STP015",
         family="step",
-        title=f"A thread spins in {spinner.begins.name}, and takes the interpreter's lock from {evidence.unit.loop}",
+        title=f"Polling thread {spinner.begins.name} takes the interpreter lock from {evidence.unit.loop}",
         severity=severity(gained.surely),
         share_of_step=gained.surely,
         gain=gained,
         where=tuple(dict.fromkeys((*loop, *(span(evidence, *item) for item, _ in spinner.at.most_common(2))))),
         evidence=(
-            Measurement("of the time it runs, or is ready to", spinner.busy, "share", "baseline"),
-            Measurement("of its samples in lines that only ask", spinner.asking, "share", "samples"),
+            Measurement("share of the time the thread runs or is ready", spinner.busy, "share", "baseline"),
+            Measurement("share of its samples at polling lines", spinner.asking, "share", "samples"),
             *(handed.measured() if handed is not None else ()),
-            Measurement("its samples", float(spinner.samples), "count", "samples"),
+            Measurement("samples of the polling thread", float(spinner.samples), "count", "samples"),
         ),
         advice=(
-            "Let it wait: queue.Queue(maxsize=8), whose put() and get() block until there is room, or something to "
-            "take; or Event.wait(), Condition.wait(); or time.sleep(0.001) in the loop, where nothing tells it."
+            "Let the thread wait: queue.Queue(maxsize=8), whose put() and get() block. Or: Event.wait() or "
+            "Condition.wait(), or time.sleep(0.001) in the loop if nothing signals it."
         ),
         detail=(
-            "It looks again and again whether there is something to do. Only one thread runs Python at a time: when "
-            "the other one has let go of the lock, as in each call of TensorFlow, it gets it back after "
-            "sys.getswitchinterval(), 5 ms unless the script sets it."
+            "Only one thread runs Python at a time. The training thread releases the lock in each TensorFlow call, and "
+            "gets it back only after sys.getswitchinterval(), 5 ms by default."
         ),
         parts=("python", "dispatch", "eager_ops", "other"),
     )
@@ -155,7 +155,7 @@ class _HandedOver(NamedTuple):
     def measured(self) -> tuple[Measurement, ...]:
         return (
             Measurement("mean step", self.usual[0], "ms", "baseline"),
-            Measurement("mean step while the lock is handed over each 0.5 ms", self.often[0], "ms", "baseline"),
+            Measurement("mean step with a switch interval of 0.5 ms", self.often[0], "ms", "baseline"),
         )
 
 

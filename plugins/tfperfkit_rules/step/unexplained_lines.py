@@ -126,21 +126,23 @@ def _report_line(evidence: Evidence, line: ComputedLine, loudness: Severity) -> 
     runs, kind = max(one.runs, 1.0), plain(one.type)
     window = evidence.offered_by(ComputedStep)
     backward = any(row.stage == "backward" for row in line.operations)
-    what = f"the layer {line.layer.rpartition('/')[2]}" if line.layer else "one line of a compiled function"
+    what = f"Layer {line.layer.rpartition('/')[2]}" if line.layer else "One line of a compiled function"
     figures = [
-        Measurement("share", line.share, "share", "breakdown"),
-        Measurement("time", line.share * (evidence.step_ms or 0.0), "ms", "breakdown"),
-        Measurement(f"of it {kind}, its costliest operation", scale * one.ms / line.share, "share", window),
-        Measurement(f"a run of {kind}", one.ms / runs, "ms", window),
+        Measurement(f"share of {evidence.unit.the} in this line", line.share, "share", "breakdown"),
+        Measurement(
+            f"time in this line {evidence.unit.per}", line.share * (evidence.step_ms or 0.0), "ms", "breakdown"
+        ),
+        Measurement(
+            f"share of {kind} in this line, its costliest operation", scale * one.ms / line.share, "share", window
+        ),
+        Measurement(f"time of one {kind}", one.ms / runs, "ms", window),
     ]
     if one.lower_ms:
-        figures.append(
-            Measurement("its arithmetic and bytes, at this machine's best", one.lower_ms / runs, "ms", window)
-        )
+        figures.append(Measurement(f"time of one {kind} at this machine's best", one.lower_ms / runs, "ms", window))
     return Finding(
         code=CODE,
         family="graph",
-        title=f"{100 * line.share:.0f} % of {evidence.unit.a} is {what}: {line.join_types()}",
+        title=f"{what} ({line.join_types()}) takes {100 * line.share:.0f} % of {evidence.unit.a}; no rule explains why",
         severity=loudness,
         share_of_step=line.share,
         gain=bound(line.share),

@@ -25,6 +25,7 @@ from tfperfkit_rules.measures.amounts import describe_amount
 from tfperfkit_rules.step.owners import EXPLAINS, OWNED, findings_of_work, has_owner
 
 CODE = "STP003"
+TITLES = {CODE: "A call takes long and no rule explains why"}
 OWNED_WASTE = Threshold(
     0.05,
     "share",
@@ -131,18 +132,18 @@ def _report_site(evidence: Evidence, site: CallSite) -> Finding:
     return Finding(
         code=CODE,
         family="step",
-        title=f"{name} takes {100 * share:.0f} % of {unit}",
+        title=f"{name} takes {100 * share:.0f} % of {unit}; no rule explains why",
         severity=severity(share) if _is_loud(evidence, share, advice) else "info",
         share_of_step=share,
         gain=Unknown() if package else bound(share),
         where=(site.where, *(SourceSpan(frame.file, frame.line, frame.name) for frame in site.callers[:0:-1][:2])),
         evidence=(
-            Measurement("share", share, "share", "breakdown"),
-            Measurement("time", site.value, "ms", "breakdown"),
+            Measurement("share of this call", share, "share", "breakdown"),
+            Measurement("time in this call", site.value, "ms", "breakdown"),
             Measurement("samples", float(evidence.samples.count), "count", "baseline"),
         ),
         advice=advice,
-        detail=f"Of this call: {said}.{inside} {describe_amount(evidence, site.frame)}".strip(),
+        detail=f"This call spends: {said}.{inside} {describe_amount(evidence, site.frame)}".strip(),
         parts=tuple(cast(PartName, part) for part, took in site.parts.items() if took >= OWNED * whole) or (main,),
     )
 
@@ -166,18 +167,19 @@ def _report_part(evidence: Evidence, part: PartName, share: float) -> Finding:
     package = library.package if library is not None else ""
     advice, whose = _advise(evidence, part, package)
     whose = library.words if library is not None else whose
+    whole = unit.a if work is None else unit.loop
     loud = part != "other" and _is_loud(evidence, share, advice)
     return Finding(
         code=CODE,
         family="step",
-        title=f"{100 * share:.0f} % of {unit.a if work is None else unit.loop} is {whose}",
+        title=f"{whose[:1].upper()}{whose[1:]} takes {100 * share:.0f} % of {whole}; no rule explains why",
         severity=severity(share) if loud else "info",
         share_of_step=share,
         gain=Unknown() if package else bound(share),  # what another package computes may be needed
         where=tuple(find_part_lines(evidence.ledger, part)),
         evidence=(
-            Measurement("share", share, "share", "breakdown"),
-            Measurement("time", took, "ms", "breakdown"),
+            Measurement("share of this part", share, "share", "breakdown"),
+            Measurement("time in this part", took, "ms", "breakdown"),
             Measurement("samples", float(evidence.samples.count), "count", "baseline"),
         ),
         advice=advice,
@@ -197,7 +199,7 @@ def _advise(evidence: Evidence, part: PartName, package: str) -> tuple[str, str]
         return _FILES, "reading and writing files with TensorFlow"
     if part in ("eager_ops", "dispatch") and _calls_mostly(evidence, part, _is_keras_adapt):
         return _ADAPTS, "a layer of Keras that adapts to the data"
-    return _ADVICE.get(part, "Look at these lines: what they do could be done once, or for many at a time."), words
+    return _ADVICE.get(part, "Look at these lines, and do their work once or for many elements at a time."), words
 
 
 def _is_first_tracing(evidence: Evidence) -> bool:
@@ -208,36 +210,35 @@ def _is_first_tracing(evidence: Evidence) -> bool:
 
 
 _FIRST = (
-    "Nearly all of it is the first trace of something new, such as a model that is trained after another: each is paid "
-    "once, however long it trains. The same model and the same functions, used again, are not traced again."
+    "Reuse the same model and functions, which are not traced again. Or: leave it as it is: nearly all of it is the "
+    "first trace of new functions, a one-time cost."
 )
 #: TensorFlow's own reading and writing of files, records and folders, in C++ below a thin layer of Python.
 _FILE_FUNCTIONS = "tensorflow.python.lib.io."
 _FILES = (
-    "It is done in C++ for each file and record, and no @tf.function speeds it up: write fewer bytes, compress less "
-    "(GZIP takes far longer than writing), or let several processes write a file each."
+    "Write fewer bytes, or compress less (GZIP takes far longer than writing). Or: let several processes write a file "
+    "each; no @tf.function speeds this up."
 )
 _ADAPTS = (
-    "Keras goes through the data itself there, batch by batch. A part of them will do for a vocabulary, a mean or a "
-    "variance: layer.adapt(dataset.take(100)); what it has learned can be saved with the model and need not be learned "
-    "again."
+    "Adapt the layer to a part of the data: layer.adapt(dataset.take(100)). Or: save the adapted layer with the model, "
+    "and load it in the next run."
 )
 _OF_PACKAGE = (
-    "These lines call {package}, which computes in Python or C of its own: give it less (a sample of the rows, fewer "
-    "columns), look in its documentation for a faster method or more processors, or keep the result for the next run."
+    "Give {package} less to do: a sample of the rows, or fewer columns. Or: look for a faster method in its "
+    "documentation, or keep the result for the next run."
 )
 _ADVICE: dict[PartName, str] = {
-    "python": "Look at these lines: do what is the same in each iteration once, before the loop, and the rest for "
-    "whole arrays instead of one element at a time.",
-    "eager_ops": "Put the lines into a function with @tf.function, and work on whole batches.",
-    "dispatch": "Fewer and larger calls into TensorFlow: put the lines into a function with @tf.function, and work on "
-    "whole batches.",
-    "host_sync": "Read values of tensors seldom and many at once: .numpy() on a whole tensor after the loop.",
-    "gc": "Make fewer objects in each iteration; gc.freeze() after the set-up keeps old ones out of each collection.",
-    "input": "Prepare batches ahead: prefetch(tf.data.AUTOTUNE) at the end of the pipeline, num_parallel_calls in map.",
+    "python": "Do what is the same in each iteration once, before the loop. Or: compute on whole arrays instead of one "
+    "element at a time.",
+    "eager_ops": "Put these lines into a function with @tf.function. Or: work on whole batches.",
+    "dispatch": "Put these lines into a function with @tf.function. Or: make fewer and larger calls, for whole "
+    "batches.",
+    "host_sync": "Read values of tensors once, after the loop: .numpy() on a whole tensor.",
+    "gc": "Make fewer objects in each iteration. Or: call gc.freeze() after the set-up, which exempts old objects.",
+    "input": "End the pipeline with prefetch(tf.data.AUTOTUNE). Or: set num_parallel_calls in map.",
     "tracing": "Make functions, models and datasets once, before the loop, and give them tensors of one shape.",
-    "saving": "Save more seldom.",
-    "evaluate": "Predict and evaluate more seldom, and many examples at a time.",
+    "saving": "Save less often.",
+    "evaluate": "Predict and evaluate many examples at a time. Or: do it less often.",
 }
 #: Advice for time that has to be spent: the finding is a remark.
 _REMARKS = (_FIRST, _FILES, _ADAPTS)

@@ -16,6 +16,7 @@ from tfperfkit.records.samples import MIN, Stack
 from tfperfkit.records.steps import Step
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.expression import Call
 from tfperfkit_rules.measures.source_text import find_function
 from tfperfkit_rules.measures.step_shares import callers, span
 from tfperfkit_rules.measures.trend import TREND_GROUPS, TREND_ORDER, TREND_STEPS, trend
@@ -47,6 +48,7 @@ COPIES_GROW = Threshold(
 
 #: What Python does in such a call, and what an operation called from Python does. A compiled one is another matter.
 _PARTS: tuple[PartName, ...] = ("python", "eager_ops", "dispatch")
+TITLES = {"STP014": "np.append copies the whole array in every iteration"}
 _Place = tuple[str, Copied]  # the file
 
 
@@ -128,56 +130,58 @@ def _finding(evidence: Evidence, places: list[_Place], share: float, parts: tupl
     unit = evidence.unit
     lines = [(file, copied.call.line) for file, copied in places]
     names = list(dict.fromkeys(copied.name for _, copied in places))
-    some = f"{', '.join(names[:-1])} and {names[-1]} are" if names[1:] else f"{names[0]} is"
-    them = "them" if names[1:] else "it"
-    made = f"make {them} longer" if not places[0][1].written else f"change one element of {them}"
+    some = f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
+    function = _name_function(places[0][1])
     return Finding(
         code="STP014",
         family="step",
         remedy=ReplaceOps("array_in_place"),
-        title=f"{some} copied whole each time to {made}: {100 * share:.0f} % of {unit.a}",
+        title=f"{function} copies all of {some} in every iteration: {100 * share:.0f} % of {unit.a}",
         share_of_step=share,
         gain=price(
             ReplaceOps("array_in_place"), Part.sampled(share, evidence.samples.count), Left(0.0, COPIES_LEFT.value)
         ),
         where=tuple(dict.fromkeys((*(span(evidence, *at) for at in lines), *callers(evidence, lines[0])))),
         evidence=(
-            Measurement(f"share of {unit.the}", share, "share", "samples"),
+            Measurement(f"share of {unit.the} in copying", share, "share", "samples"),
             Measurement("samples", float(evidence.samples.count), "count", "baseline"),
         ),
         advice=_advice([copied for _, copied in places]),
-        detail="A join makes a new array of all that it is given, so each iteration copies all that came before it."
+        detail="An array cannot grow: each call makes a new one and copies all that came before."
         if not places[0][1].written
-        else "A tensor never changes: each call makes a new one, and copies all of it.",
+        else "A tensor cannot change: each call makes a new one and copies all of it.",
         absorbs_here=("LIN001", "EAG008", "STP003", "STP007"),
         parts=parts,
     )
+
+
+def _name_function(copied: Copied) -> str:
+    """Write the function that copies, as in ``np.append``; "Assignment" for ``df.loc[n] = row``."""
+    name = copied.call.name if isinstance(copied.call, Call) else ""
+    return name.replace("numpy.", "np.").replace("tensorflow.", "tf.").replace("pandas.", "pd.") or "Assignment"
 
 
 def _advice(places: list[Copied]) -> str:
     copied = places[0]
     if copied.written:
         return (
-            f"While it changes let {copied.name} be an array of NumPy's ({copied.name} = np.array({copied.name}) "
-            f"before the loop), write into it, {copied.written}, in line {copied.call.line}, and make a tensor of it "
-            f"once, behind the loop: tf.constant({copied.name}). Or put indices and updates into two lists, and make "
-            "this call once, behind the loop, with both."
+            f"Change a NumPy array in place: {copied.name} = np.array({copied.name}) before the loop, {copied.written} "
+            f"in line {copied.call.line}, {copied.name} = tf.constant({copied.name}) after the loop. Or: collect "
+            "indices and updates in two lists, and make this call once, after the loop."
         )
     others = ", ".join(dict.fromkeys(item.name for item in places if item.name != copied.name))
     if copied.kept:
         owner, size = copied.name.rpartition(".")[0], copied.size or "size"
         added = f"{owner}.added" if owner else "added"
-        also = f"Likewise, with the same position: {others}. " if others else ""
+        also = f"Do the same for {others}. " if others else ""
         return (
-            f"Make {copied.name} once, in full size (np.zeros, {size} rows), with {added} = 0, and write into it as "
-            f"into a ring: {copied.name}[{added} % {size}] = {copied.new}; {added} += 1. {also}What reads its length "
-            f"reads min({added}, {size}) instead; once full, the oldest row stands at {added} % {size}, not in front. "
-            f"What fills it at once writes {copied.name}[:n] and adds n."
+            f"Make {copied.name} once, in full size (np.zeros, {size} rows), with {added} = 0, and write into it as a "
+            f"ring buffer: {copied.name}[{added} % {size}] = {copied.new}; {added} += 1. {also}Its length is then "
+            f"min({added}, {size}), and its oldest row is at {added} % {size} once it is full."
         )
-    also = f" Likewise: {others}." if others else ""
+    also = f" Do the same for {others}." if others else ""
     return (
-        f"Put what is new into a list and join it once: parts = [{copied.name}] before the loop, "
-        f"parts.append({copied.new}) in line {copied.call.line}, {copied.name} = {copied.join} behind the "
-        f"loop.{also} Where the loop itself reads {copied.name}, and the number of rows is known, write into an array "
-        "that has them all from the start."
+        f"Collect the parts in a list, and join them once: parts = [{copied.name}] before the loop, "
+        f"parts.append({copied.new}) in line {copied.call.line}, {copied.name} = {copied.join} after the "
+        f"loop.{also} Or: write into an array that has all rows from the start, if the loop reads {copied.name}."
     )

@@ -10,6 +10,10 @@ from tfperfkit.offers.recorded_trace import CollectiveRow, LastToBeReady, TraceR
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.trace.finding import REPORTED_SHARE, get_basis, make_finding
 
+TITLES = {
+    "TRC005": "Collectives (all-reduce) take much of the step",
+    "TRC008": "Devices all-reduce many small values one by one",
+}
 MANY_COLLECTIVES = Threshold(
     8,
     "number",
@@ -32,15 +36,15 @@ def late_rank_of_timeline(evidence: Evidence) -> Iterator[Finding]:
     yield make_finding(
         "TRC005",
         "distribution",
-        f"Collectives wait for {found.rank}",
+        f"Collectives (all-reduce) wait for {found.rank}",
         found.waiting,
         [
-            Measurement("a tensor waits for the last rank", found.waiting, "share", "trace"),
-            Measurement("a tensor is exchanged", found.exchanging, "share", "trace"),
-            Measurement(f"{found.rank} is the last", found.times, "share", "trace"),
+            Measurement("share of the time in which a tensor waits for the last rank", found.waiting, "share", "trace"),
+            Measurement("share of the time in which a tensor is exchanged", found.exchanging, "share", "trace"),
+            Measurement(f"share of the tensors for which {found.rank} is last", found.times, "share", "trace"),
         ],
-        f"Look at what {found.rank} does before it arrives: its input, its share of the work, its host. tfperf run on "
-        "the ranks names the line.",
+        f"Run tfperf run on the ranks, which names the line that delays {found.rank}. Or: compare its input, its "
+        "share of the work and its host with the others.",
         basis="run",
     )
 
@@ -60,14 +64,14 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
         return
     wait = sum(row.wait_ms or 0.0 for row in trace.collectives)
     figures = [
-        Measurement("collectives and nothing else", share, "share", "accelerators"),
-        Measurement("of them while a kernel computes", hidden / total, "share", "trace"),
+        Measurement("share of accelerator time in collectives alone", share, "share", "accelerators"),
+        Measurement("share of collectives hidden by kernels", hidden / total, "share", "trace"),
     ]
     if any(row.compared for row in trace.collectives):
         transfer = sum(row.transfer_ms or 0.0 for row in trace.collectives)
         figures += [
-            Measurement("waiting for the last device", wait, "ms", "trace"),
-            Measurement("transfer", transfer, "ms", "trace"),
+            Measurement("time waiting for the last device", wait, "ms", "trace"),
+            Measurement("time transferring", transfer, "ms", "trace"),
         ]
     if small := _list_small(trace, total - hidden):
         yield _report_small(evidence, trace, small, share, figures)
@@ -80,13 +84,14 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
     yield make_finding(
         "TRC005",
         "distribution",
-        f"Collectives wait for {last}" if waits else f"Collectives take a good part of {evidence.unit.the}",
+        f"Collectives (all-reduce) wait for {last}"
+        if waits
+        else f"Collectives (all-reduce) take much of {evidence.unit.the}",
         share,
         figures,
-        f"Look at what {last} does before it arrives: its input, its share of the work, its host."
+        f"Compare what {last} does before it arrives with the others: its input, its share of the work, its host."
         if waits
-        else "Fewer bytes and larger messages: gradients in 16 bits, packed together, and more work "
-        f"{evidence.unit.per}.",
+        else f"Send gradients in 16 bits, packed together. Or: do more work {evidence.unit.per}.",
         basis=get_basis(trace),
     )
 
@@ -114,15 +119,15 @@ def _report_small(
     return make_finding(
         "TRC008",
         "distribution",
-        f"Devices exchange {runs:,.0f} small values one by one in {unit.a}",
+        f"Devices all-reduce {runs:,.0f} small values one by one in {unit.a}",
         share,
         [
-            Measurement(f"small collectives in {unit.a}", runs, "count", "trace"),
-            Measurement("transfer of one of them", each, "ms", "trace"),
-            *([Measurement("bytes in one of them", size, "bytes", "trace")] if size else []),
+            Measurement(f"small collectives {unit.per}", runs, "count", "trace"),
+            Measurement("time transferring one small collective", each, "ms", "trace"),
+            *([Measurement("size of one small collective", size, "bytes", "trace")] if size else []),
             *figures,
         ],
-        "Pack them: all gradients to the optimizer at once, bytes_per_pack=0 (or some MB) in "
-        "tf.distribute.CommunicationOptions; under XLA and JAX sum a tree of values in one call.",
+        "Reduce all values in one call: give the optimizer all gradients at once; under XLA and JAX sum a tree of "
+        "values. Or: set bytes_per_pack in tf.distribute.CommunicationOptions to 0 or some MB.",
         basis=get_basis(trace),
     )

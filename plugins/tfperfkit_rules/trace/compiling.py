@@ -9,6 +9,8 @@ from tfperfkit.offers.recorded_trace import Doing, TraceReport
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.trace.finding import REPORTED_SHARE, find_worst_host, get_basis, make_finding, measure_idle
 
+TITLES = {"TRC007": "Accelerators wait for tracing or XLA compilation"}
+
 
 def wait_for_compilation(evidence: Evidence) -> Iterator[Finding]:
     """TRC007: threads of the host trace or compile while the accelerators are idle."""
@@ -19,14 +21,14 @@ def wait_for_compilation(evidence: Evidence) -> Iterator[Finding]:
     yield make_finding(
         "TRC007",
         "compile",
-        "The accelerators wait for tracing or compilation",
+        TITLES["TRC007"],
         share,
         [
             measure_idle(trace),
-            Measurement("waiting for compilation", share, "share", "accelerators"),
+            Measurement("share of accelerator time waiting for compilation", share, "share", "accelerators"),
             *find_worst_host(trace, Doing.COMPILE.value),
         ],
-        "Record after the warm-up; if it goes on, shapes or Python values change from step to step: tfperf run on "
-        "the script names the argument.",
+        "Record after the warm-up. Or: run tfperf run on the script if it goes on; it names the argument whose shape "
+        "or Python value changes.",
         basis=get_basis(trace),
     )

@@ -9,6 +9,8 @@ from tfperfkit.offers.recorded_trace import Doing, TraceReport
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.trace.finding import REPORTED_SHARE, get_basis, make_finding
 
+TITLES = {"TRC004": "Accelerators wait for memory copies"}
+
 
 def copies(evidence: Evidence) -> Iterator[Finding]:
     """TRC004: accelerators copy and don't compute, or are idle while the host copies."""
@@ -20,25 +22,27 @@ def copies(evidence: Evidence) -> Iterator[Finding]:
     share = trace.waits_share.get(Doing.COPY.value, 0.0) + min(sum(row.only_copies_ms for row in used) / whole, 1.0)
     if share < REPORTED_SHARE.value:
         return
-    figures = [Measurement("copies and nothing else", share, "share", "accelerators")]
-    figures += [Measurement(f"{row.kind}", row.bytes, "bytes", "trace") for row in trace.copies[:3] if row.bytes]
+    figures = [Measurement("share of accelerator time in copies alone", share, "share", "accelerators")]
     figures += [
-        Measurement(f"synchronous {row.kind}", row.synchronous, "count", "trace")
+        Measurement(f"size of {row.kind}", row.bytes, "bytes", "trace") for row in trace.copies[:3] if row.bytes
+    ]
+    figures += [
+        Measurement(f"synchronous copies, {row.kind}", row.synchronous, "count", "trace")
         for row in trace.copies
         if row.synchronous
     ]
     pageable = sum(row.pageable or 0 for row in trace.copies)
-    figures += [Measurement("from pageable memory", pageable, "count", "trace")] * bool(pageable)
+    figures += [Measurement("copies from pageable memory", pageable, "count", "trace")] * bool(pageable)
     awaited = sum(row.total_ms for row in trace.copies if row.awaited)
     yield make_finding(
         "TRC004",
         "sync",
-        "The accelerators wait for copies",
+        TITLES["TRC004"],
         share,
         figures,
-        "Offload fewer values to the host's memory, or ask for them earlier: the program is done before they are there."
+        "Offload fewer values to host memory. Or: fetch them earlier, as the program waits for them."
         if 2 * awaited > sum(row.total_ms for row in trace.copies)
-        else "Copy while computing: prefetch_to_device, values read after several steps. Copies from pageable memory "
-        "can't overlap: hand over tensors that TensorFlow allocated, not fresh NumPy arrays.",
+        else "Copy while computing: tf.data.experimental.prefetch_to_device. Or: read values after several steps, and "
+        "pass tensors instead of NumPy arrays, whose copies from pageable memory can't overlap.",
         basis=get_basis(trace),
     )

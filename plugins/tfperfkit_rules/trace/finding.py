@@ -57,12 +57,14 @@ def find_worst_host(trace: TraceReport, *causes: str) -> list[Measurement]:
     mean = sum(trace.waits_share.get(cause, 0.0) for cause in causes)
     if worst is None or shares[worst] < mean + REPORTED_SHARE.value:
         return []
-    return [Measurement(f"most on {worst}", shares[worst], "share", "accelerators")]
+    return [
+        Measurement(f"share of accelerator time on {worst}, the worst host", shares[worst], "share", "accelerators")
+    ]
 
 
 def measure_idle(trace: TraceReport) -> Measurement:
     """Return the share of the time in which the accelerators are idle."""
-    return Measurement("idle", trace.idle_share or 0.0, "share", "accelerators")
+    return Measurement("share of accelerator time idle", trace.idle_share or 0.0, "share", "accelerators")
 
 
 def _rate_severity(share: float) -> Severity:

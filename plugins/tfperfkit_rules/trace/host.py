@@ -10,13 +10,14 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.trace.finding import REPORTED_SHARE, find_worst_host, get_basis, make_finding, measure_idle
 
 _HOST = (Doing.PYTHON.value, Doing.RUNTIME.value, UNKNOWN)
+TITLES = {"TRC002": "Accelerators wait for Python or the host runtime"}
 _OF_PYTHON = (
-    "Take Python out of {unit.the}: one tf.function (or jit) for it, several steps in a call "
-    "(steps_per_execution, a loop inside of the tf.function), values read seldom."
+    "Put {unit.the} into one tf.function (or jax.jit). Or: run several steps in one call (steps_per_execution, a loop "
+    "inside the tf.function), and read values less often."
 )
 _OF_RUNTIME = (
-    "The runtime is at what stands below, not Python: give it less to do for each call (several steps in one, fewer "
-    "and larger operations), and record after the warm-up: memory and iterators are made in the first steps, once."
+    "Run several steps in one call, or fewer and larger operations: the host runtime is the cause, not Python. Or: "
+    "record after the warm-up, when memory and iterators have been made."
 )
 
 
@@ -32,11 +33,14 @@ def wait_for_host(evidence: Evidence) -> Iterator[Finding]:
     yield make_finding(
         "TRC002",
         "eager",
-        "The accelerators wait for the host",
+        TITLES["TRC002"],
         share,
         [
             measure_idle(trace),
-            *(Measurement(name, value, "share", "accelerators") for name, value in parts.items()),
+            *(
+                Measurement(f"share of accelerator time waiting for {name}", value, "share", "accelerators")
+                for name, value in parts.items()
+            ),
             *find_worst_host(trace, *_HOST),
         ],
         _OF_RUNTIME if 2 * parts.get(Doing.RUNTIME.value, 0.0) > share else _OF_PYTHON.format(unit=evidence.unit),

@@ -9,6 +9,8 @@ from tfperfkit.offers.recorded_trace import Doing, TraceReport
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.trace.finding import REPORTED_SHARE, find_worst_host, get_basis, make_finding, measure_idle
 
+TITLES = {"TRC001": "Accelerators wait for the input pipeline"}
+
 
 def wait_for_input(evidence: Evidence) -> Iterator[Finding]:
     """TRC001: threads of the host fetch a batch while the accelerators are idle."""
@@ -19,14 +21,14 @@ def wait_for_input(evidence: Evidence) -> Iterator[Finding]:
     yield make_finding(
         "TRC001",
         "input",
-        "The accelerators wait for input",
+        TITLES["TRC001"],
         share,
         [
             measure_idle(trace),
-            Measurement("waiting for input", share, "share", "accelerators"),
+            Measurement("share of accelerator time waiting for input", share, "share", "accelerators"),
             *find_worst_host(trace, Doing.INPUT.value),
         ],
-        "Prefetch to the device, read and map in parallel (num_parallel_calls=tf.data.AUTOTUNE), cache what is "
-        "read again. tfperf run on the script names the stage.",
+        "Read and map in parallel (num_parallel_calls=tf.data.AUTOTUNE), and prefetch. Or: cache what is read again. "
+        "tfperf run on the script names the stage.",
         basis=get_basis(trace),
     )

@@ -9,6 +9,8 @@ from tfperfkit.offers.recorded_trace import BETWEEN, Doing, TraceReport
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.trace.finding import REPORTED_SHARE, get_basis, make_finding
 
+TITLES = {"TRC003": "Kernel launch gaps take much of the step"}
+
 
 def launches(evidence: Evidence) -> Iterator[Finding]:
     """TRC003: kernels are so small that launching them takes a good part of the time."""
@@ -22,19 +24,19 @@ def launches(evidence: Evidence) -> Iterator[Finding]:
     kernels = sum(row.kernels for row in trace.devices if row.used)
     short = sum(row.short_kernels for row in trace.devices if row.used)
     figures = [
-        Measurement("waiting for launches", launching, "share", "accelerators"),
-        Measurement("between kernels", between, "share", "accelerators"),
-        Measurement("kernels", kernels, "count", "trace"),
+        Measurement("share of accelerator time waiting for launches", launching, "share", "accelerators"),
+        Measurement("share of accelerator time between kernels", between, "share", "accelerators"),
+        Measurement("kernels run", kernels, "count", "trace"),
     ]
     if short:
-        figures.append(Measurement("of no more than 10 µs", short, "count", "trace"))
+        figures.append(Measurement("kernels of at most 10 µs", short, "count", "trace"))
     yield make_finding(
         "TRC003",
         "device",
-        f"Much of {evidence.unit.the} passes between one kernel and the next",
+        f"Kernel launch gaps take much of {evidence.unit.the}",
         share,
         figures,
-        "Make fewer and larger kernels: jit_compile=True fuses them, a larger batch gives each more to do, several "
-        "small tensors updated together need one launch.",
+        "Fuse kernels with XLA: @tf.function(jit_compile=True). Or: use a larger batch, or update small tensors "
+        "together.",
         basis=get_basis(trace),
     )

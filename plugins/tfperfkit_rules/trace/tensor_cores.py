@@ -11,6 +11,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit.xplane.names import names_matmul
 from tfperfkit_rules.trace.finding import get_basis, make_finding
 
+TITLES = {"TRC006": "Matmul kernels do not use the tensor cores"}
 MATRIX_SHARE = Threshold(
     0.2,
     "share",
@@ -31,14 +32,14 @@ def unused_tensor_cores(evidence: Evidence) -> Iterator[Finding]:
     yield make_finding(
         "TRC006",
         "precision",
-        "Matrix products do not use the tensor cores",
+        TITLES["TRC006"],
         share_of_kernels * (1 - (trace.idle_share or 0.0)),
         [
-            Measurement("of the kernels' time", share_of_kernels, "share", "trace"),
-            Measurement("kernels of this kind", sum(row.runs for row in slow), "count", "trace"),
+            Measurement("share of kernel time in these matmuls", share_of_kernels, "share", "trace"),
+            Measurement("matmul kernels without tensor cores", sum(row.runs for row in slow), "count", "trace"),
         ],
-        "Compute in 16 bits: keras.mixed_precision.set_global_policy('mixed_float16') (or 'mixed_bfloat16'), with "
-        "sizes that are multiples of 8; in 32 bits allow TF32.",
+        "Compute in 16 bits: keras.mixed_precision.set_global_policy('mixed_float16'), with sizes that are multiples "
+        "of 8. Or: allow TF32: tf.config.experimental.enable_tensor_float_32_execution(True).",
         "\n".join(f"{row.kernel[:80]}: {row.total_ms:.3g} ms" for row in slow[:3]),
         basis=get_basis(trace),
     )

@@ -308,7 +308,7 @@ def test_a_predict_within_training_steps_needs_a_reason() -> None:
     step = make_evidence(parts_ms={"evaluate": 9.0, "graph": 1.0}, samples=samples, offers=spread_out())
     said = headline([], step)
     assert said == "No cause found: 90 % of a step is predicting and validating (t.py:3)."
-    (owner,) = [item for item in unexplained(step, []) if "predicting" in item.title]
+    (owner,) = [item for item in unexplained(step, []) if "Predicting" in item.title]
     assert owner.severity == "high"
 
 

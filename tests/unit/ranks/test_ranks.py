@@ -107,7 +107,7 @@ def test_who_is_late_and_why() -> None:
 
 def test_a_late_rank_is_a_finding_of_all() -> None:
     (late,) = together(part(0, 28, 28), part(1, 28, 8, found(0.7))).findings
-    assert (late.code, late.title, late.basis) == ("DST008", "Rank 1 comes late to the exchange", "turn")
+    assert (late.code, late.title, late.basis) == ("DST008", "Rank 1 reaches the gradient exchange late", "turn")
     assert late.share_of_step == pytest.approx(20 / 28) and late.where[0].line == 30
     assert late.gain.bounds == (pytest.approx(28 / 18), pytest.approx(28 / 8))
     assert together(part(0, 28, 28), part(1, 28, 28)).findings == ()

@@ -58,7 +58,7 @@ def test_many_small_exchanges_are_told_as_such(tmp_path: Path) -> None:
     report = read(exchanging(40, 30).write(tmp_path / "a.xplane.pb"))
     assert codes(report)["TRC008"] == pytest.approx(0.12) and "TRC005" not in codes(report)
     (told,) = [finding for finding in report.findings if finding.code == "TRC008"]
-    assert told.title == "Devices exchange 40 small values one by one in a step"
+    assert told.title == "Devices all-reduce 40 small values one by one in a step"
     assert {m.name: m.value for m in told.evidence}["transfer of one of them"] == pytest.approx(0.03)
 
 
@@ -74,7 +74,7 @@ def test_one_exchange_of_a_step_is_reported_in_all(tmp_path: Path) -> None:
 def test_exchanges_of_more_names_than_are_shown_are_counted(tmp_path: Path) -> None:
     report = read(exchanging(300, 15).write(tmp_path / "a.xplane.pb"))
     (told,) = [finding for finding in report.findings if finding.code == "TRC008"]
-    assert told.title.startswith("Devices exchange 300 small values") and len(report.collectives) < 300
+    assert told.title.startswith("Devices all-reduce 300 small values") and len(report.collectives) < 300
 
 
 def of_host(first: int, last: int, late_ms: float, began_ms: float) -> SpaceBuilder:

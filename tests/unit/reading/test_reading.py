@@ -162,7 +162,7 @@ def test_a_tpu_that_waits_for_what_the_host_keeps(tmp_path: Path) -> None:
     assert [(row.name, row.runs) for row in report.collectives] == [("all-reduce.3", 4)]
     assert report.findings[0].code == "TRC004" and report.findings[0].share_of_step == pytest.approx(0.8)
     assert "Offload" in report.findings[0].advice
-    assert report.headline == "The accelerators wait for copies: 80.0 % of the step"
+    assert report.headline == "Accelerators wait for memory copies: 80.0 % of the step"
 
 
 def test_no_steps_at_all(tmp_path: Path) -> None:
@@ -317,7 +317,7 @@ def test_a_horovod_timeline(tmp_path: Path) -> None:
         "rank 1 was the last to be ready 3 of 4 times"
     )
     (told,) = report.findings
-    assert (told.code, told.title, told.basis) == ("TRC005", "Collectives wait for rank 1", "run")
+    assert (told.code, told.title, told.basis) == ("TRC005", "Collectives (all-reduce) wait for rank 1", "run")
     assert told.share_of_step == pytest.approx(1200 / 3400)
 
 

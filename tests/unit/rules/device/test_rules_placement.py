@@ -42,7 +42,7 @@ def test_a_gpu_that_is_not_used(tmp_path: Path) -> None:
     result = analyze(tmp_path, machine=facts(hardware=hardware, cuda_build=False))
     (finding,) = findings(result)
     assert (finding.code, finding.severity, finding.family) == (codes.GPU_UNUSED, "high", "device")
-    assert "built without GPU support: everything runs on the CPU" in finding.title
+    assert "TensorFlow does not use the GPU (tensorflow 2.21.0 is built without GPU support)" in finding.title
     assert "tensorflow[and-cuda]==2.21.0" in finding.advice and "Tesla T4" in finding.detail
     assert finding.evidence[0].value == 1
     used = analyze(tmp_path / "used", machine=facts(GPU, hardware=hardware))
@@ -126,7 +126,7 @@ def test_without_a_window_copies_are_reported_per_call(tmp_path: Path) -> None:
     result = analyze(tmp_path, function(copies=[copy("CPU:0", "CPU:1", 1000)]))
     assert result.data.copies[0].bytes_per_step is None and result.data.copies[0].bytes_per_call == 1000
     (finding,) = findings(result)
-    assert finding.severity == "info" and "at each call" in finding.title
+    assert finding.severity == "info" and "in every call" in finding.title
 
 
 def test_reads_that_cost_nothing_are_one_remark(tmp_path: Path) -> None:

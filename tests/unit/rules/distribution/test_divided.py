@@ -38,14 +38,14 @@ def findings(
 def test_a_batch_as_for_one_device() -> None:
     (found,) = findings(*UPDATES)
     assert (found.code, found.where[0]) == (codes.DIVIDED, SourceSpan(FILE, 1))
-    assert found.title == "A batch of 32 is divided among 4 replicas, 8 for each"
+    assert found.title == "Batch of 32 is too small to divide among 4 replicas: 8 each"
     assert found.gain.low or found.gain.bounds
     assert (found.severity, found.headroom) != ("info", True) and "BAT002" in found.absorbs
 
 
 def test_of_several_processes_each_has_its_part_of_the_whole() -> None:
     (found,) = findings(*UPDATES, replicas=4, devices=2, batch=16)
-    assert found.title == "A batch of 32 is divided among 4 replicas, 8 for each"
+    assert found.title == "Batch of 32 is too small to divide among 4 replicas: 8 each"
 
 
 def test_where_the_step_computes_there_is_little_to_gain() -> None:

@@ -27,7 +27,7 @@ def findings(*held: float, servers: int = 2) -> list[Finding]:
 def test_a_large_table_on_one_of_two() -> None:
     (found,) = findings(25.6, 0.008)
     assert (found.code, found.severity, found.gain.likely) == (codes.UNEVEN, "info", None)
-    assert found.title == "2 parameter servers hold 25.6 MB of variables, 25.6 MB of it ps:0 alone"
+    assert found.title == "ParameterServerStrategy puts most variables on one server: 25.6 MB of 25.6 MB on ps:0"
     assert [(place.file, place.line) for place in found.where] == [(FILE, 2)]
 
 

@@ -33,7 +33,7 @@ def test_maps_that_run_as_one_are_named_together() -> None:
     source = stage("TensorSlice", 4, self_ms_per_output=0.03, elements=32.0)
     made = pipeline(PREFETCH, BATCH, upper, lower, source, bound_by=2, bound_ms_per_output=9.5)
     finding = one(sequential_stages.sequential(evidence(made)))
-    assert finding.title == "map(read_image) and map(augment), which run as one, prepare one element at a time"
+    assert finding.title == "map(read_image) and map(augment) (fused) prepare one element at a time"
     assert {"augment", "read_image"} <= {place.function for place in finding.where}
     assert ".map(read_image, num_parallel_calls=tf.data.AUTOTUNE) and .map(augment, " in finding.advice
     seen = msgspec.structs.replace(made, stages=(PREFETCH, BATCH, upper, mapped(own_ms=0.1, elements=32.0), source))
@@ -121,7 +121,7 @@ def test_a_dataset_that_a_strategy_distributes_is_no_generator_of_the_persons() 
     made = pipeline(PREFETCH, taken, stage("ReincarnatedPerDeviceGenerator", 33), bound_by=1, bound_ms_per_output=9.0)
     finding = one(waiting.waits(evidence(made)))
     assert "given to the strategy" in finding.advice and "from_generator" not in finding.title + finding.advice
-    assert any(item.name == "the distributed dataset, time for a batch" for item in finding.evidence)
+    assert any(item.name == "time of the distributed dataset per batch" for item in finding.evidence)
 
 
 def test_a_pydataset_that_was_not_seen_is_named_by_its_only_method() -> None:
@@ -261,9 +261,9 @@ def test_what_each_epoch_repeats_is_to_be_cached() -> None:
 def test_a_cache_has_to_stand_before_shuffle_and_repeat() -> None:
     shuffled = stage("Shuffle", 4, stateful_or_random=True, parameters={"buffer_size": 40})
     finding = one(stage_order.repeated(evidence(decoded(stage("Repeat", 5, parameters={"count": -1}), shuffled))))
-    assert "before shuffle and repeat, which stand before it now: behind a repeat" in finding.advice
+    assert "before shuffle and repeat: after a repeat" in finding.advice
     finding = one(stage_order.repeated(evidence(decoded(shuffled))))
-    assert "before shuffle, which stands before it now: behind a shuffle it keeps one order" in finding.advice
+    assert "before shuffle: after a shuffle it keeps one order" in finding.advice
 
 
 def test_each_call_of_a_function_that_loops_over_the_data_is_an_epoch() -> None:
@@ -329,7 +329,7 @@ def test_buffers_that_fill_as_epochs_begin_are_waiting_too() -> None:
     finding = one(stage_order.repeated(given))
     assert finding.code == "INP006" and finding.share_of_step == pytest.approx(450 / 57 / 12.9)
     shown = {item.name: item.value for item in finding.evidence}  # the bar above has these ms as graph
-    assert shown["of it within the compiled step, so graph above"] == pytest.approx(450 / 57)
+    assert shown["time waiting inside compiled functions (counted as graph)"] == pytest.approx(450 / 57)
 
 
 def test_a_second_network_at_every_fifth_step_is_no_epoch_where_fetches_are_seen() -> None:
@@ -357,7 +357,7 @@ def test_no_prefetch_where_none_is_running() -> None:
 
 def test_a_wait_that_nothing_explains_names_the_stage() -> None:
     finding = one(waiting.waits(evidence(SLOW)))
-    assert finding.code == "INP001" and "map(load) sets the pace" in finding.title
+    assert finding.code == "INP001" and "map(load) is the slowest stage" in finding.title
     assert ranged(finding) == pytest.approx((1.0, 10 / 4))
 
 

@@ -66,7 +66,7 @@ def told(
 def test_a_line_that_reads_comes_first() -> None:
     found = told((40, [READ], "python"), (10, [HAND, FLIP], "python"))
     assert [span.line for span in found.where] == [9, 7, 33]
-    assert "by reading and decompressing files" in found.title and "in Patches.__init__" in found.advice
+    assert "reading and decompressing files" in found.title and "in Patches.__init__" in found.advice
     assert any(
         row.name.endswith("at this line") and row.value == pytest.approx(0.8, abs=0.02) for row in found.evidence
     )
@@ -79,7 +79,7 @@ def test_a_line_of_a_function_that_it_calls() -> None:
 
 def test_with_few_samples_the_source_tells_what_stays_in_its_file() -> None:
     found = told((3, [READ], "python"))
-    assert [span.line for span in found.where] == [7, 9, 33] and "Line 9 reads a file each time" in found.advice
+    assert [span.line for span in found.where] == [7, 9, 33] and "Line 9 reads a file for each batch" in found.advice
     assert not any("samples" in row.name for row in found.evidence)
     apart = told((60, [HAND, FLIP], "python"), use_multiprocessing=True)
     assert apart.where[1].line == 9  # its processes are not sampled
@@ -133,9 +133,9 @@ def converted(activity: str, *, source: str = LISTS) -> Finding:
 
 def test_a_call_that_starves_the_sampler_has_the_time_until_its_sample() -> None:
     found = converted("graph")
-    assert found.where[0].line == 19 and found.title.endswith(", by tf.convert_to_tensor of a list")
+    assert found.where[0].line == 19 and found.title.endswith(", tf.convert_to_tensor of a list)")
     assert "numpy.stack(rows)" in found.advice
-    assert any(row.name == "of its time, at this line" and row.value > 0.9 for row in found.evidence)
+    assert any(row.name == "share of batch preparation at this line" and row.value > 0.9 for row in found.evidence)
 
 
 def test_where_the_training_thread_may_have_held_the_lock_a_gap_tells_nothing() -> None:

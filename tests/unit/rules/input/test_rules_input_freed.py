@@ -33,27 +33,29 @@ def test_a_wait_after_the_last_step() -> None:
     given = sampled((3, 100), (1, 1), (2, 192), begin_ms=10**6)
     finding = one(freed(given))
     assert (finding.code, finding.basis, finding.where[0].line) == ("INP013", "run", 12)
-    assert finding.title == "TensorFlow took 9.6 s to free a dataset's iterator after the last step"
-    assert {item.name: item.value for item in finding.evidence}["waits"] == 1
+    assert finding.title == "Destroying a tf.data iterator blocks for 9.6 s after the last step"
+    assert {item.name: item.value for item in finding.evidence}["waits for an iterator"] == 1
     assert finding.share_of_step == pytest.approx(9.6 / given.run.wall_s)
 
 
 def test_waits_at_two_lines_and_the_longer_first() -> None:
     finding = one(freed(sampled((3, 9), (2, 20), (3, 9), (4, 40))))
-    assert [place.line for place in finding.where] == [30, 12] and "waits" in {item.name for item in finding.evidence}
+    assert [place.line for place in finding.where] == [30, 12] and "waits for an iterator" in {
+        item.name for item in finding.evidence
+    }
     assert finding.evidence[1].value == 2
 
 
 def test_short_waits_that_come_back_count_together() -> None:
     given = sampled(*[(3, 1), (2, 8)] * 20, (3, 500))
     finding = one(freed(given))
-    assert finding.title == "TensorFlow took 8.0 s to free iterators of datasets, 20 times"
+    assert finding.title == "Destroying tf.data iterators blocks for 8.0 s, 20 times"
     for wall_s, severity in ((25.0, "high"), (35.0, "low"), (70.0, "low"), (90.0, "info")):
         given.run = msgspec.structs.replace(given.run, wall_s=wall_s)
         finding = one(freed(given))
         assert finding.severity == severity and finding.share_of_step == pytest.approx(8.0 / wall_s)
         assert (finding.gain.low or 1.0) == pytest.approx(1 / (1 - 4.0 / wall_s) if severity == "high" else 1.0)
-    assert "bug of TensorFlow's" in finding.detail and "without tfperf too" in finding.detail
+    assert "TensorFlow race condition" in finding.detail and "also without tfperf" in finding.detail
 
 
 def test_one_long_wait_is_never_loud() -> None:
@@ -71,7 +73,7 @@ def test_what_keras_made_of_arrays_is_to_be_a_dataset_with_options() -> None:
     )
     given.run = msgspec.structs.replace(given.run, wall_s=30.0)
     finding = one(freed(given))
-    assert finding.severity == "high" and finding.advice.startswith("Keras made this pipeline")
+    assert finding.severity == "high" and finding.advice.startswith("Give Keras a tf.data.Dataset")
     mine = sampled(*[(3, 1), (2, 192)] * 3)
     mine.run = given.run
     assert one(freed(mine)).severity == "high"

@@ -100,7 +100,7 @@ def test_without_the_probe_input_the_session_s_own_records_tell() -> None:
     whole = one(reloading.reloads(given))
     # Nobody watched what it returns: the call as a whole, which may pick the batch too.
     assert (whole.where[0].file, whole.where[0].line) == (FILE, 30)
-    assert '"line 30"' not in whole.advice and "what train.py:30 calls should only pick its batch" in whole.advice
+    assert '"line 30"' not in whole.advice and "the call at train.py:30 should only pick its batch" in whole.advice
     seldom = ["data/x.npz", chain, 6, 0, 590 * MS, 1000]
     rare = make_evidence(parts_ms=PYTHON, samples=sampled(), source=SOURCE, records={"opens": [seldom]})
     assert not list(reloading.reloads(rare))

@@ -73,7 +73,7 @@ def made(*loaders: Loader, samples: list[Any] = LOADS, own_ms: float = 9.0, **fi
 
 def test_a_generator_that_loads_for_each_element() -> None:
     finding = one(opened_again(made()))
-    assert finding.code == "INP014" and finding.title == "x.npz is opened again 10 times for each batch by a generator"
+    assert finding.code == "INP014" and finding.title == "x.npz is reopened 10 times for every batch by a generator"
     assert [place.line for place in finding.where][:2] == [7, 3]  # the call that does nothing but load, then the open
     assert {"INP005", "STP017"} <= set(finding.absorbs) and "before rows begins" in finding.advice
     low, high = ranged(finding)
@@ -87,9 +87,7 @@ def test_a_pydataset_loads_in_its_init() -> None:
     )
     given = made(loader(opens_per_step=1.0), inputs={"keras": (source,)})
     finding = one(opened_again(given))
-    assert (
-        finding.title == "x.npz is opened again for each batch by Rows PyDataset" and "Rows.__init__" in finding.advice
-    )
+    assert finding.title == "x.npz is reopened for every batch by PyDataset Rows" and "Rows.__init__" in finding.advice
 
 
 @pytest.mark.parametrize(("call", "told"), [("pickle.load(file)", True), ("work(file)", False)])
@@ -121,7 +119,7 @@ def test_a_file_that_each_pass_reads_line_by_line_is_not_loaded_again() -> None:
     given = loader(chain=chain, loader=chain[0], opens=6, opens_per_step=0.1)
     assert not list(opened_again(made(given, samples=reading)))
     loading = looked((95, (("stream", 9, 11),), "python"), (5, (("stream", 9, 13),), "numpy"))
-    assert one(opened_again(made(given, samples=loading))).title == "x.npz is opened again 6 times by a generator"
+    assert one(opened_again(made(given, samples=loading))).title == "x.npz is reopened 6 times by a generator"
 
 
 @pytest.mark.parametrize(("opens", "told"), [(1200, False), (4000, True)])
@@ -129,7 +127,7 @@ def test_many_files_may_each_be_read_once_in_a_pass(opens: int, told: bool) -> N
     found = list(opened_again(made(loader(paths=400, opens=opens), fed={"iterators": 3})))
     assert bool(found) == told
     if told:
-        assert found[0].title.startswith("Files like x.npz are opened again") and "lru_cache" in found[0].advice
+        assert found[0].title.startswith("Files like x.npz are reopened") and "lru_cache" in found[0].advice
 
 
 def test_who_keeps_up_or_opens_a_file_twice_is_left_in_peace() -> None:

@@ -32,7 +32,7 @@ def test_records_are_to_be_parsed_in_batches() -> None:
     given = evidence(records(), source=PARSING)
     found = one(sequential_stages.per_example(given))
     assert found.code == "INP007" and ".batch(256).map(load" in found.advice
-    assert "tf.io.parse_example in place of tf.io.parse_single_example" in found.advice
+    assert "tf.io.parse_example instead of tf.io.parse_single_example" in found.advice
     assert not list(stage_order.repeated(given))
 
 
@@ -66,7 +66,7 @@ def test_what_a_trace_does_not_time_sets_the_pace_where_the_others_take_little()
     given = evidence(pipeline(PREFETCH, BATCH, parsing, quick, measured="trace", outputs_per_step=1.0), source=PARSING)
     found = one(sequential_stages.per_example(given))
     figures = {item.name: item.value for item in found.evidence}
-    assert found.where[0].line == 7 and figures["for one example, at most"] == pytest.approx(10 * given.cpus / 256)
+    assert found.where[0].line == 7 and figures["time per example, at most"] == pytest.approx(10 * given.cpus / 256)
     slow = msgspec.structs.replace(quick, self_ms_per_output=5.0)
     for others in ((parsing, slow), (parsing, parsing, quick)):
         unsure = pipeline(PREFETCH, BATCH, *others, measured="trace", outputs_per_step=1.0)
@@ -99,7 +99,7 @@ def test_windows_are_to_be_cut_a_batch_at_a_time() -> None:
     low, high = ranged(found)
     assert 1 < low < high
     figures = {item.name: item.value for item in found.evidence}
-    assert figures["for one window"] == pytest.approx(8.8 / 256)
+    assert figures["time per window"] == pytest.approx(8.8 / 256)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_windows_that_nobody_timed_are_all_that_the_loop_waits_for() -> None:
     found = one(windows.windows_one_by_one(evidence(untimed("TensorSlice"))))
     low, high = ranged(found)
     assert 1.1 < low < high
-    assert "for one window" not in {item.name for item in found.evidence}
+    assert "time per window" not in {item.name for item in found.evidence}
 
 
 def test_of_untimed_windows_over_a_file_reading_may_be_the_wait() -> None:
@@ -154,7 +154,7 @@ def filtered(kept: float = 32.0, made: float = 96.0) -> Pipeline:
 def test_a_filter_on_what_the_map_passes_on_goes_before_it() -> None:
     found = one(late_filter.filtered_late(evidence(filtered(), source=SELECTING)))
     assert found.code == "INP008" and found.where[0].line == 6
-    assert found.title == "map(load) works on all examples, and a filter behind it drops 67 % of them"
+    assert found.title == "tf.data stages are in the wrong order: filter() after map(load) drops 67 % of its results"
     assert ranged(found)[0] > 1
 
 
@@ -194,7 +194,7 @@ def test_what_a_skip_throws_away_is_not_to_be_made() -> None:
     found = one(late_skip.skipped_late(skipping()))
     assert (found.code, found.basis, found.where[0].line) == ("INP008", "run", 9)
     assert found.share_of_step == pytest.approx(500 * 20 * 0.001 / 60)
-    assert found.title.startswith("map(load) makes 500 elements that skip(500) throws away")
+    assert "skip(500) after map(load) discards its results" in found.title
     assert ".skip(500).map(load, num_parallel_calls" in found.advice
     assert ranged(found)[0] > 1 and ranged(found)[1] <= 1 / (1 - 15 / 60)
 

@@ -178,7 +178,7 @@ def opened(path: str, count: int, *, at_ms: int = 10) -> Any:
 def test_a_file_that_is_read_again_in_a_loop_is_reported_with_how_often() -> None:
     finding = one(reloading.reloads(reading(opened("/data/table.npy", 40))))
     assert finding.code == "INP002" and finding.where[0].line == 31
-    assert finding.title == "table.npy is loaded 40 times in the loop at train.py:30"
+    assert finding.title == "table.npy is reloaded 40 times in the loop at train.py:30"
     assert "the training loop" not in finding.advice
 
 

@@ -37,7 +37,7 @@ def given(source: str = SOURCE) -> Any:
 
 def test_a_costly_call_is_told_with_the_rows_that_it_gets() -> None:
     (found,) = python_time.hot_python(given())
-    assert "is SciPy (scipy.spatial.distance.cdist) on one line" in found.title
+    assert "SciPy (scipy.spatial.distance.cdist) on one line" in found.title
     assert "It gets 6,000 rows (background): if a sample of them is enough, give it that." in found.detail
 
 

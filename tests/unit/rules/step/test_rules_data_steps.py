@@ -40,8 +40,8 @@ def given(*stages: Any, steps: int | None = 1200, validation: bool = True, evalu
 def test_a_validation_that_goes_through_its_data_again_is_reported_with_the_steps_it_needs() -> None:
     (finding,) = steps_beyond_data(given())
     assert finding.code == "STP013" and finding.where[0].line == 20
-    assert finding.title == "Each validation goes through its data 64.0 times"
-    assert "validation_steps=19;" in finding.advice
+    assert finding.title == "validation_steps does not match the data: each validation repeats it 64.0 times"
+    assert "validation_steps=19." in finding.advice
     assert finding.gain.bounds is not None and 1.0 < finding.gain.bounds[0] < finding.gain.bounds[1]
 
 
@@ -62,11 +62,14 @@ def test_what_fits_or_is_not_known_is_left_in_peace(stages: Any, fields: Any) ->
 
 def test_an_epoch_of_as_many_batches_as_there_are_examples() -> None:
     (finding,) = steps_beyond_data(given(validation=False))
-    assert "64 times" in finding.title and finding.gain.likely is None and "19 are one pass" in finding.advice
+    assert "64 times" in finding.title and finding.gain.likely is None and "steps_per_epoch=19" in finding.advice
     assert not list(steps_beyond_data(given(validation=False, steps=100)))
 
 
 def test_data_that_ran_out_is_a_remark() -> None:
     short = ShortData(way="fit", validation=False, file=FILE, line=20, function="", asked=50, had=20, times=3)
     (finding,) = steps_beyond_data(given(steps=19, ran_out=(short,)))
-    assert finding.severity == "info" and "steps_per_epoch is 50, and there are 20 batches" in finding.title
+    assert (
+        finding.severity == "info"
+        and "steps_per_epoch does not match the data: 50, and there are 20 batches" in finding.title
+    )

@@ -59,7 +59,7 @@ def test_validation_that_takes_longer_than_short_epochs_is_reported_as_a_share_o
     assert "validation_freq=5" in finding.advice
     low, high = finding.gain.bounds or (0, 0)
     assert 1.2 < low < high < 1.8  # never more than what it takes
-    assert {row.name: row.value for row in finding.evidence}["times"] == 8
+    assert {row.name: row.value for row in finding.evidence}["epochs that it follows"] == 8
 
 
 def validated(size: int, kind: str = "tf.data") -> Any:
@@ -79,7 +79,7 @@ def validated(size: int, kind: str = "tf.data") -> Any:
 
 def test_validation_in_batches_that_are_far_smaller_than_those_of_the_training() -> None:
     (finding,) = epoch_ends.after_epochs(validated(1))
-    assert finding.title.endswith("of the run, in batches of 1") and finding.where[0].line == 3
+    assert finding.title.endswith("% of it, in batches of 1") and finding.where[0].line == 3
     assert ".batch(64)" in finding.advice
     (usual,) = epoch_ends.after_epochs(validated(32))
     assert "in batches" not in usual.title and usual.where[0].line == 2 and usual.gain.bounds is not None
@@ -186,11 +186,11 @@ for x in data:
 def test_what_is_written_whole_each_time_is_to_be_added_to() -> None:
     """A deque would be nothing that json can write."""
     (finding,) = slowing.grows_slower(grown(source=DUMPED))
-    assert "line 5 writes all of it each time" in finding.advice and "deque" not in finding.advice
-    assert 'opened with "a", out.write(json.dumps(record) + "\\n")' in finding.advice
+    assert "Line 5 writes all of it each time" in finding.advice and "deque" not in finding.advice
+    assert 'out.write(json.dumps(record) + "\\n") into a file opened with "a"' in finding.advice
     pickled = DUMPED.replace("json", "pickle")
     (finding,) = slowing.grows_slower(grown(source=pickled))
-    assert "one that can be added to" in finding.advice
+    assert "one file that is appended to" in finding.advice
 
 
 def test_the_container_tells_the_line_where_samples_do_not() -> None:
@@ -255,7 +255,7 @@ def test_in_watch_mode_the_trend_is_of_all_of_the_run() -> None:
     (finding,) = slowing.grows_slower(given)
     assert (finding.code, finding.where[0]) == ("STP007", SourceSpan(FILE, 5))
     assert "2.14 ms at first, 5.86 ms at the end" in finding.title
-    assert "of the last steps that were kept, at the line" in [each.name for each in finding.evidence]
+    assert "share of the last steps that were kept at this line" in [each.name for each in finding.evidence]
     assert not list(slowing.grows_slower(watched(grows=False)))
     assert not list(slowing.grows_slower(watched(slow_line=False)))  # a machine that gets slower
 

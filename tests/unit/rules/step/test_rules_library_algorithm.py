@@ -38,7 +38,7 @@ def optimising(*called: str, share: int = 70, source: str = SOURCE, calls_back: 
 def test_the_algorithm_is_named_with_the_argument_that_chose_it() -> None:
     given = optimising(MINIMIZE, BFGS)
     (found,) = library_algorithm(given)
-    assert found.title == "70 % of a step is scipy.optimize's own algorithm, minimize_bfgs"
+    assert found.title == "scipy.optimize algorithm minimize_bfgs itself takes 70 % of a step"
     assert found.where[:2] == (SourceSpan(FILE, 5), SourceSpan(FILE, 4))
     assert 'method="L-BFGS-B"' in found.advice and "square of n" in found.detail
     assert found.gain.bounds and 1.4 < found.gain.bounds[0] < 1.6 and 3 < found.gain.bounds[1] < 5
@@ -47,7 +47,7 @@ def test_the_algorithm_is_named_with_the_argument_that_chose_it() -> None:
 
 def test_a_package_that_passes_the_method_on_is_told_by_the_argument() -> None:
     (found,) = library_algorithm(optimising("processes.optimizers:minimize", MINIMIZE))
-    assert found.title.endswith("minimize_bfgs") and found.where[1] == SourceSpan(FILE, 4)
+    assert "minimize_bfgs" in found.title and found.where[1] == SourceSpan(FILE, 4)
     both = SOURCE + 'other = {"method": "CG"}\n'
     assert not list(library_algorithm(optimising("processes.optimizers:minimize", MINIMIZE, source=both)))
 

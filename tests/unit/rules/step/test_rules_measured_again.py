@@ -62,7 +62,7 @@ def one(evidence: Evidence) -> Finding:
 def test_the_training_data_are_not_to_be_evaluated_again() -> None:
     found = one(evaluated(given("evaluate", 4, arrays_bytes=1000, times=8)))
     assert (found.code, found.basis, found.where[0]) == ("STP011", "run", SourceSpan(FILE, 4))
-    assert found.title == "self.model.evaluate goes through the training data again, which fit has just measured"
+    assert found.title == "self.model.evaluate repeats what fit has just measured on the training data"
     assert found.share_of_step == pytest.approx(0.8 / 2.6, abs=0.02)
     low, high = found.gain.bounds or (0, 0)
     assert 1.2 < low < high < 1.7 and "means over the epoch" in found.detail
@@ -71,7 +71,7 @@ def test_the_training_data_are_not_to_be_evaluated_again() -> None:
 def test_nor_the_validation_s() -> None:
     source = SOURCE.replace("evaluate(x, y)", "evaluate(held, labels)")
     found = one(evaluated(given("evaluate", 4, arrays_bytes=300, times=8), source=source))
-    assert "the validation data again" in found.title and 'logs["val_loss"]' in found.advice
+    assert "measured on the validation data" in found.title and 'logs["val_loss"]' in found.advice
 
 
 def test_one_data_set_is_the_same_by_its_pipeline() -> None:

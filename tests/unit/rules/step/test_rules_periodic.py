@@ -63,7 +63,7 @@ def evidence(cause: Any = "the script's Python", *, line: int = 3, every: int = 
 def test_every_25th_step_is_reported_with_its_line() -> None:
     (finding,) = periodic.every_nth(evidence())
     assert (finding.code, finding.where) == ("STP008", (SourceSpan(FILE, 3),))
-    assert finding.title == "One step in 25 takes 26 times as long: the script's own Python"
+    assert finding.title == "Every 25th step takes 26 times as long: the script's own Python"
     assert finding.share_of_step == pytest.approx(0.5, abs=0.01)
     assert finding.gain.bounds and finding.gain.bounds[0] < 2 <= finding.gain.bounds[1] < 2.2
 

@@ -109,7 +109,7 @@ while True:
 def test_a_queue_that_is_polled_is_to_block() -> None:
     given = sleeping(POLLED, 9)
     (found,) = on_purpose.waits(given)
-    assert found.title == "40 % of a step is sleeping between looks at work.empty()"
+    assert found.title == "Script waits on purpose: sleeping between checks of work.empty(), 40 % of a step"
     assert "work.get() waits" in found.advice and "maxsize=8" in found.advice
     assert {SourceSpan(FILE, 9), SourceSpan(FILE, 5, "fill")} <= set(found.where)
     assert found.severity == "high" and found.gain.bounds and found.gain.bounds[0] > 1.3

@@ -59,7 +59,7 @@ def evidence(
 
 def test_what_is_prepared_for_each_epoch_between_the_steps() -> None:
     (found,) = between_steps(evidence())
-    assert found.code == "LIN001" and found.title.endswith("in turned, between the steps")
+    assert found.code == "LIN001" and "in turned, between the steps, takes" in found.title
     assert found.where == (SourceSpan(FILE, 7, "turned"), SourceSpan(FILE, 11))
     assert found.share_of_step == pytest.approx(0.3, abs=0.05)
     assert found.gain.bounds is not None and found.gain.bounds[1] < 1.7

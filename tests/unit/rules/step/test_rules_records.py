@@ -39,7 +39,7 @@ def found(source: str) -> list[Finding]:
 
 def test_functions_that_make_one_record_are_one_finding() -> None:
     (finding,) = found(SOURCE)
-    assert "making tf.train.Example records" in finding.title and "BytesList" in finding.advice
+    assert "Making tf.train.Example records" in finding.title and "BytesList" in finding.advice
     assert {3, 5} <= {place.line for place in finding.where}
     assert 0.5 < finding.share_of_step <= 0.6
 

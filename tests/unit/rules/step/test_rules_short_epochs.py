@@ -48,9 +48,9 @@ def fitted(
 def test_short_epochs_cost_what_lies_between_them(each: int) -> None:
     (finding,) = short_epochs(fitted(each, 50))
     assert (finding.code, finding.basis, finding.where[0]) == ("STP010", "run", SourceSpan(FILE, 2))
-    assert finding.title.startswith(f"An epoch is {each} step")
+    assert finding.title.startswith(f"Model.fit epochs have only {each} step")
     rows = {row.name: row.value for row in finding.evidence}
-    assert rows["for each epoch"] == pytest.approx(50, rel=0.1) and rows["long pauses between steps"] == 29
+    assert rows["time between two epochs"] == pytest.approx(50, rel=0.1) and rows["pauses between epochs"] == 29
     times = -(-100 // each)
     data = f"tf.data.Dataset.from_tensor_slices((images, labels)).shuffle(len(images)).batch(32).repeat({times})"
     assert f"data = {data}, then fit(data, epochs={round(300 / times)})" in finding.advice

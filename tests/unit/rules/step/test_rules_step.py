@@ -125,7 +125,7 @@ def hot_line(line: str, *called: str) -> Finding:
         ("x = random.gauss(0, 1)", (), "many at a time"),
         ("x = hashlib.sha1(y).hexdigest()", (), "Hash once"),
         ("x = keras.utils.load_img(p)", ("keras.src.utils.image_utils:load_img",), "tf.image.resize"),
-        ("x = np.load(p)", ("numpy.lib.npyio:load",), "Read it once"),
+        ("x = np.load(p)", ("numpy.lib.npyio:load",), "Read the file once"),
         ("x = tf.train.Example(features=f).SerializeToString()", (), "as bytes"),
         ("data = requests.get(url).json()", ("requests.api:get", "requests.api:request"), "etch ahead"),
         ("row = table.iloc[i]", ("pandas.core.indexing:__getitem__",), "to_numpy"),
@@ -202,12 +202,12 @@ def test_padding_and_joining_arrays_has_a_remedy_of_its_own(line: str, called: t
 
 
 def test_what_ran_is_named_by_its_package() -> None:
-    assert "is NumPy" in hot_line("x = f(x)", "numpy._core.fromnumeric:sum").title
-    assert "is pandas" in hot_line("x = f(x)", "pandas.core.frame:apply").title
+    assert "NumPy on one line" in hot_line("x = f(x)", "numpy._core.fromnumeric:sum").title
+    assert "Pandas" in hot_line("x = f(x)", "pandas.core.frame:apply").title
     assert "whole columns" in hot_line("x = f(x)", "pandas.core.frame:apply").advice
-    assert "is Python" in hot_line("numpy_pandas = f(x)").title
-    assert "is copying (copy.deepcopy)" in hot_line("x = f(x)", "copy:deepcopy").title
-    assert "is Python" in hot_line("copy = deepcopy(x)").title  # the user's own, whatever it is called
+    assert "Python on one line" in hot_line("numpy_pandas = f(x)").title
+    assert "Copying (copy.deepcopy)" in hot_line("x = f(x)", "copy:deepcopy").title
+    assert "Python on one line" in hot_line("copy = deepcopy(x)").title  # the user's own, whatever it is called
 
 
 @pytest.mark.parametrize(("library", "told"), [("scipy.optimize._minimize:minimize", 0), ("numpy:vectorize", 1)])
@@ -299,7 +299,7 @@ def test_the_innermost_line_that_takes_the_time_comes_first() -> None:
     given = make_evidence(parts_ms={"python": 5.2, "graph": 4.8}, samples=samples, source=source)
     finding = one(python_time.hot_python(given))
     assert finding.where[0] == SourceSpan(FILE, 2, "tokenise")
-    assert "matching regular expressions (re.findall) on one line of tokenise" in finding.title
+    assert "Matching regular expressions (re.findall) on one line of tokenise" in finding.title
 
 
 def test_the_loop_that_is_to_be_vectorised_is_named() -> None:
@@ -318,8 +318,8 @@ def test_the_loop_that_is_to_be_vectorised_is_named() -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("cv2.putText(picture, text, at, font, 1, color)", "drawing on pictures"),
-        ("ImageDraw.Draw(picture).text(at, text)", "drawing on pictures"),
+        ("cv2.putText(picture, text, at, font, 1, color)", "drawing on images"),
+        ("ImageDraw.Draw(picture).text(at, text)", "drawing on images"),
         ("cv2.resize(picture, size)", "reading and converting images"),
     ],
 )

@@ -34,7 +34,7 @@ def test_a_part_without_a_finding_is_reported_with_its_lines_and_what_is_gained_
     assert (found.code, found.severity, found.share_of_step) == ("STP003", "high", 0.5)
     assert found.gain.likely is None and found.gain.high == 2.0
     assert found.where == (SourceSpan(FILE, 11, "step"),)
-    assert found.title == "50 % of a step is reading values of tensors"
+    assert found.title == "Reading values of tensors takes 50 % of a step; no rule explains why"
 
 
 def test_what_computes_or_is_small_or_has_an_owner_is_not() -> None:
@@ -54,8 +54,8 @@ def test_what_computes_or_is_small_or_has_an_owner_is_not() -> None:
 def test_writing_records_is_no_python_to_compile(called: str, severity: str) -> None:
     samples = make_samples([(200, "dispatch", [Frame(FILE, 1, "export", 7, None, (called,))])])
     (found,) = unexplained(make_evidence(account=make_account({"dispatch": 9.0, "graph": 1.0}), samples=samples), [])
-    assert found.severity == severity and found.title.endswith("takes 90 % of a step")
-    assert ("Fewer and larger calls" in found.advice) == (severity == "high")
+    assert found.severity == severity and "takes 90 % of a step" in found.title
+    assert ("fewer and larger calls" in found.advice) == (severity == "high")
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_layer_that_goes_through_the_data_itself_is_nothing_to_compile(called:
     found, _ = unexplained(
         make_evidence(account=make_account({"eager_ops": 6.0, "dispatch": 3.0, "graph": 1.0}), samples=samples), []
     )
-    assert found.severity == severity and found.title.endswith("takes 60 % of a step")
+    assert found.severity == severity and "takes 60 % of a step" in found.title
     assert ("@tf.function" in found.advice) == (severity == "high")
 
 
@@ -98,7 +98,7 @@ def test_collections_belong_to_the_line_that_they_interrupt() -> None:
         collections=[(21 * ms, 119 * ms)],
     )
     (found,) = unexplained(evidence, [])
-    assert found.title.endswith("garbage collection") and found.where == (SourceSpan(FILE, 10, "step"),)
+    assert found.title.startswith("Garbage collection takes") and found.where == (SourceSpan(FILE, 10, "step"),)
 
 
 def test_a_line_that_two_works_reach_explains_a_part_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +159,7 @@ def test_a_small_part_or_one_of_a_short_work_is_a_remark() -> None:
             work=work, steps=evidence.steps, account=evidence.account, samples=evidence.samples, log=SampleLog({}, [])
         )
         (found,) = unexplained(view, [])
-        assert found.severity == said and found.title.startswith("50 % of the loop at train.py:3 is")
+        assert found.severity == said and "takes 50 % of the loop at train.py:3" in found.title
 
 
 @given(st.dictionaries(st.sampled_from(sorted(DOING)), st.floats(0.1, 100.0), min_size=1), st.floats(0, 2e9))
@@ -205,8 +205,8 @@ def test_a_run_that_validates_nothing_is_not_said_to(ran: dict[RunPart, float], 
 @pytest.mark.parametrize(
     ("calls", "title"),
     [
-        (("matplotlib.pyplot:hist", "numpy:asarray"), "matplotlib's hist takes 50 % of a step"),
-        ((), "50 % of a step is the script's own Python"),
+        (("matplotlib.pyplot:hist", "numpy:asarray"), "matplotlib's hist takes 50 % of a step; no rule explains why"),
+        ((), "The script's own Python takes 50 % of a step; no rule explains why"),
     ],
 )
 def test_python_that_another_package_runs_is_called_that(calls: tuple[str, ...], title: str) -> None:

@@ -44,8 +44,8 @@ def looped(source: str = LOOP, *, copying: Stack = COPYING, first: int = 10, las
 def test_a_copy_that_grows_is_reported_with_its_line_and_how_to_join_once() -> None:
     (finding,) = copied_to_grow(looped())
     assert (finding.code, rank([finding])[0].severity, finding.where[0]) == ("STP014", "high", SourceSpan(FILE, 4))
-    assert finding.title == "kept is copied whole each time to make it longer: 60 % of a step"
-    assert "kept = np.concatenate(parts, axis=0) behind the loop" in finding.advice
+    assert finding.title == "np.append copies all of kept in every iteration: 60 % of a step"
+    assert "kept = np.concatenate(parts, axis=0) after the loop" in finding.advice
     assert "parts = [kept] before the loop, parts.append(embed(batch)) in line 4" in finding.advice
     low, high = finding.gain.bounds or (0, 0)
     assert 1.5 < low < high < 4
@@ -83,7 +83,7 @@ COPYING_TENSORS = Stack((Frame(FILE, 1, "<module>", 4, (4, 4, 11, 43)),), "tenso
 
 def test_an_array_that_begins_anew_grows_within_each_run_of_its_loop() -> None:
     (finding,) = copied_to_grow(anew(1, 3, 5, 7))
-    assert finding.title == "kept is copied whole each time to make it longer: 100 % of a step"
+    assert finding.title == "tf.concat copies all of kept in every iteration: 100 % of a step"
     assert not list(copied_to_grow(anew(4, 4, 4, 4)))
     assert not list(copied_to_grow(anew(7, 3, 3, 3)))  # it falls, and does not grow
 
@@ -91,7 +91,7 @@ def test_an_array_that_begins_anew_grows_within_each_run_of_its_loop() -> None:
 def test_a_memory_of_a_fixed_size_need_not_grow() -> None:
     ring = LOOP.replace("axis=0)", "axis=0)[-500:]")
     (finding,) = copied_to_grow(looped(ring, first=30, last=30))
-    assert "as into a ring: kept[added % 500] = embed(batch); added += 1." in finding.advice
+    assert "as a ring buffer: kept[added % 500] = embed(batch); added += 1." in finding.advice
 
 
 COLUMNS = (
@@ -111,12 +111,10 @@ def test_the_columns_of_a_memory_are_one_finding() -> None:
     evidence = looped(COLUMNS, copying=states)
     evidence.samples.add(actions, 20)
     (finding,) = copied_to_grow(evidence)
-    assert (
-        finding.title == "self.states and self.actions are copied whole each time to make them longer: 67 % of a step"
-    )
+    assert finding.title == "np.vstack copies all of self.states and self.actions in every iteration: 67 % of a step"
     assert [place.line for place in finding.where] == [5, 6]
     assert "self.states[self.added % self.size] = state; self.added += 1." in finding.advice
-    assert "Likewise, with the same position: self.actions." in finding.advice
+    assert "Do the same for self.actions." in finding.advice
 
 
 @pytest.mark.parametrize(
@@ -210,8 +208,8 @@ def changed(source: str = CHANGED, *, work: bool = True) -> Any:
 
 def test_a_tensor_that_is_copied_whole_to_change_one_element() -> None:
     (finding,) = copied_to_grow(changed())
-    assert finding.title.startswith("seen is copied whole each time to change one element of it: 100 %")
-    assert "write into it, seen[t, i] += 1.0, in line 4" in finding.advice
+    assert finding.title.startswith("tf.tensor_scatter_nd_add copies all of seen in every iteration: 100 %")
+    assert "before the loop, seen[t, i] += 1.0 in line 4" in finding.advice
     assert not list(copied_to_grow(changed(work=False)))  # gradients may go through it
 
 

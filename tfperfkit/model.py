@@ -11,7 +11,8 @@ import msgspec
 
 from tfperfkit import calibration
 from tfperfkit.records.children import Children
-from tfperfkit.records.gains import AtLeast, Range, Unknown
+from tfperfkit.records.conclusion import Conclusion
+from tfperfkit.records.gains import AtLeast, Range, Unknown, UpTo
 from tfperfkit.records.gains import Gain as Gain
 from tfperfkit.records.history import History as History
 from tfperfkit.records.history import Period as Period
@@ -134,6 +135,11 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, metaclass=TakesStated):
     once: OnceFixed | None = None
     #: What a mechanical fix changes in the script's own lines, as a unified diff; "" where none is known, or wanted.
     patch: str = ""
+
+    @property
+    def is_note(self) -> bool:
+        """Whether it is a note and no finding: an observation of which no gain is predicted."""
+        return self.severity == "info" or isinstance(self.gain, UpTo)
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -393,7 +399,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...]
     overhead: Overhead
     windows: tuple[WindowSummary, ...] = ()
-    headline: str = ""
+    headline: str = ""  # the conclusion as one sentence
+    conclusion: Conclusion | None = None  # None where nothing was seen that takes time
     notes: tuple[str, ...] = ()
     shown: tuple[str, ...] | None = None  # probes whose sections the console shows in full; None: all
     work: tuple[Work, ...] = ()  # outside of training steps, the longest first
@@ -402,6 +409,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     headroom: tuple[
         Finding, ...
     ] = ()  # what other choices would gain, the most first; empty where a finding comes first
+    source: dict[str, str] = {}  # code at the places of findings and calls, by "file:line"
     words: dict[str, str] = {}  # how the console calls the source of the breakdown, by window
     history: History | None = None  # of a run in watch mode
     children: Children | None = None  # of a run with --children; None also where it started none

@@ -87,11 +87,6 @@ def default() -> tuple[str, ...]:
     return _brought("DEFAULT")
 
 
-def shown_unasked() -> tuple[str, ...]:
-    """Of these, the ones whose tables the report shows unasked; of the others it shows a line."""
-    return _brought("SHOWN")
-
-
 def _brought(which: str) -> tuple[str, ...]:
     """What the package of our probes says of them, as far as they are installed."""
     ours = {name: point for name, point in available().items() if _is_ours(point)}
@@ -120,16 +115,17 @@ def select(text: str) -> tuple[str, ...]:
 
 
 def shown(probes: str, show: str | None) -> tuple[str, ...] | None:
-    """The probes whose sections a report shows in full, None for all: those of ``show``, else those that were named.
+    """The probes whose tables a report shows in full, None for all: those of ``show``, else those that were named.
 
-    ``probes`` is what ``--probes`` was given. Raises UsageError for a name that is none.
+    ``probes`` is what ``--probes`` was given; none that stand for "default" are shown unasked. Raises UsageError for a
+    name that is none.
     """
     if show:
         return None if "all" in show.split(",") else select(show)
     named = [part.strip() for part in probes.split(",")]
     if "default" not in named:
         return None
-    return (*shown_unasked(), *select(",".join(part for part in named if part != "default")))
+    return select(",".join(part for part in named if part != "default"))
 
 
 def load(name: str, known: dict[str, EntryPoint] | None = None) -> Probe:

@@ -194,6 +194,7 @@ class Watch:
         from tfperfkit.launch.imports import when_imported
 
         names = registry.select(self._probes)
+        shown = registry.shown(self._probes, None)
         rank = self._rank or rank_of(os.environ)
         folder = Path(self._out) if self._out is not None else runs_folder() / _stamp(self._name)
         # A part of its own: the others are given the same folder.
@@ -204,6 +205,7 @@ class Watch:
             cwd=os.getcwd(),
             python=sys.executable,
             probes=list(names),
+            shown=list(shown) if shown is not None else None,
             started_ns=now_ns(),
             started_wall_s=wall_s(),
             tool_version=__version__,

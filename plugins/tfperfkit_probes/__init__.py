@@ -2,5 +2,3 @@
 
 #: What ``--probes default`` stands for, the windows that tell most first.
 DEFAULT = ("lines", "retrace", "tfprof", "input", "memory", "ops", "devices")
-#: Of these, the ones whose tables the report shows unasked.
-SHOWN = ("lines",)

@@ -137,6 +137,7 @@ class Ran:
             "run",
             "--probes",
             "hello,retrace",
+            "--full",
             self.script,  # our options may stand behind it, those of somebody else's probe too
             "--hello-min-share",
             "0.03",
@@ -196,7 +197,7 @@ def test_its_rule_is_found_by_its_entry_point_and_told_as_a_remark(ran: Ran) -> 
     line = SCRIPT.splitlines().index("        gc.collect()") + 1
     assert [(place["file"], place["line"]) for place in finding["where"]] == [(str(ran.script), line)]
     assert {item["window"] for item in finding["evidence"]} <= {"baseline", "run"}
-    assert re.search(r"INFO +Full collections by hand take the place of Python's cheap ones +HEL002", ran.console)
+    assert re.search(r"HEL002 +Full collections by hand take the place of Python's cheap ones", ran.console)
     assert (EXAMPLE / "probe_hello" / "pages" / "HEL002.md").is_file()
 
 

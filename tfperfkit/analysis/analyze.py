@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from tfperfkit import registry
-from tfperfkit.analysis import summary
+from tfperfkit.analysis import summary, window_deaths
 from tfperfkit.analysis.family.whole import children
 from tfperfkit.analysis.gather import gather, lost_samples, pauses
 from tfperfkit.analysis.history import history
@@ -21,19 +21,10 @@ from tfperfkit.analysis.run_account import children_note
 from tfperfkit.analysis.run_status import ending_notes, read_exit, run_info
 from tfperfkit.analysis.step_summary import of_work, summarize
 from tfperfkit.analysis.stored_run import Facts, StoredCapture, agent_facts, beginning
-from tfperfkit.analysis.window_deaths import sentence
 from tfperfkit.analysis.work.views import views
 from tfperfkit.diagnosis.call_sites import list_calls
 from tfperfkit.diagnosis.every_work import findings as find
-from tfperfkit.diagnosis.headline import (
-    FAILED_EARLY,
-    LARGEST_ENDS,
-    LARGEST_START_UP,
-    NO_CAUSE,
-    START_UP,
-    headline,
-    not_looked_for,
-)
+from tfperfkit.diagnosis.headline import conclude, conclude_without_probes
 from tfperfkit.diagnosis.headroom import split
 from tfperfkit.diagnosis.other_training import notes as other_training_notes
 from tfperfkit.diagnosis.proven import proven
@@ -43,6 +34,7 @@ from tfperfkit.diagnosis.together import together
 from tfperfkit.errors import RunDirectoryError
 from tfperfkit.model import (
     REPORT_SCHEMA,
+    CallTime,
     Finding,
     Measured,
     ProbeOutcome,
@@ -52,6 +44,14 @@ from tfperfkit.model import (
 )
 from tfperfkit.offers import GraphWaits, StepBreakdown
 from tfperfkit.records.children import Children
+from tfperfkit.records.conclusion import (
+    FAILED_EARLY,
+    LARGEST_ENDS,
+    LARGEST_START_UP,
+    NO_CAUSE,
+    START_UP,
+    Conclusion,
+)
 from tfperfkit.records.events import of_kind
 from tfperfkit.records.trials import PROOF
 from tfperfkit.rule import Evidence, Offer, Offers
@@ -178,6 +178,16 @@ def _study(
     cost = overhead(run.records("session/cost.jsonl"), facts.steps, facts.windows, agent.get("by_python", ""))
     if not agent:
         steps = msgspec.structs.replace(steps, note="")  # without TensorFlow there is nothing to name a step of
+    conclusion = _conclude(
+        info,
+        ranked,
+        headroom,
+        evidence,
+        work,
+        looked=bool(manifest.probes) or not agent,
+        with_others=manifest.rank is not None and (manifest.rank.size or 1) > 1,
+    )
+    calls = list_calls(evidence, ranked)
     report = Report(
         schema=REPORT_SCHEMA,
         run=info,
@@ -187,15 +197,8 @@ def _study(
         overhead=cost,
         windows=tuple(facts.windows.values()),
         headroom=headroom,
-        headline=_headline(
-            info,
-            ranked,
-            headroom,
-            evidence,
-            work,
-            looked=bool(manifest.probes) or not agent,
-            with_others=manifest.rank is not None and (manifest.rank.size or 1) > 1,
-        ),
+        headline=conclusion.headline if conclusion is not None else "",
+        conclusion=conclusion,
         notes=(
             *filter(None, [] if manifest.children else [children_note(evidence.run_account, info.machine)]),
             *other_training_notes(evidence),
@@ -205,7 +208,8 @@ def _study(
         work=tuple(of_work(item) for item in work),
         shown=None if show_all else shown if shown is not None else _shown_probes(manifest),
         run_account=evidence.run_account,
-        calls=list_calls(evidence, ranked),
+        calls=calls,
+        source=_source_lines(facts, (*ranked, *headroom), calls),
         children=family,
         history=evidence.history,
         words=_window_words(evidence),
@@ -247,7 +251,18 @@ def _shown_probes(manifest: Manifest) -> tuple[str, ...] | None:
     return tuple(manifest.shown) if manifest.shown is not None else None
 
 
-def _headline(
+def _source_lines(facts: Facts, findings: Sequence[Finding], calls: Sequence[CallTime]) -> dict[str, str]:
+    """Return the lines of code at the places of findings and calls, by ``file:line``."""
+    places = [span for finding in findings for span in finding.where] + [call.where for call in calls]
+    found = {}
+    for span in places:
+        lines = facts.sources.get(span.file, ())
+        if 0 < span.line <= len(lines) and (code := lines[span.line - 1].strip()):
+            found[f"{span.file}:{span.line}"] = code
+    return found
+
+
+def _conclude(
     info: RunInfo,
     found: Sequence[Finding],
     headroom: Sequence[Finding],
@@ -256,14 +271,19 @@ def _headline(
     *,
     looked: bool,
     with_others: bool,
-) -> str:
+) -> Conclusion | None:
+    """Return what the report concludes; None if nothing was seen that takes time."""
     if info.window_death is not None:
-        return sentence(info.window_death)
+        return window_deaths.conclude(info.window_death)
     if not looked:
-        return not_looked_for()
-    said = headline(found, evidence, work, headroom, with_others=with_others)
+        return conclude_without_probes()
+    said = conclude(found, evidence, work, headroom, with_others=with_others)
     early = info.status == "failed" and not evidence.steps.count and all(map(_only_traced, work))
-    return FAILED_EARLY if early and said.startswith((NO_CAUSE, START_UP, LARGEST_START_UP, LARGEST_ENDS)) else said
+    if early and said is not None and said.verdict in (NO_CAUSE, START_UP, LARGEST_START_UP, LARGEST_ENDS):
+        return Conclusion(
+            verdict=FAILED_EARLY, why="it ended before its first training step, so there is nothing to profile"
+        )
+    return said
 
 
 def _only_traced(evidence: Evidence) -> bool:

@@ -34,8 +34,8 @@ def overhead(rows: Iterable[object], table: StepTable, windows: Iterable[str], b
     notes: tuple[str, ...] = ()
     if waited is not None and waited >= BUSY:
         notes = (
-            "Other programs, or other threads, kept the processors busy: after the warm-up the training thread waited "
-            f"{100 * waited:.0f} % of the time for one. All times, and the gains predicted from them, are rough.",
+            f"CPU contention. The training thread waited for a free core {100 * waited:.0f} % of the time, so "
+            "times and predicted gains are approximate.",
         )
     return Overhead(
         baseline_ratio=_hooks_ratio(noted, table),

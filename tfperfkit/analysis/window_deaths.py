@@ -9,6 +9,7 @@ from typing import Any
 
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import SourceSpan, WindowDeath
+from tfperfkit.records.conclusion import KILLED, Conclusion
 from tfperfkit.storage import safe_reader
 from tfperfkit.storage.run_directory import PHASES, STACKS, Exit, RunDirectory
 
@@ -53,13 +54,14 @@ def closed_windows(run: RunDirectory) -> set[str]:
     return {probe for probe, (phase, _) in phases.items() if phase == "closed"}
 
 
-def sentence(death: WindowDeath) -> str:
-    """For the first line of the report."""
+def conclude(death: WindowDeath) -> Conclusion:
+    """Conclude a run that ended so."""
     when = _WHILE[death.phase].format(possessive(death.probe))
     memory = " (the system does that when memory runs out)" if death.signal == "SIGKILL" else ""
-    return (
-        f"The script was killed by {death.signal} {when}{memory}; run it with --probes none to see whether it does so "
-        "by itself."
+    return Conclusion(
+        verdict=KILLED,
+        why=f"by {death.signal} {when}{memory}",
+        look="Run it with --probes none to see whether it does so by itself.",
     )
 
 

@@ -26,7 +26,7 @@ class Wanted(NamedTuple):
     """The output that the user asked for.
 
     ``documents`` holds each format (``text`` is one) with its file, or ``-`` for stdout. ``probes`` names the probes
-    whose tables are shown in full, with commas, or ``all``. ``full`` asks for everything, ``quiet`` for the verdict.
+    whose tables precede the verdict, with commas, or ``all``. ``full`` asks for everything, ``quiet`` for the verdict.
     """
 
     documents: tuple[tuple[str, str], ...] = ()
@@ -48,10 +48,11 @@ def report_after_run(
     ended: Exit,
     track: Sequence[Destination],
     *,
+    full: bool = False,
     verbose: bool = False,
 ) -> None:
     """Report on a script that has just ended. Every failure becomes one line that says where the data is; with
-    ``verbose`` a traceback precedes the line of a fault of tfperf."""
+    ``verbose`` a traceback precedes the line of a fault of tfperf. ``full``: all evidence precedes the verdict."""
     if file is None and json is None and html is None and not track:
         return
     try:
@@ -67,7 +68,7 @@ def report_after_run(
                 if path is not None:
                     outputs.callback(_write_form, report, form, path)
             if file is not None:
-                print_report(report, file)
+                print_report(report, file, full=full, handle=_last_or_name(folder))
     except BrokenPipeError:
         pass
     except KeyboardInterrupt:
@@ -103,6 +104,8 @@ def show_report(name: str, wanted: Wanted, declared: Sequence[Declared], given: 
     drawn = bool(track) or any(form in ("html", "agents") for form, _ in wanted.documents)
     folder = find_run(name)
     show_all = bool(wanted.probes) and shown is None
+    if wanted.quiet and not wanted.probes:
+        shown = ()
     report, evidence = study(folder, options, shown, show_all=show_all, pictures=drawn)
     if not options:  # what is kept is what anybody would see
         _keep_for_later(folder, report, evidence)
@@ -114,7 +117,15 @@ def show_report(name: str, wanted: Wanted, declared: Sequence[Declared], given: 
             _write_form(report, form, target)
     for text in wanted.texts():
         with report_file(text, sys.stdout) as file:
-            print_report(report, file)
+            print_report(report, file, full=wanted.full, handle="last" if name == "last" else "")
+
+
+def _last_or_name(folder: Path) -> str:
+    """Return ``last`` if that names the run that has just ended; "" for its own name."""
+    try:
+        return "last" if find_run("last").samefile(folder) else ""
+    except (TfperfError, OSError):
+        return ""
 
 
 def _keep_for_later(folder: Path, report: Report, evidence: Any) -> None:

@@ -81,7 +81,7 @@ def _run(**options: Any) -> None:
         from tfperfkit.live.view import view
 
         live = view
-    report = partial(report_after_run, verbose=options["verbose"])
+    report = partial(report_after_run, full=options["full"], verbose=options["verbose"])
     raise SystemExit(run(context.obj, options, declared, given, report, afterwards, live))
 
 

@@ -25,19 +25,19 @@ def find_open_question(evidence: Evidence, *, near_limit: bool = False) -> str:
     """
     step = evidence.offer(ComputedStep)
     if step is None or step.ms <= 0 or 2 * (step.unknown_ms + step.waits_ms) > step.ms:
-        return "" if near_limit else " On which lines was not traced, so it is open whether all of it is needed."
+        return "" if near_limit else "Its lines were not traced, so it is open whether all of it is needed."
     if _is_short_trace(evidence, step):
-        return f" The trace holds {step.traced_ms:,.3g} ms of it, so it is open whether all of it is needed."
+        return f"The trace holds {step.traced_ms:,.3g} ms of it, so it is open whether all of it is needed."
     part = _find_dominant_part(evidence, step)
     if part is not None:
         return (
-            f" Whether {evidence.unit.a} needs all of that, no rule can tell: look for what is the same each time, "
-            "what is thrown away, what could be done for many at once, and whether a cheaper operation would do."
+            f"No rule can tell whether all of this work is needed. Look for work repeated in {evidence.unit.every}, "
+            "results that are discarded, loops that could be batched, and cheaper operations."
         )
     if not near_limit and step.idle_ms >= MOST * step.ms:
         return (
-            f" Of that, {100 * step.idle_ms / step.ms:.0f} % passes between operations, in starting them: fewer and "
-            "larger ones (whole batches, no loops in the graph) take less."
+            f"{100 * step.idle_ms / step.ms:.0f} % of that time passes between operations, in starting them. Use fewer "
+            "and larger operations: whole batches, no loops in the graph."
         )
     return "" if near_limit else _say_far_from_limit(step)
 
@@ -51,7 +51,7 @@ def _say_far_from_limit(step: ComputedStep) -> str:
     if near >= MOST * step.ms:
         return ""
     return (
-        f" Only {100 * near / step.ms:.0f} % of that is in operations known to be bound by this machine's "
+        f"Only {100 * near / step.ms:.0f} % of that is in operations known to be bound by this machine's "
         "arithmetic or memory, so it is open whether the rest could be faster."
     )
 

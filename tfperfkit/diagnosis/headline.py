@@ -1,8 +1,10 @@
-"""The report's first line: what to do first, or that there is nothing to do and what bounds the step."""
+"""What a report concludes: what to fix first, or that nothing is at fault and what bounds the step."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+import msgspec
 
 from tfperfkit import calibration
 from tfperfkit.diagnosis.call_sites import find_costliest_call
@@ -18,6 +20,17 @@ from tfperfkit.ledger.library_work import find_library_work
 from tfperfkit.ledger.part_lines import find_part_lines
 from tfperfkit.model import MIN_BETWEEN, Finding, RunAccount, StepAccount
 from tfperfkit.offers import ComputedStep, FunctionCalls, FunctionCosts, LayerWork, StepBreakdown
+from tfperfkit.records.conclusion import (
+    FIRST,
+    LARGEST_ENDS,
+    LARGEST_START_UP,
+    NO_CAUSE,
+    NO_FAULT,
+    NOT_PROFILED,
+    NOTHING,
+    START_UP,
+    Conclusion,
+)
 from tfperfkit.records.parts import PARTS, PLACED, RUN_PARTS, PartName, RunPart, words_of
 from tfperfkit.rule import Evidence
 
@@ -46,58 +59,56 @@ _REPEATED: tuple[RunPart, ...] = (
 )
 #: What the part "evaluate" is called where the run did one of both only.
 _EVALUATES: dict[RunPart, str] = {"prediction": "predicting", "validation": "validating"}
-NO_CAUSE = "No cause found"
-#: Of a step that computes, and waits for nothing: it is sound as far as rules know.
-NO_FAULT = "No fault found"
-START_UP = "Mostly start-up"
-#: Where it is the largest part of the run, but not the larger half.
-LARGEST_START_UP = "Start-up takes the largest part"
-#: Where ending the process is: what is paid once at both ends.
-LARGEST_ENDS = "Starting and ending take the largest part"
 #: Parts that a sound step has little of.
 _WAITS: tuple[PartName, ...] = ("input", "python", "dispatch", "eager_ops", "tracing", "host_sync")
-#: Of a script that ended with an error before anything in it was repeated: where its time went is beside the point.
-FAILED_EARLY = "The script failed before its first training step: there is nothing to tell about its speed."
 #: Words that no name begins with.
 _SMALL = frozenset(
     ("A", "All", "An", "Each", "Every", "In", "It", "Memory", "No", "One", "Some", "The", "There", "With")
 )
 
 
-def headline(
+def conclude(
     findings: Sequence[Finding],
     evidence: Evidence,
     work: Sequence[Evidence] = (),
     headroom: Sequence[Finding] = (),
     *,
     with_others: bool = False,
-) -> str:
-    """One or two plain sentences; "" when nothing was seen that takes time. ``work``: outside of training steps;
-    ``headroom``: what other choices would gain; ``with_others``: the process trains together with other processes."""
-    loud = [finding for finding in findings if finding.severity != "info"]
+) -> Conclusion | None:
+    """Return None when nothing was seen that takes time. ``work``: outside of training steps; ``headroom``: what other
+    choices would gain; ``with_others``: the process trains together with other processes."""
+    loud = [finding for finding in findings if not finding.is_note]
     known = [item for item in (evidence, *work) if item.account is not None and item.account.parts_ms]
     longest = max(known, key=_seconds, default=None)
     room = large(headroom) if longest is not None and longest.work is None else ()
     less = bool(loud) and bool(room) and is_less(loud[0], room)
     tried = bool(loud) and bool(room) and is_a_try(loud[0], room)
     if loud and not is_small(loud[0]) and not less and not tried:
-        return _say_first(loud[0])
+        return Conclusion(verdict=FIRST, why=f"{within(loud[0].title)}{_in_brackets(loud[0])}")
     begins = "Less of the run" if less else "To be tried" if tried else f"Small, {_little(loud[0])}" if loud else ""
-    small = f" {begins}: {within(loud[0].title)}{_in_brackets(loud[0])}." if loud else ""
+    small = f"{begins}: {within(loud[0].title)}{_in_brackets(loud[0])}." if loud else ""
     if room:
-        return f"{_room(room, elsewhere=less)}{small}"
+        return _conclude_room(room, small, elsewhere=less)
     # What is longer than all of its iterations together is no part of them.
     seconds = _seconds(longest) if longest is not None else 0.0
     elsewhere = of_the_run(
         evidence.run_account, seconds, seconds if longest is not None and longest.work else 0.0, evidence
     )
-    waited = _waits_for_others(evidence) if with_others and longest is evidence else ""
-    cause = waited or (_no_cause(longest) if longest is not None else "")
+    waited = _conclude_waiting(evidence) if with_others and longest is evidence else None
+    cause = waited or (_conclude_no_cause(longest) if longest is not None else None)
     said = elsewhere or cause
-    starts = elsewhere.startswith((START_UP, LARGEST_START_UP, LARGEST_ENDS))
-    if starts and longest is not None:  # paid once: what the steps are made of counts too
-        said = f"{elsewhere} {cause}"
-    return f"{said}{small}" if said else f"No large cause found.{small}" if loud else ""
+    if elsewhere is not None and cause is not None and elsewhere.verdict in (START_UP, LARGEST_START_UP, LARGEST_ENDS):
+        # A one-time cost: what the steps are made of counts too.
+        said = msgspec.structs.replace(cause, verdict=elsewhere.verdict, why=elsewhere.why, also=cause.headline)
+        said = msgspec.structs.replace(said, look=_join(elsewhere.look, cause.look))
+    if said is None:
+        return Conclusion(verdict="No large cause found", why="", also=small) if loud else None
+    return msgspec.structs.replace(said, also=_join(said.also, small))
+
+
+def _join(*sentences: str) -> str:
+    """Return the sentences that say something, one after the other."""
+    return " ".join(filter(None, sentences))
 
 
 def _little(finding: Finding) -> str:
@@ -106,13 +117,16 @@ def _little(finding: Finding) -> str:
     return f"some {max(100 * finding.gain.saved, 1):.0f} % of {of}"
 
 
-def _room(headroom: Sequence[Finding], *, elsewhere: bool) -> str:
-    """No cause, but another choice would gain much: why it would may be a fault that no rule knows, so none is denied.
+def _conclude_room(headroom: Sequence[Finding], small: str, *, elsewhere: bool) -> Conclusion:
+    """Conclude that another choice would gain much. Why it would may be a fault that no rule knows, so none is denied.
     ``elsewhere``: outside of the steps there is one."""
     first, *others = headroom
-    place = _in_brackets(first)
-    also = f" Also: {within(others[0].title)}." if others else ""
-    return f"{NO_CAUSE}{' in the steps' if elsewhere else ''}, but room: {within(first.title)}{place}.{also}"
+    also = f"Also: {within(others[0].title)}." if others else ""
+    return Conclusion(
+        verdict=f"{NO_CAUSE} in the steps, but room" if elsewhere else f"{NO_CAUSE}, but room",
+        why=f"{within(first.title)}{_in_brackets(first)}",
+        also=_join(also, small),
+    )
 
 
 def _seconds(evidence: Evidence) -> float:
@@ -121,9 +135,9 @@ def _seconds(evidence: Evidence) -> float:
     return sum(step.end_ns - step.begin_ns for step in evidence.steps.steps) / 1e9
 
 
-def _no_cause(evidence: Evidence) -> str:
-    """What the time goes into where no rule found a cause. That nothing is to be gained is said only of computing that
-    comes near what the machine can do."""
+def _conclude_no_cause(evidence: Evidence) -> Conclusion:
+    """Conclude what the time goes into where no rule found a cause. That nothing is to be gained is said only of
+    computing that comes near what the machine can do."""
     account = evidence.account
     assert account is not None
     name = max(account.parts_ms, key=lambda part: account.parts_ms[part])
@@ -135,14 +149,14 @@ def _no_cause(evidence: Evidence) -> str:
     open_question = find_open_question(evidence, near_limit=near) if sound else ""
     found = NO_CAUSE
     if sound and not open_question:
-        found = "Nothing to fix" if near else f"{NO_FAULT} in the step itself" if between else NO_FAULT
+        found = NOTHING if near else f"{NO_FAULT} in the step itself" if between else NO_FAULT
     at = _computed_at(evidence) if name in _WORK else _most_of_it(evidence, name)
     rate = bound(evidence) if name in _WORK and not _saw_another(evidence) else ""
     little = _waits(evidence) if found.startswith(NO_FAULT) else ""
     if name == "evaluate" and little:
         little = f", most of it in compiled functions{little}"
-    said = f"{found}: {100 * share:.0f} % of {evidence.unit.a} is {_name_part(evidence, name)}{at}"
-    return f"{said}{little}.{open_question}{rate}{between}"
+    said = f"{100 * share:.0f} % of {evidence.unit.a} is {_name_part(evidence, name)}{at}"
+    return Conclusion(verdict=found, why=f"{said}{little}", limit=rate, look=open_question, between=between)
 
 
 def _most_of_it(evidence: Evidence, part: PartName) -> str:
@@ -156,15 +170,16 @@ def _most_of_it(evidence: Evidence, part: PartName) -> str:
     return f" ({name_place(lines[0])})" if lines else ""
 
 
-def _waits_for_others(evidence: Evidence) -> str:
-    """Where the larger half of a step is waiting for other ranks, which happens within compiled functions."""
+def _conclude_waiting(evidence: Evidence) -> Conclusion | None:
+    """Conclude that the larger half of a step is waiting for other ranks, which happens within compiled functions."""
     found = sampled(evidence)
     share = evidence.share(*_WORK) * (1 - found.compute_share) if found is not None else 0.0
     if 2 * share < 1:
-        return ""
-    return (
-        f"{NO_FAULT} in this process: {100 * share:.0f} % of {evidence.unit.a} it waits for other processes, in a "
-        "compiled function; the report of all ranks says for which."
+        return None
+    return Conclusion(
+        verdict=f"{NO_FAULT} in this process",
+        why=f"{100 * share:.0f} % of {evidence.unit.a} it waits for other processes, in a compiled function",
+        look="The report of all ranks says for which.",
     )
 
 
@@ -243,36 +258,44 @@ def _saw_another(evidence: Evidence) -> bool:
 
 def of_the_run(
     account: RunAccount | None, longer_than_s: float = 0.0, work_s: float = 0.0, evidence: Evidence | None = None
-) -> str:
-    """What the run's time goes into where that is not the repeated work itself; "" when that, or what nobody sampled,
-    is the largest part, when nothing took longer than ``longer_than_s``, or nothing is known. ``work_s``: of a loop
-    or call outside of training steps: a part of which it is the larger half is that work with what lies around it."""
+) -> Conclusion | None:
+    """Conclude what the run's time goes into where that is not the repeated work itself; None when that, or what nobody
+    sampled, is the largest part, when nothing took longer than ``longer_than_s``, or nothing is known. ``work_s``: of a
+    loop or call outside of training steps: a part of which it is the larger half is that work with what lies around
+    it."""
     if account is None or not account.parts_s:
-        return ""
+        return None
     name = max(account.parts_s, key=lambda part: account.parts_s[part])
     taken = account.parts_s[name]
     if name in _NOT_A_CAUSE or taken <= longer_than_s or (name in _REPEATED and taken <= 2 * work_s):
-        return ""
+        return None
     line = next(iter(account.lines.get(name, ())), None) if name in PLACED else None
     at = f" ({name_place(line.where)})" if line is not None and line.seconds >= taken / 2 else ""
     if name == "imports":
         first = sorted(account.imports_s.items(), key=lambda item: -item[1])[:3]
         slowest = ", ".join(f"{package} {each:.1f} s" for package, each in first if each >= 0.1 * taken)
         at = f" ({slowest})" if slowest else ""
-        largest = START_UP if 2 * taken >= account.total_s else LARGEST_START_UP
-        return f"{largest}: {100 * taken / account.total_s:.0f} % of the run is imports{at}, paid once."
+        return Conclusion(
+            verdict=START_UP if 2 * taken >= account.total_s else LARGEST_START_UP,
+            why=f"imports take {100 * taken / account.total_s:.0f} % of this run{at}, a one-time cost",
+            look="Profile a longer run.",
+        )
     if name == "ending":
         begin = account.parts_s.get("imports", 0.0)
-        return (
-            f"{LARGEST_ENDS}: {100 * taken / account.total_s:.0f} % of the run is ending the process, "
-            f"{100 * begin / account.total_s:.0f} % imports, both paid once."
+        return Conclusion(
+            verdict=LARGEST_ENDS,
+            why=f"ending the process takes {100 * taken / account.total_s:.0f} % of this run and imports take "
+            f"{100 * begin / account.total_s:.0f} %, both one-time costs",
+            look="Profile a longer run.",
         )
     call = find_costliest_call(evidence, evidence.run_ledger, taken / 2) if evidence is not None else None
     if call is not None:
         taken, what = call.site.value, call.words
         of = f"{100 * taken / account.total_s:.0f} % of the run ({taken:.1f} of {account.total_s:.1f} s)"
-        return f"{NO_CAUSE}: {of} is {what}."
-    return f"{NO_CAUSE}: {100 * taken / account.total_s:.0f} % of the run is {RUN_PARTS[name]}{at}."
+        return Conclusion(verdict=NO_CAUSE, why=f"{of} is {what}")
+    return Conclusion(
+        verdict=NO_CAUSE, why=f"{100 * taken / account.total_s:.0f} % of the run is {RUN_PARTS[name]}{at}"
+    )
 
 
 def _near_the_limit(evidence: Evidence) -> bool:
@@ -283,9 +306,9 @@ def _near_the_limit(evidence: Evidence) -> bool:
     return reached is not None and peak is not None and NEAR_LIMIT * peak <= reached <= peak / NEAR_LIMIT
 
 
-def not_looked_for() -> str:
-    """The first line of a run without probes."""
-    return "Not looked for: this run had no probes (--probes none), so no cause could be found."
+def conclude_without_probes() -> Conclusion:
+    """Conclude a run that no probe measured."""
+    return Conclusion(verdict=NOT_PROFILED, why="this run had no probes (--probes none), so no cause could be found")
 
 
 def _say_time_between(account: StepAccount) -> str:
@@ -296,17 +319,12 @@ def _say_time_between(account: StepAccount) -> str:
     words = words_of(kind)
     largest = f", most of it {words.sentence}" if words is not None and words.sentence else ""
     taken = account.between_total_ms
-    return f" Between the steps pass another {taken:,.{1 if taken < 100 else 0}f} ms for each{largest}."
+    return f"Another {taken:,.{1 if taken < 100 else 0}f} ms passes between steps for each step{largest}."
 
 
 def within(title: str) -> str:
     """A title inside a sentence: its first letter small, unless it may be a name's (Python, TensorFlow, a class)."""
     return title[:1].lower() + title[1:] if title.partition(" ")[0] in _SMALL else title
-
-
-def _say_first(finding: Finding) -> str:
-    """Return the sentence that names the first finding."""
-    return f"First: {within(finding.title)}{_in_brackets(finding)}."
 
 
 def _in_brackets(finding: Finding) -> str:
@@ -321,9 +339,9 @@ def bound(evidence: Evidence) -> str:
         return ""
     peak = evidence.machine_gflops
     if not peak or reached > peak:  # the machine was busy when its speed was measured
-        return f" It reaches {reached:,.0f} GFLOP/s there."
+        return f"It reaches {reached:,.0f} GFLOP/s there."
     return (
-        f" It reaches {reached:,.0f} GFLOP/s there; a float32 matrix product reaches {peak:,.0f} on this machine"
+        f"It reaches {reached:,.0f} GFLOP/s there; a float32 matmul reaches {peak:,.0f} on this machine"
         f" ({100 * reached / peak:.0f} %)."
     )
 

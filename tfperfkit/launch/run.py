@@ -136,7 +136,7 @@ def run(
     json, html = (cwd / str(value) if (value := settings[form].value) else None for form in ("json", "html"))
     with report_file(settings["output"].value, sys.stderr) as file:
         reason = supervisor.unprofiled_reason()
-        if not options["quiet"]:
+        if reason or not options["quiet"]:
             print_header(file, parts, names, folder, reason, source, left_out)
         if reason:
             supervisor.explain(directory, names, reason)

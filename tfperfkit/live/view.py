@@ -17,6 +17,7 @@ from tfperfkit.live.bottom import Bottom, can_draw
 from tfperfkit.live.progress import Progress
 from tfperfkit.records.parts import words_of
 from tfperfkit.report import numbers
+from tfperfkit.report.bar import sign_of
 from tfperfkit.report.terminal import Screen, terminal_of
 from tfperfkit.report.text import shorten, visible
 from tfperfkit.storage import safe_reader
@@ -115,8 +116,8 @@ def _parts(progress: Progress, screen: Screen) -> Text:
     line, legend = Text(), ""
     width = min(_BAR, screen.width // 4)
     parts = sorted(progress.parts_ms.items(), key=lambda item: -item[1])
-    for (part, ms), sign in zip(parts, screen.symbols.bar, strict=False):
-        share, words = ms / total, words_of(part)
+    for part, ms in parts:
+        share, words, sign = ms / total, words_of(part), sign_of(part, screen)
         line.append(sign * round(share * width), "cyan")
         said = f"  {sign} {words.label if words is not None else part} {share * 100:.0f} %"
         if share >= 0.01 and width + len(legend + said) < screen.width:  # no part is shown cut in two

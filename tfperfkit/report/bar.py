@@ -1,9 +1,9 @@
-"""The bar of the parts that a step, a work outside of steps, or the run is made of."""
+"""The bar of the parts that a step or a work outside of steps is made of. Each part has a sign of its own."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 
 from rich.text import Text
 
@@ -12,12 +12,40 @@ from tfperfkit.records.parts import words_of
 from tfperfkit.report import numbers
 from tfperfkit.report.layout import joined
 from tfperfkit.report.paths import name
-from tfperfkit.report.terminal import UNICODE, Screen
+from tfperfkit.report.terminal import Screen
 
 _BAR_WIDTH = 50
 _BAR = "cyan"
 #: Of a step, from which on an estimate of a part is called one.
 _ESTIMATED = 0.02
+#: The sign of each part, the same in every report; and where only ASCII is safe.
+_SIGNS: dict[str, tuple[str, str]] = {
+    "python": ("█", "#"),
+    "graph": ("▓", "="),
+    "eager_ops": ("▒", "+"),
+    "input": ("░", "-"),
+    "dispatch": ("·", "."),
+    "tracing": ("▚", "%"),
+    "evaluate": ("▀", "*"),
+    "saving": ("▄", "~"),
+    "host_sync": ("▌", "?"),
+    "copies": ("▐", ">"),
+    "collectives": ("◆", "&"),
+    "gc": ("▖", "o"),
+    "other": ("╌", "_"),
+}
+
+
+def sign_of(part: str, screen: Screen) -> str:
+    """Return the sign of a part in bars and their legends."""
+    return _SIGNS.get(part, _SIGNS["other"])[0 if screen.unicode else 1]
+
+
+def bar_text(shares: Mapping[str, float], width: int, screen: Screen) -> str:
+    """Return a bar of ``width`` cells: ``shares`` of the whole by part, and the sign of "other" for the rest."""
+    lengths = _lengths([*shares.values(), max(1 - sum(shares.values()), 0.0)], width)
+    signs = [sign_of(part, screen) for part in (*shares, "other")]
+    return "".join(sign * length for sign, length in zip(signs, lengths, strict=True))
 
 
 def breakdown(
@@ -30,59 +58,36 @@ def breakdown(
     total = sum(ms for _, ms in parts)
     if not total or not math.isfinite(total):
         return []
-
-    def legend(index: int) -> str:
-        part, ms = parts[index]
-        share = numbers.alone(ms / total, "share")
+    bar = bar_text({part: ms / total for part, ms in parts if part != "other"}, min(screen.width, _BAR_WIDTH), screen)
+    items = []
+    for part, ms in parts:
         called = name(other, screen) if part == "other" else _name_part(part, screen)
-        return f"{called} {numbers.beside(ms, total, screen.symbols)} ({share})"
-
-    tail = ""
+        sign = f"{sign} " if (sign := sign_of(part, screen)) in bar else ""  # one too small for a cell has none
+        items.append(
+            f"{sign}{called} {numbers.beside(ms, total, screen.symbols)} ({numbers.alone(ms / total, 'share')})"
+        )
+    title = [f"{of}, {numbers.alone(total, 'ms', screen.symbols)}"]
     if steps.breakdown_window:
         source = " and ".join(words.get(part, f"the {part} window") for part in steps.breakdown_window.split(" and "))
-        mean = numbers.alone(total, "ms", screen.symbols)
-        tail = f"breakdown of {of}, {mean}, by {name(source, screen)}"
+        title.append(f"measured by {name(source, screen)}")
         account = steps.account
         if account is not None and account.input_in_graph_ms > _ESTIMATED * total:
-            tail += "; what of the input passes in compiled functions is estimated"
-    return bar_lines([ms / total for _, ms in parts], legend, screen, tail=tail)
-
-
-def bar_lines(
-    shares: Sequence[float],
-    legend: Callable[[int], str],
-    screen: Screen,
-    *,
-    style: str = _BAR,
-    head: str = "",
-    tail: str = "",
-) -> list[Text]:
-    """A bar of ``shares``, the largest first, and ``legend`` of each by its number, with the sign of its part.
-
-    ``head`` stands before the legend, ``tail`` is its last item.
-    """
-    signs = screen.symbols.bar
-    lengths = _lengths(shares, min(screen.width, _BAR_WIDTH))
-    # Each sign stands for one part; one that is too small for a cell of the bar has none.
-    own = [signs[index] if length else "" for index, length in enumerate(lengths)]
-    bar = "".join(sign * length for sign, length in zip(own, lengths, strict=True))
-    items = [f"{sign} {legend(index)}" if sign else legend(index) for index, sign in enumerate(own)]
-    items[0] = head + items[0]
-    lines = joined([*items, tail] if tail else items, screen)
+            title.append("input inside compiled functions is estimated")
+    lines = joined(items, screen)
     if screen.unicode:  # ASCII's signs may be part of the words
         for line in lines:
-            line.highlight_words(signs, style)
-    return [Text().append(bar, style), *lines]
+            line.highlight_words(list(bar), _BAR)
+    return [*joined(title, screen, style="dim"), Text(bar, _BAR), *lines]
 
 
-def _lengths(shares: Sequence[float], size: int) -> list[int]:
-    """``size`` cells divided in proportion, by the largest remainders; at most as many parts as there are signs."""
-    exact = [share * size for share in shares[: len(UNICODE.bar)]]
+def _lengths(shares: list[float], size: int) -> list[int]:
+    """``size`` cells divided in proportion, by the largest remainders."""
+    exact = [share * size for share in shares]
     lengths = [int(cells) for cells in exact]
     by_rest = sorted(range(len(exact)), key=lambda index: lengths[index] - exact[index])
     for index in by_rest[: size - sum(lengths)]:
         lengths[index] += 1
-    return lengths + [0] * (len(shares) - len(lengths))
+    return lengths
 
 
 def _name_part(part: str, screen: Screen) -> str:

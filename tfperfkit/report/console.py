@@ -1,11 +1,10 @@
-"""The report on a terminal, in a pipe or in a CI log.
+"""The report on a terminal, in a pipe or in a CI log. The verdict comes last, so that it stands above the prompt.
 
-Text of scripts is never taken as markup, nothing is cut, and without colour no escape sequence is written.
+Text of scripts is never taken as markup, and without colour no escape sequence is written.
 """
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from typing import TextIO
 
@@ -17,54 +16,60 @@ from tfperfkit.report.children import family
 from tfperfkit.report.findings import finding_sections, headroom_section
 from tfperfkit.report.history import over_time
 from tfperfkit.report.layout import heading, prose
-from tfperfkit.report.paths import name, short_path, with_short_paths
-from tfperfkit.report.summary import bottom_lines, nothing_lines, nothing_recorded, top_lines
+from tfperfkit.report.paths import name, with_short_paths
+from tfperfkit.report.summary import bottom_lines, nothing_lines, nothing_recorded, time_sections
 from tfperfkit.report.table import table_lines
 from tfperfkit.report.terminal import MIN_WIDTH, Screen, terminal_of
-from tfperfkit.report.text import visible
+from tfperfkit.report.verdict.block import verdict_lines
 
 _STATUS = {"failed": "bold red", "cut": "yellow", "skipped": "yellow"}
 
 
-def render(report: Report, *, file: TextIO, width: int | None = None, color: bool | None = None) -> None:
+def render(
+    report: Report,
+    *,
+    file: TextIO,
+    width: int | None = None,
+    color: bool | None = None,
+    full: bool = False,
+    handle: str = "",
+) -> None:
     """Writes the report to ``file``.
 
     ``width`` (in cells; at least 40 is used) and ``color`` are what ``file`` can show unless given: see
-    ``terminal.terminal_of``. A stream that is not Unicode gets ASCII only. Raises what ``file.write`` raises.
+    ``terminal.terminal_of``. ``full``: with all evidence and tables before the verdict. ``handle``: what names the run
+    in the commands that the verdict ends with. A stream that is not Unicode gets ASCII only. Raises what ``file.write``
+    raises.
     """
     screen = terminal_of(file)
     if width is not None:
         screen = msgspec.structs.replace(screen, width=max(width, MIN_WIDTH))
     if color is not None:
         screen = msgspec.structs.replace(screen, color=color)
-    print_lines(report_lines(report, screen), file, screen)
+    print_lines(report_lines(report, screen, full=full, handle=handle), file, screen)
 
 
-def report_lines(report: Report, screen: Screen) -> list[Text]:
-    """The report as lines of at most ``screen.width`` cells."""
+def report_lines(report: Report, screen: Screen, *, full: bool = False, handle: str = "") -> list[Text]:
+    """The report as lines of at most ``screen.width`` cells: what was asked for in full, then the verdict."""
     screen = msgspec.structs.replace(screen, folder=report.run.folder)
     if nothing_recorded(report):
         found = family(report)
         more = [Text(), *_probe(found, None, screen)] if found is not None else []
         return [*nothing_lines(report, screen), *more]
-    sections = [top_lines(report, screen), finding_sections(report, screen), headroom_section(report, screen)]
-    full = [
-        probe
-        for probe in report.probes
-        if report.shown is None or (probe.name in report.shown and (probe.tables or probe.notes))
-    ]
-    brief = [probe for probe in report.probes if probe not in full]
-    sections += [_probe(each, None, screen) for each in (over_time(report), family(report)) if each is not None]
+    shown = [probe for probe in report.probes if full or report.shown is None or probe.name in report.shown]
     # The sign before rows is explained where it is first met.
-    first = next((table for probe in full for table in probe.tables if table.marked), None)
-    sections += [_probe(probe, first, screen) for probe in full]
-    if brief:
-        sections.append(_brief(brief, report, screen))
-    sections.append([*heading("run", "", screen), *bottom_lines(report, screen)])
-    lines: list[Text] = []
-    for section in filter(None, sections):
-        lines += [*section, Text()]
-    return lines[:-1]
+    first = next((table for probe in shown for table in probe.tables if table.marked), None)
+    sections = [_probe(probe, first, screen) for probe in shown]
+    sections += [_probe(each, None, screen) for each in (over_time(report), family(report)) if each is not None]
+    if full:
+        sections.append([*heading("run", "", screen), *bottom_lines(report, screen)])
+        sections.append([*heading("time", "", screen), *time_sections(report, screen)])
+        sections += [finding_sections(report, screen), headroom_section(report, screen)]
+    sections = [section for section in sections if section]
+    if sections:
+        sections.append(heading("verdict", "", screen))
+    lines = [line for section in sections for line in (*section, Text())]
+    return [*lines, *verdict_lines(report, screen, handle)]
 
 
 def _probe(probe: ProbeOutcome, first: Table | None, screen: Screen) -> list[Text]:
@@ -90,28 +95,6 @@ def _probe(probe: ProbeOutcome, first: Table | None, screen: Screen) -> list[Tex
     for note in probe.notes:
         lines += prose(with_short_paths(note, screen.folder), screen, indent=6, label="note")
     return lines
-
-
-def _brief(probes: Sequence[ProbeOutcome], report: Report, screen: Screen) -> list[Text]:
-    """The probes whose tables nobody asked for: a line or two each, and how to see them."""
-    lines = heading("more was recorded", "", screen)
-    margin = max(len(probe.name) for probe in probes) + 2
-    for probe in probes:
-        words = [probe.reason or ("" if probe.status == "ok" else "no reason was given"), probe.summary]
-        if probe.status != "ok":
-            words.insert(0, probe.status)
-        text = "; ".join(with_short_paths(word, screen.folder) for word in words if word)
-        lines += prose(text or "nothing to show", screen, indent=margin, label=name(probe.name, screen))
-    shown = [probe.name for probe in probes if probe.tables]
-    if not shown:
-        return lines
-    handle = report.run.handle or report.run.directory or "last"
-    command = f"tfperf report {shlex.quote(short_path(handle))} --show {shown[0] if len(shown) == 1 else 'all'}"
-    tables = f"tables of {name(', '.join(shown), screen)}:"
-    typed = name(visible(command, unicode=screen.unicode), screen)
-    if len(together := prose(f"{tables} {typed}", screen, style="dim")) == 1:
-        return lines + together
-    return [*lines, *prose(tables, screen, style="dim"), *prose(typed, screen, style="dim")]  # to be copied whole
 
 
 def print_lines(lines: Sequence[Text], file: TextIO, screen: Screen) -> None:

@@ -1,4 +1,4 @@
-"""The findings, as the first thing the eye meets: what costs, how much it gains, where, what to do."""
+"""The findings in full: what costs, how much it gains, where, what was measured, what to do."""
 
 from __future__ import annotations
 
@@ -33,13 +33,11 @@ _PLACES = 6
 
 
 def finding_sections(report: Report, screen: Screen) -> list[Text]:
-    """The section of the findings; if there are none, what that means."""
-    reported = [finding for finding in report.findings if finding.severity != "info" or report.shown is None]
-    remarks = [finding for finding in report.findings if finding not in reported]
+    """The section of the findings, and that of the notes."""
+    reported = [finding for finding in report.findings if not finding.is_note]
+    notes = [finding for finding in report.findings if finding.is_note]
     lines = reported_findings(reported, screen)
-    if not reported and not report.headline:
-        lines += _nothing(report, screen)
-    return lines + _remarks(remarks, bool(lines), screen)
+    return lines + _note_lines(notes, bool(lines), screen)
 
 
 def reported_findings(reported: Sequence[Finding], screen: Screen) -> list[Text]:
@@ -92,27 +90,17 @@ def range_words(gain: Gain) -> str:
     return f" ({low} to {high})" if low != high else ""
 
 
-def _remarks(findings: Sequence[Finding], space: bool, screen: Screen) -> list[Text]:
-    """What was seen and costs little here, or may have been chance: a line or two each."""
-    if not findings:
+def _note_lines(notes: Sequence[Finding], space: bool, screen: Screen) -> list[Text]:
+    """What was observed and has no predicted gain: its title, its place and its remedy."""
+    if not notes:
         return []
-    lines = [Text()] * space + heading("remarks", "no gain is predicted", screen)
-    for finding in findings:
+    lines = [Text()] * space + heading("notes", "no predicted gain", screen)
+    for finding in notes:
         at = f" at {place(finding.where[0], screen)}" if finding.where else ""
         text = f"{name(finding.code, screen)}  {name(with_short_paths(finding.title, screen.folder), screen)}{at}"
-        lines += prose(text, screen, indent=_INDENT, style="dim")
+        lines += prose(text, screen, indent=_INDENT)
+        lines += prose(with_short_paths(finding.advice, screen.folder), screen, indent=_LABELLED, style="dim")
     return lines
-
-
-def _nothing(report: Report, screen: Screen) -> list[Text]:
-    """Good news only if something was looked at."""
-    looked = any(probe.status in ("ok", "cut") for probe in report.probes)
-    if looked and report.headline:
-        return []  # it has said what is there
-    if looked and report.steps.count > 0 and report.steps.source != "none":
-        return prose("No cause was found.", screen, style="bold yellow")
-    reason = "no training steps were found" if looked else "no probe gave a result"
-    return prose(f"No findings: {reason}.", screen, style="bold yellow")
 
 
 def _finding_lines(number: int, finding: Finding, screen: Screen) -> list[Text]:
@@ -168,18 +156,18 @@ def _gain(finding: Finding, screen: Screen) -> list[Text]:
     items, certain = [], False
     gain = finite(finding.gain)
     if gain.likely is None and gain.low is not None:
-        items.append(f"{_faster(finding)} at least {numbers.speedup(gain.low)} faster")
+        items.append(f"{_gets_faster(finding)} at least {numbers.speedup(gain.low)} faster")
     elif gain.likely is None:
         items.append(unknown_words(gain))
     elif gain.likely < 1.005:
         items.append(f"no gain in the time of {'a step' if not finding.work else 'this work'}")
     else:
-        items.append(f"{_faster(finding)} {numbers.speedup(gain.likely)} faster{range_words(gain)}")
+        items.append(f"{_gets_faster(finding)} {numbers.speedup(gain.likely)} faster{range_words(gain)}")
         certain = True
         if finding.once is not None:
             items.append(name(once_words(finding.once), screen))
-    said = certain or items[0].startswith(f"{_faster(finding)} ")
-    of = "it" if said and (finding.work or finding.basis in _FASTER) else _name_whole(finding)
+    said = certain or items[0].startswith(f"{_gets_faster(finding)} ")
+    of = "it" if said and (finding.work or finding.basis in _FASTER) else _takes_share_of(finding)
     if math.isfinite(finding.share_of_step) and finding.share_of_step > 0:
         items.append(f"costs {numbers.alone(finding.share_of_step, 'share', screen.symbols)} of {of}")
         of_run = finding.share_of_run
@@ -211,14 +199,14 @@ def unknown_words(gain: Gain) -> str:
     return "gain not known" if isinstance(gain, UpTo) else "gain not predicted"
 
 
-def _faster(finding: Finding) -> str:
+def _gets_faster(finding: Finding) -> str:
     """What gets faster."""
     if finding.work and finding.basis in ("step", "turn"):
         return f"the {finding.work_kind or 'work'} at {finding.work}"
     return _FASTER.get(finding.basis, "step")
 
 
-def _name_whole(finding: Finding) -> str:
+def _takes_share_of(finding: Finding) -> str:
     """Return what a finding takes a share of."""
     return (
         f"the {finding.work_kind or 'work'} at {finding.work}"

@@ -128,6 +128,28 @@ def speedup(factor: float) -> str:
     return f"{factor:,.{0 if factor >= 9.95 else 1 if factor >= 1.095 else 2}f}x"
 
 
+def short(value: float | None, unit: str, symbols: Symbols = UNICODE) -> str:
+    """A time or a share in two significant digits, but all digits before the point: ``1.9 s``, ``512 ms``, ``81 %``."""
+    if value is None or not math.isfinite(value):
+        return symbols.dash
+    if unit == "share":
+        return f"{_two_digits(100 * value)} %" if value >= 0.01 or value <= 0 else f"{100 * value:.1g} %"
+    milliseconds = value * {"s": 1e3, "ms": 1.0}[unit]
+    if abs(milliseconds) >= 999.5:
+        return f"{_two_digits(milliseconds / 1e3)} s"
+    if 0 < abs(milliseconds) < 0.995:
+        return f"{_two_digits(milliseconds * 1e3)} {symbols.micro}s"
+    return f"{_two_digits(milliseconds)} ms"
+
+
+def _two_digits(value: float) -> str:
+    """Return ``88``, ``1.9``, ``0.42``, ``1,234``."""
+    if value == 0 or abs(value) >= _ABSURD:
+        return "0" if value == 0 else _absurd(value)
+    exponent = int(f"{abs(value):.1e}".partition("e")[2])  # after rounding: 9.96 counts as 10
+    return f"{value:,.{max(0, min(3, 1 - exponent))}f}"
+
+
 def _byte_unit(largest: float) -> tuple[float, str]:
     power = 0
     while largest >= 1024 and power < len(_BYTES) - 1:

@@ -43,12 +43,12 @@ def report_file(path: str | None, default: TextIO | None) -> Iterator[TextIO]:
             file.close()
 
 
-def print_report(report: Any, file: TextIO) -> None:
-    """Print the report for a reader. Raises OSError, most often BrokenPipeError."""
+def print_report(report: Any, file: TextIO, *, full: bool = False, handle: str = "") -> None:
+    """Print the report for a reader, see ``console.render``. Raises OSError, most often BrokenPipeError."""
     from tfperfkit.report.console import render
 
     try:
-        render(report, file=file)
+        render(report, file=file, full=full, handle=handle)
         file.flush()
     except SystemExit:  # rich exits if the reader has gone; the exit status is not rich's to choose
         _silence(file)

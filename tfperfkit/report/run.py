@@ -1,4 +1,4 @@
-"""The whole run's account: a bar above the step's, where the run is more than its training steps."""
+"""The whole run's account as a line of text, where the run is more than its training steps."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from tfperfkit import calibration
 from tfperfkit.model import BEFORE_TENSORFLOW, RunAccount
 from tfperfkit.records.parts import PLACED, RUN_PARTS, RunPart
 from tfperfkit.report import numbers
-from tfperfkit.report.bar import bar_lines
+from tfperfkit.report.layout import joined
 from tfperfkit.report.paths import name, short_path
 from tfperfkit.report.terminal import Screen
 
-#: Not the colour of the step's bar, which may stand below.
-_STYLE = "magenta"
 #: A line is named that has this share of its part.
 _MAX = 0.5
 
@@ -28,14 +26,10 @@ def run_lines(account: RunAccount | None, screen: Screen) -> list[Text]:
     by_size = sorted(account.parts_s.items(), key=lambda item: -item[1])
     large = [(part, s) for part, s in by_size if s >= calibration.RUN_PART.value * total]
     texts = [_part_text(account, part, seconds, screen) for part, seconds in large]
-    shares = [seconds / total for _, seconds in large]
     rest = total - sum(seconds for _, seconds in large)
     if rest > 0 and len(by_size) > len(large):
         texts.append(f"other {numbers.alone(rest, 's')}")
-        shares.append(rest / total)
-    return bar_lines(
-        shares, texts.__getitem__, screen, style=_STYLE, head=f"run {numbers.alone(account.total_s, 's')}: "
-    )
+    return joined([f"run {numbers.alone(account.total_s, 's')}: {texts[0]}", *texts[1:]], screen) if texts else []
 
 
 def _finite(account: RunAccount) -> bool:

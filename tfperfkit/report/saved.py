@@ -14,15 +14,36 @@ _NO_GAIN = 1.005
 _ONE = 1.05
 
 
-def saved_words(finding: Finding) -> str:
-    """Return "" if it is not known or negligible, or if nobody can tell whether any of it goes (``UpTo``)."""
-    if finding.saves_s is None or isinstance(finding.gain, UpTo):
+def saved_seconds(finding: Finding) -> str:
+    """Return ``saves 50-56 s``; "" as ``saved_words`` does."""
+    known = _ends(finding)
+    if known is None:
         return ""
+    low, high = known
+    if high <= low * _ONE or _seconds(low) == _seconds(high):
+        return f"saves about {_seconds(high)} s"
+    return f"saves up to {_seconds(high)} s" if low < _MIN_S else f"saves {_seconds(low)}-{_seconds(high)} s"
+
+
+def _ends(finding: Finding) -> tuple[float, float] | None:
+    """Return the seconds saved, from and to; None if they are not known or negligible, or if nobody can tell whether
+    any of it goes (``UpTo``)."""
+    if finding.saves_s is None or isinstance(finding.gain, UpTo):
+        return None
     low, high = finding.saves_s
     if not all(map(math.isfinite, (low, high))) or max(low, high) < _MIN_S or min(low, high) < 0:
-        return ""
+        return None
     if finding.gain.likely is not None and finding.gain.likely < _NO_GAIN:
+        return None
+    return low, high
+
+
+def saved_words(finding: Finding) -> str:
+    """Return "" if it is not known or negligible, or if nobody can tell whether any of it goes (``UpTo``)."""
+    known = _ends(finding)
+    if known is None:
         return ""
+    low, high = known
     total = finding.costs_s / finding.share_of_run if finding.costs_s and finding.share_of_run else 0.0
     if high <= low * _ONE or _seconds(low) == _seconds(high):
         return f"saves about {_seconds(high)} s{_per_cent(total, high)} of this run"

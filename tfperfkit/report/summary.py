@@ -1,4 +1,4 @@
-"""What frames the report: the headline and the step at its top, the windows, our own cost and the way on below."""
+"""Where the time of a run went in full, its windows, the cost of tfperf, and the versions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from tfperfkit.report.layout import joined, prose
 from tfperfkit.report.paths import name, short_path, with_short_paths
 from tfperfkit.report.run import run_lines
 from tfperfkit.report.terminal import Screen
-from tfperfkit.report.text import visible
 from tfperfkit.report.work import work_lines
 
 _LABELLED = 10
@@ -30,30 +29,18 @@ _WINDOWS = {"warmup": "warm-up"}
 _WORDS = {"samples": "stack samples"}
 
 
-def top_lines(report: Report, screen: Screen) -> list[Text]:
-    """The headline, how the run ended if it did not end well, and where the time of a step goes."""
-    figures = headline_parts(report, screen)
-    if report.headline.strip():
-        lines = prose(with_short_paths(report.headline, screen.folder), screen, style="bold")
-        lines += joined([part for part in figures if part not in report.headline], screen)
-    else:
-        lines = joined(figures, screen, style="bold")
-    ended = ending(report.run)
-    if ended:
-        lines += prose(ended, screen, style="bold yellow")
-    for note in report.overhead.notes:  # what makes every figure below it rough
-        lines += prose(note, screen, style="yellow")
+def time_sections(report: Report, screen: Screen) -> list[Text]:
+    """The step's figures, and where the time of a step, of work outside of steps and of the run goes."""
+    lines = joined(headline_parts(report, screen), screen)
     steps = report.steps
     words = {**_WORDS, **report.words}
-    whole, of_step = run_lines(report.run_account, screen), breakdown(steps, "the mean step", words, screen)
-    lines += [*whole, *([Text()] if whole and of_step else []), *of_step]
+    lines += breakdown(steps, "mean step", words, screen) + run_lines(report.run_account, screen)
     if steps.count and steps.definition:
         lines += prose(f"a step is {with_short_paths(steps.definition, screen.folder)}", screen, style="dim")
     lines += account_lines(steps, screen)
     for text in (beside_the_step(report), beside_the_run(report)):
         lines += prose(text, screen)
-    lines += work_lines(report.work, words, screen)
-    return lines + prose(steps.note, screen, style="dim")
+    return lines + work_lines(report.work, words, screen) + prose(steps.note, screen, style="dim")
 
 
 def nothing_recorded(report: Report) -> bool:
@@ -127,9 +114,9 @@ def ending(run: RunInfo) -> str:
 
 
 def bottom_lines(report: Report, screen: Screen) -> list[Text]:
-    """Which steps were in which window, what we cost, what was run, where it is kept and what to type next."""
+    """The notes, which steps were in which window, what tfperf cost, what was run and where it is kept."""
     lines: list[Text] = []
-    for note in report.notes:
+    for note in (*report.overhead.notes, *report.notes):
         lines += prose(with_short_paths(note, screen.folder), screen, indent=_LABELLED, label="note")
     lines += joined(windows(report, screen), screen, indent=_LABELLED, label="windows")
     lines += joined(_cost(report, screen), screen, indent=_LABELLED, label="cost")
@@ -137,11 +124,6 @@ def bottom_lines(report: Report, screen: Screen) -> list[Text]:
     if report.run.directory:
         directory = report.run.directory.rstrip(os.sep) or os.sep
         lines += prose(name(short_path(directory), screen), screen, indent=_LABELLED, label="kept in")
-        short = short_path(directory)
-        # Quoted, a shell would not expand the ~.
-        handle = report.run.handle or (directory if short.startswith("~") else short)
-        command = f"tfperf report {shlex.quote(visible(handle, unicode=screen.unicode))}"
-        lines += prose(name(command, screen), screen, indent=_LABELLED, label="again", style="bold")
     return lines
 
 
@@ -194,11 +176,13 @@ def _cost(report: Report, screen: Screen) -> list[str]:
         for probe, value in overhead.per_probe.items()
     ]
     if probes:
-        items.append(f"steps in a probe's window against clean ones: {', '.join(probes)}")
+        items.append(f"slowdown while probes were active: {', '.join(probes)}")
     if any(value < _QUICKER for value in overhead.per_probe.values()):
-        items.append("no probe makes steps quicker: their time varies by as much, gains that were predicted do too")
+        items.append(
+            "step time varies more than the probes' own cost, so predicted gains are no more precise than that"
+        )
     if overhead.by_python:
-        items.append("its hooks ran as Python, for want of their C code (tfperf doctor says why)")
+        items.append("hooks ran in pure Python (C extension not built; run tfperf doctor)")
     return items
 
 

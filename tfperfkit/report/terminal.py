@@ -27,13 +27,10 @@ class Symbols(msgspec.Struct, frozen=True):
     rule: str = "─"
     mark: str = "●"
     micro: str = "µ"
-    bar: tuple[str, ...] = ("█", "▓", "▒", "░", "▚", "▄", "▖", "▘")
 
 
 UNICODE = Symbols()
-ASCII = Symbols(
-    dot=" | ", dash="-", ellipsis="...", rule="-", mark="*", micro="u", bar=("#", "=", "-", ".", "+", "o", "~", ":")
-)
+ASCII = Symbols(dot=" | ", dash="-", ellipsis="...", rule="-", mark="*", micro="u")
 
 
 class Screen(msgspec.Struct, frozen=True):

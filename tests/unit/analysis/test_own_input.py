@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from concluded import headline
 
 from tfperfkit.analysis.gather import with_own_input
-from tfperfkit.diagnosis.headline import headline
 from tfperfkit.diagnosis.rank_samples import sampled
 from tfperfkit.model import StepAccount
 from tfperfkit.offers import InputPace, StepBreakdown

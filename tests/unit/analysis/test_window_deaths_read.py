@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tfperfkit.analysis.window_deaths import sentence, stack_note, window_death
+from tfperfkit.analysis.window_deaths import conclude, stack_note, window_death
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.launch.arguments import Split
 from tfperfkit.launch.left_out import LeftOut
@@ -43,15 +43,15 @@ OPENED, CLOSED = ("tfprof", "open", 5), ("tfprof", "closed", 10)
 @pytest.mark.parametrize(
     ("phases", "status", "ended", "words"),
     [
-        ([OPENED], SEGV, 50, "SIGSEGV while tfprof's window was open;"),
-        ([("tfprof", "opening", 5)], SEGV, 50, "SIGSEGV while tfprof's window was opening;"),
-        ([OPENED, ("tfprof", "closing", 9)], -6, 50, "SIGABRT while tfprof's window was closing;"),
-        ([OPENED, CLOSED], SEGV, NS_PER_S, "less than a second after tfprof's window had closed;"),
+        ([OPENED], SEGV, 50, "SIGSEGV while tfprof's window was open."),
+        ([("tfprof", "opening", 5)], SEGV, 50, "SIGSEGV while tfprof's window was opening."),
+        ([OPENED, ("tfprof", "closing", 9)], -6, 50, "SIGABRT while tfprof's window was closing."),
+        ([OPENED, CLOSED], SEGV, NS_PER_S, "less than a second after tfprof's window had closed."),
         ([OPENED, CLOSED], SEGV, 2 * NS_PER_S, None),
-        ([OPENED, CLOSED, ("devices", "opening", 20)], SEGV, 50, "while devices' window was opening;"),
+        ([OPENED, CLOSED, ("devices", "opening", 20)], SEGV, 50, "while devices' window was opening."),
         ([OPENED, CLOSED, ("devices", "open", 20), ("devices", "closed", 30)], SEGV, 50, "after devices' window"),
-        ([("tfprof", "open", 5, "beside")], SEGV, 50, "SIGSEGV while tfprof's window was open;"),  # by a thread of ours
-        ([OPENED], KILL, 50, "SIGKILL while tfprof's window was open (the system does that when memory runs out);"),
+        ([("tfprof", "open", 5, "beside")], SEGV, 50, "SIGSEGV while tfprof's window was open."),  # by a thread of ours
+        ([OPENED], KILL, 50, "SIGKILL while tfprof's window was open (the system does that when memory runs out)."),
         ([OPENED], -15, 50, None),  # SIGTERM: somebody's
         ([OPENED], 1, 50, None),
         ([OPENED], 0, 50, None),
@@ -64,7 +64,7 @@ def test_when_it_died(
     death = window_death(directory(tmp_path / "r", *phases), Exit(status=status, ended_ns=ended))
     assert (death is None) == (words is None)
     if death is not None and words is not None:
-        assert words in sentence(death)
+        assert words in conclude(death).text
 
 
 def test_a_ctrl_c_is_no_death(tmp_path: Path) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from concluded import headline
 from evidence_builder import FILE, make_evidence, make_samples
 from finding_builder import unexplained
 
 from tfperfkit.diagnosis.call_sites import count_times
-from tfperfkit.diagnosis.headline import headline
 from tfperfkit.ledger.call_tree import Entry, Ledger
 from tfperfkit.model import RunAccount, SourceSpan
 from tfperfkit.records.samples import Frame, SampleLog, Stack

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.metadata import EntryPoint
+from typing import Any
 
 import msgspec
 import pytest
 from computed_builder import spread_out
+from concluded import headline
 from evidence_builder import make_account, make_evidence
 from finding_builder import finding, unexplained
 from tfprof_builder import GRAPH, brief
 
 from tfperfkit import gain
-from tfperfkit.diagnosis.headline import headline, of_the_run, within
+from tfperfkit.diagnosis.headline import of_the_run, within
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.rules import apply, apply_last, available
@@ -210,7 +212,7 @@ def test_what_runs_between_the_steps_is_reported_where_it_takes_long() -> None:
     parts = {"graph": 8.0, "dispatch": 2.0}
     busy = make_account(parts, between_ms={"evaluate": 4.0, "callback": 1.0}, between_total_ms=5.0)
     assert headline([], make_evidence(account=busy)).endswith(
-        "Between the steps pass another 5.0 ms for each, most of it predicting and validating."
+        "Another 5.0 ms passes between steps for each step, most of it predicting and validating."
     )
     quiet = make_account(parts, between_ms={"evaluate": 1.0}, between_total_ms=1.0)
     assert "Between" not in headline([], make_evidence(account=quiet))
@@ -245,6 +247,11 @@ def test_long_operations_are_no_sign_of_slow_python() -> None:
     assert short.startswith("No cause found: 60 % of a step is operations called one by one") and "long" not in short
 
 
+def said_of_the_run(*given: Any) -> str:
+    conclusion = of_the_run(*given)
+    return conclusion.text if conclusion is not None else ""
+
+
 def test_a_run_that_is_something_else_is_called_that() -> None:
     """The largest part of the run, where all its steps took less; with its line, or its packages."""
     saved = LineTime(SourceSpan("/home/ann/train.py", 12, "main"), 30.0)
@@ -254,24 +261,29 @@ def test_a_run_that_is_something_else_is_called_that() -> None:
         lines={"saving": (saved,)},
         imports_s={"tensorflow": 8.0, "pandas": 0.5},
     )
-    assert of_the_run(account, 20.0) == "No cause found: 52 % of the run is loading and saving (train.py:12)."
-    assert of_the_run(account, 31.0) == ""  # as long as the steps: they are what is spoken of
-    assert of_the_run(account, 29.0, 29.0) == ""  # a loop with what lies around it
-    assert of_the_run(account, 9.0, 9.0).startswith("No cause found: 52 % of the run")
+    assert said_of_the_run(account, 20.0) == "No cause found: 52 % of the run is loading and saving (train.py:12)."
+    assert said_of_the_run(account, 31.0) == ""  # as long as the steps: they are what is spoken of
+    assert said_of_the_run(account, 29.0, 29.0) == ""  # a loop with what lies around it
+    assert said_of_the_run(account, 9.0, 9.0).startswith("No cause found: 52 % of the run")
     started = RunAccount(total_s=10.0, parts_s={"imports": 9.0, "training": 1.0}, imports_s=account.imports_s)
-    assert of_the_run(started, 1.0) == "Mostly start-up: 90 % of the run is imports (tensorflow 8.0 s), paid once."
+    assert said_of_the_run(started, 1.0) == (
+        "Mostly startup: imports take 90 % of this run (tensorflow 8.0 s), a one-time cost. Profile a longer run."
+    )
     less = RunAccount(total_s=25.0, parts_s={"imports": 9.0, "exit": 2.0}, imports_s=account.imports_s)
-    assert of_the_run(less).startswith("Start-up takes the largest part: 36 % of the run is imports")
+    assert said_of_the_run(less).startswith("Startup is the largest part: imports take 36 % of this run")
     unknown = RunAccount(total_s=20.0, parts_s={"data": 1.0, "not sampled": 19.0})
-    assert of_the_run(unknown) == ""  # a small part of a run is not its cause
-    assert of_the_run(None) == of_the_run(RunAccount(total_s=5.0, parts_s={"training": 5.0})) == ""
+    assert said_of_the_run(unknown) == ""  # a small part of a run is not its cause
+    assert said_of_the_run(None) == said_of_the_run(RunAccount(total_s=5.0, parts_s={"training": 5.0})) == ""
     graph = {"graph": 100.0}
     told = headline([], make_evidence(parts_ms=graph, run_account=account))
     assert told.startswith("No cause found: 52 % of the run")
     said = headline([], make_evidence(parts_ms=graph))
-    assert said.startswith("No cause found: 100 % of a step is computing in compiled functions. On which lines was not")
+    assert said.startswith("No cause found: 100 % of a step is computing in compiled functions. Its lines were not")
     said = headline([], make_evidence(parts_ms={"graph": 0.1, "dispatch": 0.3}, run_account=started))
-    assert "paid once. No cause found: 75 % of a step is Python of TensorFlow and Keras." in said
+    assert (
+        "a one-time cost. Profile a longer run. No cause found: 75 % of a step is Python of TensorFlow and Keras."
+        in said
+    )
 
 
 def test_a_sound_step_is_called_that_with_the_reason_unless_much_passes_between_two() -> None:
@@ -282,7 +294,7 @@ def test_a_sound_step_is_called_that_with_the_reason_unless_much_passes_between_
     )
     busy = make_account(parts, between_ms={"callback": 5.0}, between_total_ms=5.0)
     said = headline([], make_evidence(account=busy, offers=spread_out()))
-    assert said.startswith("No fault found in the step itself: 90 % of a step") and "Between the steps pass" in said
+    assert said.startswith("No fault found in the step itself: 90 % of a step") and "passes between steps" in said
 
 
 @pytest.mark.parametrize(("inside", "begins"), [("graph", "No fault found"), ("dispatch", "No cause found")])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from computed_builder import spread_out
+from concluded import headline
 from evidence_builder import make_evidence
 
-from tfperfkit.diagnosis.headline import headline
 from tfperfkit.diagnosis.headroom import large, split
 from tfperfkit.gain import AtLeast, Gain, Range, Unknown
 from tfperfkit.model import Finding, Measurement, SourceSpan
@@ -105,7 +105,7 @@ def test_every_form_of_the_report_shows_it() -> None:
         headroom=(room("BAT002", AtLeast(1.5)), room("STP009", Range(1.2, 1.4, 1.7))),
     )
     console = io.StringIO()
-    render(report, file=console, width=80, color=False)
+    render(report, file=console, width=80, color=False, full=True)
     text = console.getvalue()
     assert "headroom" in text and "at least 1.5x the examples a second" in text and "(1.2x to 1.7x)" in text
     for form in (text, report_markdown(report), agents(report)):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from concluded import headline
 from evidence_builder import FILE, MS, make_evidence, make_steps
 
-from tfperfkit.diagnosis.headline import headline
 from tfperfkit.diagnosis.other_training import notes, other_trainings
 from tfperfkit.model import SourceSpan
 from tfperfkit.offers import StepBreakdown

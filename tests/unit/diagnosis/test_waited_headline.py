@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from computed_builder import spread_out
+from concluded import headline
 from evidence_builder import make_evidence
-
-from tfperfkit.diagnosis.headline import headline
 
 
 def said(waited: float | None, other: float = 3.0) -> str:

@@ -94,7 +94,7 @@ def test_nothing_is_wider_than_the_screen(width: int) -> None:
     many = tuple(group(f"a_long_name_of_a_function_{n}", {"finished": 1}) for n in range(12))
     report = of(Children(count=60, groups=many, processes=(*LOADERS.processes, trained), in_steps=LOADERS.in_steps))
     file = io.StringIO()
-    render(report, file=file, width=width, color=False)
+    render(report, file=file, width=width, color=False, full=True)
     lines = file.getvalue().splitlines()
     begin = next(number for number, line in enumerate(lines) if line.startswith("── children"))
     section = lines[begin : begin + 60]

@@ -25,9 +25,11 @@ from tfperfkit.report.console import render
 GOLD = Path(__file__).parents[2] / "gold"
 
 
-def rendered(report: Report, width: int | None = 100, color: bool | None = False) -> str:
+def rendered(
+    report: Report, width: int | None = 100, color: bool | None = False, *, full: bool = True, handle: str = ""
+) -> str:
     file = io.StringIO()
-    render(report, file=file, width=width, color=color)
+    render(report, file=file, width=width, color=color, full=full, handle=handle)
     return file.getvalue()
 
 
@@ -54,7 +56,7 @@ def test_gold_no_steps(width: int) -> None:
 
 @pytest.mark.parametrize("width", [80, 100, 140])
 def test_gold_brief(width: int) -> None:
-    assert_gold(f"report_brief_{width}", rendered(BRIEF, width))
+    assert_gold(f"report_brief_{width}", rendered(BRIEF, width, full=False))
 
 
 def test_gold_nothing_to_fix() -> None:
@@ -63,7 +65,7 @@ def test_gold_nothing_to_fix() -> None:
 
 def test_gold_ascii() -> None:
     file = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="strict", write_through=True)
-    render(NAIVE_GAN, file=file, width=100, color=False)
+    render(NAIVE_GAN, file=file, width=100, color=False, full=True)
     assert_gold("report_naive_gan_ascii_100", file.buffer.getvalue().decode("ascii"))  # type: ignore[attr-defined]
 
 
@@ -79,21 +81,27 @@ def test_no_line_is_wider_than_asked(report: Report, width: int) -> None:
 def test_the_words_of_findings_are_whole(width: int) -> None:
     text = "".join(rendered(NAIVE_GAN, width).split())
     for finding in NAIVE_GAN.findings:
-        for words in (finding.title, finding.advice, finding.code, *finding.detail.splitlines()):
+        detail = [] if finding.is_note else finding.detail.splitlines()
+        for words in (finding.title, finding.advice, finding.code, *detail):
             assert "".join(words.split()) in text
 
 
-def test_findings_come_before_the_probes_in_their_order() -> None:
+def test_tables_come_first_then_the_findings_in_their_order_then_the_verdict() -> None:
     lines = rendered(NAIVE_GAN).splitlines()
     starts = [next(i for i, line in enumerate(lines) if f.title in line) for f in NAIVE_GAN.findings]
     assert starts == sorted(starts)
-    assert starts[-1] < next(i for i, line in enumerate(lines) if line.startswith("── lines"))
+    tables, verdict = (
+        next(i for i, line in enumerate(lines) if line.startswith(f"── {name}")) for name in ("lines", "verdict")
+    )
+    assert tables < starts[0] < starts[-1] < verdict
 
 
 @pytest.mark.parametrize(("places", "line"), [(6, ""), (7, "and 1 more place"), (8, "and 2 more places")])
 def test_places_beyond_the_sixth_are_counted(places: int, line: str) -> None:
     where = tuple(SourceSpan("train.py", number) for number in range(1, places + 1))
-    report = msgspec.structs.replace(NAIVE_GAN, findings=(msgspec.structs.replace(EAGER_FINDING, where=where),))
+    report = msgspec.structs.replace(
+        NAIVE_GAN, findings=(msgspec.structs.replace(EAGER_FINDING, severity="low", where=where),)
+    )
     found = [row.strip() for row in rendered(report).splitlines() if " more place" in row]
     assert found == ([line] if line else [])
 
@@ -119,45 +127,39 @@ def test_environment_decides_where_the_caller_does_not(monkeypatch: pytest.Monke
     assert max(map(cell_len, text.splitlines())) == 90
 
 
-def test_headline_of_the_session_is_kept() -> None:
-    text = rendered(msgspec.structs.replace(NAIVE_GAN, headline="40 steps, and input is everything [bold]"))
-    assert text.splitlines()[:2] == [
-        "40 steps, and input is everything [bold]",
-        "512 ms a step (p90 540) · 250 examples/s",  # the figures that it does not say
-    ]
-
-
 def test_a_breakdown_beyond_all_measure_is_left_out() -> None:
     for parts in ({"input": 1.0, "graph": 4.5e306}, {"input": 1e308, "graph": 1e308}):
         steps = msgspec.structs.replace(NAIVE_GAN.steps, breakdown_ms=parts)
-        assert "3 findings" in rendered(msgspec.structs.replace(NAIVE_GAN, steps=steps))
+        assert "2 findings" in rendered(msgspec.structs.replace(NAIVE_GAN, steps=steps))
 
 
 @pytest.mark.parametrize(
-    ("changes", "line"),
+    ("changes", "words"),
     [
-        ({"status": "failed", "exit_code": 1}, "The script failed (exit code 1)."),
-        ({"status": "killed", "exit_code": 137}, "The script was killed (exit code 137)."),
-        ({"status": "interrupted", "exit_code": None}, "The script was interrupted (exit code unknown)."),
-        ({"status": "finished", "exit_code": 3}, "The script ended with exit code 3."),
+        ({"status": "failed", "exit_code": 1}, "failed (exit code 1)"),
+        ({"status": "killed", "exit_code": 137}, "killed (exit code 137)"),
+        ({"status": "interrupted", "exit_code": None}, "interrupted"),
+        ({"status": "finished", "exit_code": 3}, "ended with exit code 3"),
+        ({"status": "running", "exit_code": None}, "still running"),
     ],
 )
-def test_a_bad_end_is_said_at_the_top(changes: dict[str, object], line: str) -> None:
+def test_a_bad_end_is_said_in_the_first_line(changes: dict[str, object], words: str) -> None:
     run = msgspec.structs.replace(NAIVE_GAN.run, **changes)
-    assert rendered(msgspec.structs.replace(NAIVE_GAN, run=run)).splitlines()[1] == line
+    text = rendered(msgspec.structs.replace(NAIVE_GAN, run=run, shown=()), full=False)
+    assert f"tfperf · train.py · 27 s · {words} · 40 steps" in text.splitlines()[0]
 
 
 def test_good_news_only_if_something_was_looked_at() -> None:
-    assert "No cause was found." in rendered(HEALTHY)
+    assert "NO CAUSE FOUND   nothing that was measured explains the time" in rendered(HEALTHY)
     blind = msgspec.structs.replace(HEALTHY, probes=(ProbeOutcome(name="x", status="failed", reason="broken"),))
-    assert "No findings: no probe gave a result." in rendered(blind)
+    assert "NO CAUSE FOUND   no probe gave a result" in rendered(blind)
     stepless = msgspec.structs.replace(HEALTHY, steps=StepSummary(count=0, source="none"))
-    assert "No findings: no training steps were found." in rendered(stepless)
+    assert "NO CAUSE FOUND   no training steps were found" in rendered(stepless)
 
 
 def test_gains_as_they_are() -> None:
     def gain(**changes: object) -> str:
-        finding = msgspec.structs.replace(EAGER_FINDING, share_of_step=0.2, **changes)
+        finding = msgspec.structs.replace(EAGER_FINDING, severity="low", share_of_step=0.2, **changes)
         lines = rendered(msgspec.structs.replace(NAIVE_GAN, findings=(finding,))).splitlines()
         return lines[next(i for i, line in enumerate(lines) if finding.title in line) + 1].strip()
 
@@ -165,11 +167,6 @@ def test_gains_as_they_are() -> None:
     assert gain(gain=Range(1.2, 1.4, 1.6)).startswith("step 1.4x faster (1.2x to 1.6x)")
     assert gain(gain=Range(1.0, 1.0, 1.0)).startswith("no gain in the time of a step")
     assert gain(gain=Unknown()).startswith("gain not predicted")
-
-
-def test_the_name_of_a_run_is_safe_to_paste() -> None:
-    run = msgspec.structs.replace(NAIVE_GAN.run, directory="/tmp/a dir; rm -rf x")
-    assert "tfperf report '/tmp/a dir; rm -rf x'" in rendered(msgspec.structs.replace(NAIVE_GAN, run=run))
 
 
 def test_importing_the_renderer_is_cheap() -> None:

@@ -42,11 +42,13 @@ def test_the_names_others_rely_on_in_their_order() -> None:
         "overhead",
         "windows",
         "headline",
+        "conclusion",
         "notes",
         "work",
         "run_account",
         "calls",
         "headroom",
+        "source",
         "history",
         "children",
     ]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from rich.text import Text
 from test_report_console import HEALTHY, rendered
 from test_report_records import EAGER_FINDING, NAIVE_GAN, NO_STEPS
 
-from tfperfkit.gain import Unknown
+from tfperfkit.gain import Range, Unknown
 from tfperfkit.model import (
     Basis,
     ProbeOutcome,
@@ -15,6 +16,8 @@ from tfperfkit.model import (
     StepAccount,
     StepSummary,
 )
+from tfperfkit.report.bar import breakdown
+from tfperfkit.report.terminal import Screen
 
 
 def test_a_detail_of_sentences_is_wrapped_as_its_fix_is() -> None:
@@ -58,15 +61,21 @@ def test_a_finding_says_what_its_share_is_of(basis: Basis, words: str) -> None:
     assert "   gain not predicted · costs 97.9 % of an iteration of the loop\n" in text
 
 
-def test_each_sign_of_the_bar_stands_for_one_part() -> None:
+def test_each_part_has_a_sign_of_its_own_in_every_bar() -> None:
     parts = {"python": 60.0, "input": 20.0, "graph": 10.0, "dispatch": 5.0, "saving": 3.0, "gc": 1.9, "other": 0.1}
     steps = msgspec.structs.replace(NAIVE_GAN.steps, breakdown_ms=parts)
-    lines = rendered(msgspec.structs.replace(NAIVE_GAN, steps=steps)).splitlines()
-    bar, words = lines[1], " ".join(lines[2:5])
+    lines = bar_lines(breakdown(steps, "mean step", {}, Screen(width=100)))
+    bar, words = lines[1], " ".join(lines[2:])
     assert len(bar) == 50
-    assert [bar.count(sign) for sign in "█▓▒░▚▄"] == [30, 10, 5, 3, 1, 1]
-    assert all(words.count(sign) == 1 for sign in "█▓▒░▚▄")
+    assert [bar.count(sign) for sign in "█░▓·▄▖"] == [30, 10, 5, 3, 1, 1]
+    assert all(words.count(f"{sign} ") >= 1 for sign in "█░▓▄▖")
     assert " · other 0.100 ms (0.1 %)" in words, "too small for a cell of the bar: no sign"
+    other = msgspec.structs.replace(steps, breakdown_ms={"graph": 9.0, "python": 1.0})
+    assert bar_lines(breakdown(other, "mean step", {}, Screen(width=100)))[1] == "▓" * 45 + "█" * 5
+
+
+def bar_lines(lines: list[Text]) -> list[str]:
+    return [line.plain for line in lines]
 
 
 def test_parts_of_a_step_share_one_unit() -> None:
@@ -75,7 +84,7 @@ def test_parts_of_a_step_share_one_unit() -> None:
         msgspec.structs.replace(NAIVE_GAN, steps=steps)
     )
     steps = msgspec.structs.replace(NAIVE_GAN.steps, breakdown_ms={"python": 0.2, "other": 0.004})
-    assert "Python 200 µs (98.0 %) · ▓ other 4.00 µs (2.0 %)" in rendered(
+    assert "Python 200 µs (98.0 %) · ╌ other 4.00 µs (2.0 %)" in rendered(
         msgspec.structs.replace(NAIVE_GAN, steps=steps)
     )
 
@@ -97,21 +106,16 @@ def test_without_tensorflow_two_lines_are_enough() -> None:
         "The script never imported TensorFlow, so nothing was recorded.",
     ]
     run = msgspec.structs.replace(NO_STEPS.run, versions={"tensorflow": "2.21.0"})
-    assert "── run" in rendered(msgspec.structs.replace(report, run=run)), "it was imported"
+    assert "NO CAUSE FOUND" in rendered(msgspec.structs.replace(report, run=run)), "it was imported"
 
 
-def test_the_way_to_tables_names_what_has_some() -> None:
-    report = msgspec.structs.replace(NAIVE_GAN, shown=("lines",))
-    assert "tables of retrace, tfprof, hello: tfperf report tfperf-runs/train-1121-1215 --show all" in rendered(report)
-    assert "tables of" not in rendered(msgspec.structs.replace(report, probes=SILENT, shown=("lines",)))
-
-
-def test_a_busy_machine_is_reported_in_the_head() -> None:
-    note = "Other programs kept the processors busy."
+def test_a_busy_machine_is_the_one_warning() -> None:
+    note = "CPU contention."
     overhead = msgspec.structs.replace(NAIVE_GAN.overhead, notes=(note,))
-    lines = rendered(msgspec.structs.replace(NAIVE_GAN, overhead=overhead)).splitlines()
-    assert lines[1] == note
-    assert lines.count(note) == 1
+    report = msgspec.structs.replace(NAIVE_GAN, overhead=overhead, shown=())
+    text = rendered(report, full=False)
+    assert text.count("warning: CPU contention. (1 more in the full report)\n") == 1
+    assert text.count("warning") == 1
 
 
 def test_the_sign_before_rows_is_explained_once() -> None:
@@ -122,7 +126,12 @@ def test_the_sign_before_rows_is_explained_once() -> None:
 def test_places_are_shown_from_the_scripts_folder() -> None:
     where = (SourceSpan("/data/jobs/train.py", 7, "main"), SourceSpan("/data/other/x.py", 1))
     finding = msgspec.structs.replace(
-        EAGER_FINDING, where=where, advice="Look at /data/jobs/models/gan.py:3.", detail="see /data/jobs/train.py:9"
+        EAGER_FINDING,
+        severity="low",
+        gain=Range(2.0, 2.0, 2.0),
+        where=where,
+        advice="Look at /data/jobs/models/gan.py:3.",
+        detail="see /data/jobs/train.py:9",
     )
     run = msgspec.structs.replace(NAIVE_GAN.run, folder="/data/jobs")
     text = rendered(msgspec.structs.replace(NAIVE_GAN, run=run, findings=(finding,)))

@@ -49,7 +49,7 @@ def made(parts: dict[str, float], *, seconds: float, iterations: int | None = No
 def test_it_is_told_in_one_line(parts: dict[str, float], seconds: float, iterations: int | None, told: bool) -> None:
     work = made(parts, seconds=seconds, iterations=iterations)
     text = " ".join(line.plain for line in work_lines([work], {}, Screen(width=200)))
-    assert ("breakdown of" in text) == told
+    assert ("measured by" in text) == told
     spent = f"its time went into freeing objects {0.9 * seconds:.1f}"
     assert (spent in text) == (not told)
     assert told or "0.5" not in text.partition("its time went into")[2]  # too little to be named

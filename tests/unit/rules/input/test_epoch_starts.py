@@ -4,6 +4,7 @@ line say the same of them."""
 from __future__ import annotations
 
 import pytest
+from concluded import headline
 from evidence_builder import FILE, MS
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,6 @@ from tfperfkit_rules.input.bounds import MIN_WAIT
 from tfperfkit_rules.input.feed import feed
 
 from tfperfkit.analysis.step_account import Facts, account
-from tfperfkit.diagnosis.headline import headline
 from tfperfkit.model import StepAccount
 from tfperfkit.records.samples import Frame, SampleLog, Stack, steady_samples
 from tfperfkit.records.spans import Spans

@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 from computed_builder import spread_out
+from concluded import headline
 from evidence_builder import FILE, make_account, make_evidence, make_samples
 from finding_builder import finding, unexplained
 from tfperfkit_rules.step.cheaper_operations import advise_for
 
-from tfperfkit.diagnosis.headline import headline
 from tfperfkit.ledger.computed_lines import computed_lines
 from tfperfkit.model import SourceSpan, Work
 from tfperfkit.offers import ComputedOperation, ComputedStep, ComputedStretch
@@ -98,7 +98,7 @@ def test_the_first_line_of_a_report_says_where_it_computes() -> None:
     assert computed_lines(evidence.offer(ComputedStep), evidence.account)[0].join_types() == "MatMul"
     said = headline([], evidence)
     assert said.startswith("No cause found: 95 % of a step is computing in compiled functions, 76 % on one line (")
-    assert ":22: MatMul). Whether a step needs all of that, no rule can tell" in said
+    assert ":22: MatMul). No rule can tell whether all of this work is needed" in said
 
 
 def layer(name: str, ms: float, bound: str) -> ComputedOperation:
@@ -129,7 +129,7 @@ def test_gaps_between_operations_are_no_computing() -> None:
     rows = tuple(layer(f"n{number}", 1.0, "memory") for number in range(4))
     step = ComputedStep(ms=10.0, idle_ms=6.0, waits_ms=0.0, unknown_ms=0.0, operations=rows)
     said = headline([], make_evidence(account=make_account({"graph": 10.0}), offers={"lines": (step,)}))
-    assert said.startswith("No cause found") and "60 % passes between operations" in said
+    assert said.startswith("No cause found") and "60 % of that time passes between operations" in said
 
 
 def test_a_few_per_cent_come_after_what_the_step_does() -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from concluded import headline
 from evidence_builder import FILE, make_account, make_evidence, make_samples
 from finding_builder import finding, unexplained
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tfperfkit.diagnosis import every_work
-from tfperfkit.diagnosis.headline import headline
 from tfperfkit.model import RunAccount, SourceSpan, Work
 from tfperfkit.offers import AvoidableTracing, LayerWork
 from tfperfkit.records.parts import PARTS, RunPart

@@ -1,0 +1,139 @@
+"""The verdict at the end of the report: what recorded runs and made ones show on a small terminal."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from recorded_runs import NAMES, study_recorded
+from rich.text import Text
+from test_report_console import HEALTHY, rendered
+from test_report_records import EAGER_FINDING, INPUT_FINDING, NAIVE_GAN, RETRACE_FINDING
+
+from tfperfkit.gain import Range, UpTo
+from tfperfkit.model import CallTime, Measured, Report, SourceSpan, StepSummary, Work
+from tfperfkit.records.conclusion import NO_FAULT, Conclusion
+
+
+def verdict(report: Report, width: int = 80, **options: object) -> str:
+    """The report without tables."""
+    return rendered(msgspec.structs.replace(report, shown=()), width, full=False, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_recorded_run_fits_on_a_small_terminal(name: str) -> None:
+    report, _ = study_recorded(name)
+    lines = verdict(report, handle="last").splitlines()
+    assert len(lines) <= 24
+    assert lines[0].startswith(f"tfperf · {name}.py · ")
+    if any(line.startswith("FIX FIRST") for line in lines):
+        assert next(index for index, line in enumerate(lines) if line.startswith("  change ")) <= 5
+        gain = next(line for line in lines if line.startswith("  gain "))
+        assert "predicted" in gain or "measured" in gain
+    else:
+        assert any(line.startswith(("NO CAUSE FOUND", "NO FAULT FOUND", "NOTHING TO FIX")) for line in lines)
+    assert "tfperf report last --full" in "\n".join(lines[-4:])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_pipe_gets_the_same_text_without_colour(name: str) -> None:
+    report, _ = study_recorded(name)
+    plain = verdict(report)
+    assert "\x1b" not in plain
+    assert Text.from_ansi(verdict(report, color=True)).plain.splitlines() == plain.splitlines()
+
+
+def test_the_verdict_is_the_end_also_after_tables() -> None:
+    text = rendered(NAIVE_GAN, 80, full=True)
+    assert text.endswith(rendered(msgspec.structs.replace(NAIVE_GAN, shown=()), 80, full=False))
+    named = rendered(msgspec.structs.replace(NAIVE_GAN, shown=("retrace",)), 80, full=False)
+    assert "Traces of train_step" in named and "Costliest ops" not in named
+    assert named.index("Traces of train_step") < named.index("FIX FIRST")
+
+
+def test_notes_are_no_findings() -> None:
+    report = msgspec.structs.replace(NAIVE_GAN, findings=(INPUT_FINDING, EAGER_FINDING))
+    assert "EAG001" not in verdict(report)
+    unknown = msgspec.structs.replace(EAGER_FINDING, severity="high", gain=UpTo(3.0))
+    assert unknown.is_note and "EAG001" not in verdict(msgspec.structs.replace(report, findings=(unknown,)))
+    assert "notes · no predicted gain" in rendered(report)
+
+
+def test_further_findings_are_one_or_two_lines_each_and_the_rest_is_counted() -> None:
+    more = msgspec.structs.replace(RETRACE_FINDING, saves_s=(2.0, 4.0))
+    lines = verdict(msgspec.structs.replace(NAIVE_GAN, findings=(INPUT_FINDING, *[more] * 8))).splitlines()
+    assert len(lines) <= 24
+    then = next(index for index, line in enumerate(lines) if line.startswith("THEN"))
+    assert lines[then].startswith("THEN        2 RET002  train_step is traced again") and lines[then].endswith(
+        "saves 2.0-4.0 s"
+    )
+    assert lines[then + 1].strip().startswith("train.py:41 (train_step) · step 1.03x faster")
+    assert any(line.strip().endswith("more in the full report") for line in lines)
+
+
+def test_seconds_come_first_and_a_gain_says_whether_it_is_predicted_or_measured() -> None:
+    finding = msgspec.structs.replace(INPUT_FINDING, saves_s=(13.2, 16.8), gain=Range(1.9, 2.5, 3.1))
+    report = msgspec.structs.replace(NAIVE_GAN, findings=(finding,))
+    assert "  gain      predicted: saves 13-17 s of 27 s, step 2.5x faster (1.9x-3.1x)\n" in verdict(report)
+    proof = Measured(experiment="jit", keeps="results", verdict="faster", speedup=1.8, interval=(1.7, 1.9), pairs=3)
+    measured = msgspec.structs.replace(finding, measured=proof)
+    text = verdict(msgspec.structs.replace(report, findings=(measured,)))
+    assert "  gain      measured: 1.8x faster" in text and "predicted: step 2.5x" in text
+
+
+def test_a_place_has_its_code_and_a_long_advice_ends_at_a_sentence() -> None:
+    advice = "Load the data once. " + "This explains it at length and nobody reads that. " * 12
+    finding = msgspec.structs.replace(INPUT_FINDING, advice=advice)
+    report = msgspec.structs.replace(NAIVE_GAN, findings=(finding,), source={"train.py:57": "x_train, _ = load()"})
+    text = verdict(report)
+    assert "  at        train.py:57  x_train, _ = load()\n            and train.py:308 (forward_pass)\n" in text
+    change = text[text.index("  change") : text.index("  at  ")]
+    assert change.startswith("  change    Load the data once. This") and change.rstrip().endswith(".")
+    assert len(change.splitlines()) <= 4
+
+
+def test_work_without_steps_has_its_own_header_and_bar() -> None:
+    steps = StepSummary(
+        count=640, source="work", median_ms=22.4, mean_ms=25.0, breakdown_ms={"graph": 20.0, "python": 5.0}
+    )
+    loop = Work(
+        kind="loop",
+        where=SourceSpan("infer.py", 40, "main"),
+        seconds=16.0,
+        share_of_run=0.6,
+        iterations=640,
+        steps=steps,
+    )
+    stepless = msgspec.structs.replace(HEALTHY, steps=StepSummary(count=0, source="none"), work=(loop,))
+    lines = verdict(stepless).splitlines()
+    assert lines[0] == "tfperf · train.py · 27 s · loop at infer.py:40, 640 iterations, median 22 ms"
+    assert any(line.startswith("ITERATION   ▓▓▓") for line in lines)
+    assert "mean 25 ms  ▓ graph 80 %  █ Python 20 %" in lines
+    call = msgspec.structs.replace(loop, kind="call", iterations=None)
+    assert "call at infer.py:40, 16 s" in verdict(msgspec.structs.replace(stepless, work=(call,)))
+
+
+def test_without_a_cause_the_costliest_calls_that_no_finding_owns_are_named() -> None:
+    calls = (
+        CallTime(where=SourceSpan("a.py", 3), call="model.fit", seconds=9.0, share_of_run=0.33, findings=("INP001",)),
+        CallTime(where=SourceSpan("a.py", 24), call="model.export", seconds=7.0, share_of_run=0.26, times=25),
+        CallTime(where=SourceSpan("a.py", 30), call="tiny", seconds=0.3, share_of_run=0.01),
+    )
+    conclusion = Conclusion(verdict="No cause found", why="60 % of the run is loading and saving")
+    text = verdict(msgspec.structs.replace(HEALTHY, conclusion=conclusion, calls=calls))
+    assert "NO CAUSE FOUND   60 % of the run is loading and saving\n" in text
+    assert "  model.export  a.py:24  7.0 s of 27 s, at least 25 calls\n" in text
+    assert "model.fit" not in text and "tiny" not in text
+
+
+def test_a_step_without_a_fault_says_what_bounds_it() -> None:
+    conclusion = Conclusion(verdict=NO_FAULT, why="93 % of a step is computing", limit="It reaches 212 GFLOP/s.")
+    text = verdict(msgspec.structs.replace(HEALTHY, conclusion=conclusion))
+    assert "NO FAULT FOUND   93 % of a step is computing\n  limit     It reaches 212 GFLOP/s.\n" in text
+
+
+def test_commands_name_the_run_so_that_it_can_be_pasted() -> None:
+    assert "full report   tfperf report last --full       explain  tfperf explain INP001\n" in verdict(
+        NAIVE_GAN, handle="last"
+    )
+    run = msgspec.structs.replace(NAIVE_GAN.run, directory="/tmp/a dir; rm -rf x")
+    assert "tfperf report '/tmp/a dir; rm -rf x' --full" in verdict(msgspec.structs.replace(NAIVE_GAN, run=run), 140)

@@ -1,0 +1,51 @@
+"""What a report concludes: fix something first, nothing is at fault, or no cause is known."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Conclusion(msgspec.Struct, frozen=True, kw_only=True):
+    """The verdict of a report, in parts that each surface lays out its own way.
+
+    ``verdict``: a few words, "First" where the first finding is to be fixed. ``why``: where the time goes, without a
+    full stop. The other parts are sentences, or "": ``limit`` says what bounds the computing, ``look`` how to look
+    further, ``between`` what passes between steps, ``also`` a finding or a choice that gains little.
+    """
+
+    verdict: str
+    why: str
+    limit: str = ""
+    look: str = ""
+    between: str = ""
+    also: str = ""
+
+    @property
+    def headline(self) -> str:
+        """The verdict and where the time goes, as one sentence."""
+        return f"{self.verdict}: {self.why}." if self.why else f"{self.verdict}."
+
+    @property
+    def text(self) -> str:
+        """All of it as sentences."""
+        return " ".join(filter(None, (self.headline, self.look, self.limit, self.between, self.also)))
+
+
+#: The first finding is to be fixed first.
+FIRST = "First"
+#: Where the report names no cause of the time.
+NO_CAUSE = "No cause found"
+#: Of a step that computes, and waits for nothing: it is sound as far as rules know.
+NO_FAULT = "No fault found"
+#: Of a step that computes about as fast as the machine can.
+NOTHING = "Nothing to fix"
+START_UP = "Mostly startup"
+#: Where startup is the largest part of the run, but not the larger half.
+LARGEST_START_UP = "Startup is the largest part"
+#: Where ending the process is: a one-time cost at both ends.
+LARGEST_ENDS = "Startup and exit are the largest part"
+#: Of a script that ended with an error before anything in it was repeated.
+FAILED_EARLY = "Script failed"
+#: Of a run that a signal killed while a probe measured.
+KILLED = "Script killed"
+NOT_PROFILED = "Not profiled"

@@ -1,0 +1,70 @@
+"""The verdict where no finding comes first: no fault, no cause, mostly startup."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from tfperfkit.model import CallTime, Finding, Report, SourceSpan
+from tfperfkit.records.conclusion import NO_CAUSE, NO_FAULT, NOTHING, Conclusion
+from tfperfkit.records.gains import finite
+from tfperfkit.report import numbers
+from tfperfkit.report.paths import name, place, with_short_paths
+from tfperfkit.report.terminal import Screen
+from tfperfkit.report.verdict.layout import MARGIN, heading_lines, inside, one_line
+
+_CALLS = 3
+_ROOM = 2
+#: A call without a known cause is named from this share of the run on.
+_MIN_CALL = 0.05
+
+
+def conclusion_lines(conclusion: Conclusion, report: Report, screen: Screen) -> list[Text]:
+    """The verdict, what bounds the computing, how to look further, and the calls that no finding explains."""
+    good = conclusion.verdict.startswith((NO_FAULT, NOTHING))
+    why = "no fault is known, but these choices are faster:" if report.headroom else conclusion.why
+    verdict = conclusion.verdict.partition(",")[0].upper()
+    lines = heading_lines(verdict, why, screen, style="bold green" if good else "bold yellow")
+    for label, text in (
+        ("limit", conclusion.limit),
+        ("look", conclusion.look),
+        ("between", conclusion.between),
+        ("also", "" if report.headroom else conclusion.also),
+    ):
+        lines += inside(label, text, screen, at_most=3)
+    for finding in report.headroom[:_ROOM]:
+        lines += inside("optional", _choice(finding, screen), screen, at_most=2)
+    return lines + (_calls(report, screen) if conclusion.verdict.startswith(NO_CAUSE) else [])
+
+
+def _choice(finding: Finding, screen: Screen) -> str:
+    """``512 examples to a batch instead of 64: 2.8x the examples/s (predicted, BAT002)``"""
+    gain = finite(finding.gain)
+    title = name(with_short_paths(finding.title, screen.folder), screen)
+    code = name(finding.code, screen)
+    factor = gain.low if gain.likely is None else gain.likely
+    if factor is None:
+        return f"{title} (no gain predicted, {code})"
+    speedup = numbers.speedup(factor)
+    if speedup in title:
+        return f"{title} (predicted, {code})"
+    least = "at least " * (gain.likely is None)
+    return f"{title}: {least}{speedup} the examples/s (predicted, {code})"
+
+
+def _calls(report: Report, screen: Screen) -> list[Text]:
+    """The costliest calls whose time has no known cause: API, place, seconds, count."""
+    unowned = [call for call in report.calls if not call.findings and call.share_of_run >= _MIN_CALL]
+    if not unowned:
+        return []
+    lines = inside("calls", "costliest without a known cause:", screen)
+    return lines + [one_line(_call(call, report, screen), screen, indent=MARGIN + 2) for call in unowned[:_CALLS]]
+
+
+def _call(call: CallTime, report: Report, screen: Screen) -> str:
+    """``model.export  train.py:24  7.0 s of 12 s, at least 25 calls``"""
+    what = name(call.call or "your own Python", screen)
+    where = place(SourceSpan(call.where.file, call.where.line), screen)
+    seconds = numbers.short(call.seconds, "s", screen.symbols)
+    whole = f" of {numbers.short(float(report.run.wall_s), 's', screen.symbols)}" if report.run.wall_s > 0 else ""
+    often = f", at least {numbers.plain(call.times)} calls" if call.times > 1 and call.call else ""
+    return f"{what}  {where}  {seconds}{whole}{often}"

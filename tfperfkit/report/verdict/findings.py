@@ -1,0 +1,126 @@
+"""What to fix first, and what to fix then."""
+
+from __future__ import annotations
+
+import math
+
+from rich.text import Text
+
+from tfperfkit.model import Finding, Report, SourceSpan
+from tfperfkit.records.gains import finite
+from tfperfkit.report import numbers
+from tfperfkit.report.findings import once_words
+from tfperfkit.report.paths import name, place, with_short_paths
+from tfperfkit.report.saved import saved_seconds
+from tfperfkit.report.terminal import Screen
+from tfperfkit.report.text import cells
+from tfperfkit.report.trials import verdict_words
+from tfperfkit.report.verdict.layout import MARGIN, fit, heading_lines, inside, items, one_line
+
+#: A gain below this factor is none.
+_NO_GAIN = 1.005
+_MIN_OF_RUN = 0.01
+#: Narrower screens have no room for a second column.
+_WIDE = 70
+#: Lines that the remedy may take.
+CHANGE = 4
+
+
+def first_lines(finding: Finding, report: Report, screen: Screen, change: int = CHANGE) -> list[Text]:
+    """The block of the first finding. ``change``: at most so many lines for its remedy."""
+    lines = heading_lines("FIX FIRST", finding.title, screen, style="bold red", code=name(finding.code, screen))
+    lines += inside("change", finding.advice, screen, at_most=change)
+    lines += _places(finding, report, screen)
+    lines += items("gain", _gain(finding, report, screen), screen)
+    return lines + items("cost", _cost(finding), screen)
+
+
+def then_lines(number: int, finding: Finding, screen: Screen, label: str = "") -> list[Text]:
+    """Two lines on a further finding: what it is and what it saves, where it is and what to do."""
+    saved = saved_seconds(finding) if screen.width >= _WIDE else ""
+    head = f"{number} {name(finding.code, screen)}  "
+    room = screen.width - MARGIN - cells(head) - (cells(saved) + 2 if saved else 0)
+    title = fit(name(with_short_paths(finding.title, screen.folder), screen), room, screen)
+    first = Text(label.ljust(MARGIN), "bold").append(head, "dim").append(title)
+    if saved:
+        first.append(" " * max(screen.width - first.cell_len - cells(saved), 2)).append(saved, "green")
+    where = place(finding.where[0], screen) if finding.where else ""
+    gain = _factor(finding)
+    items = [part for part in (where, gain) if part]
+    text = screen.symbols.dot.join(items)
+    advice = _sentence(with_short_paths(finding.advice, screen.folder))
+    if cells(text) + 2 + cells(advice) <= screen.width - MARGIN - 2:
+        text = f"{text}: {advice}" if text else advice
+    return [first, one_line(text, screen, indent=MARGIN + 2, style="dim")] if text else [first]
+
+
+def _sentence(text: str) -> str:
+    """Return the first sentence of a text."""
+    end = next((index for index in range(len(text) - 1) if text[index] == "." and text[index + 1] in " \n"), len(text))
+    return text[: end + 1].strip()
+
+
+def _places(finding: Finding, report: Report, screen: Screen) -> list[Text]:
+    """``  at        eager.py:48  x_train, _ = get_dataset(self.source)`` and the other places on a second line."""
+    if not finding.where:
+        return []
+    first, *others = finding.where
+    at = place(first, screen)
+    code = name(report.source.get(f"{first.file}:{first.line}", ""), screen)
+    text = f"{_bare(first, screen)}  {code}" if code else at
+    lines = items("at", [fit(text, screen.width - MARGIN, screen)], screen)
+    if others:
+        shown = [place(span, screen) for span in others[:2]]
+        more = len(others) - len(shown)
+        words = f"and {', '.join(shown)}{f', {more} more' if more else ''}"
+        lines.append(one_line(words, screen, style="dim"))
+    return lines
+
+
+def _bare(span: SourceSpan, screen: Screen) -> str:
+    """Return a place without its function."""
+    return place(SourceSpan(span.file, span.line), screen)
+
+
+def _gain(finding: Finding, report: Report, screen: Screen) -> list[str]:
+    """``predicted: saves 50-56 s of 88 s, step 5.1x faster (4.2x-6.3x)``, or what a trial measured."""
+    if finding.measured is not None:
+        return [f"measured: {verdict_words(finding.measured)}", f"predicted: {_factor(finding) or 'no factor'}"]
+    saved = saved_seconds(finding)
+    if saved and report.run.wall_s > 0:
+        saved += f" of {numbers.short(float(report.run.wall_s), 's', screen.symbols)}"
+    parts = ", ".join(part for part in (saved, _factor(finding)) if part)
+    if not parts:
+        return ["not predicted"]
+    once = [name(once_words(finding.once), screen)] if finding.once is not None else []
+    return [f"predicted: {parts}", *once]
+
+
+def _factor(finding: Finding) -> str:
+    """``step 5.1x faster (4.2x-6.3x)``; "" if no factor is predicted."""
+    gain = finite(finding.gain)
+    what = _whole(finding)
+    if gain.likely is None:
+        return f"{what} at least {numbers.speedup(gain.low)} faster" if gain.low is not None else ""
+    if gain.likely < _NO_GAIN:
+        return ""
+    low, high = map(numbers.speedup, gain.bounds or (1.0, 1.0))
+    return f"{what} {numbers.speedup(gain.likely)} faster{f' ({low}-{high})' if low != high else ''}"
+
+
+def _whole(finding: Finding) -> str:
+    """Return what gets faster, and what a finding takes a share of: the header says where a loop or call is."""
+    if finding.work and finding.basis in ("step", "turn"):
+        return finding.work_kind or "work"
+    return {"turn": "iteration", "run": "run"}.get(finding.basis, "step")
+
+
+def _cost(finding: Finding) -> list[str]:
+    """``81 % of the step``, ``60 % of the run``"""
+    parts = []
+    if math.isfinite(finding.share_of_step) and finding.share_of_step > 0:
+        parts.append(f"{numbers.short(finding.share_of_step, 'share')} of the {_whole(finding)}")
+    of_run = finding.share_of_run
+    if of_run is not None and finding.basis != "run" and math.isfinite(of_run) and of_run >= _MIN_OF_RUN:
+        parts.append(f"{numbers.short(of_run, 'share')} of the run")
+    return parts

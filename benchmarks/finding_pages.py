@@ -24,7 +24,7 @@ from tfperfkit import registry
 from tfperfkit.explain.detection import rule_modules
 from tfperfkit.explain.front_matter import FrontMatter, read_front_matter, without_front_matter
 from tfperfkit.fixing.lookup import is_mechanical
-from tfperfkit.remedy import is_one_of
+from tfperfkit.remedy import Remedy, is_one_of
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "findings"
 #: The sections of a page in their order.
@@ -48,6 +48,12 @@ def rule_titles() -> dict[str, str]:
 
 
 @lru_cache
+def _stated() -> tuple[tuple[str, Remedy], ...]:
+    """Return each code with each of its remedies."""
+    return tuple(stated())
+
+
+@lru_cache
 def _experiments() -> dict[str, tuple[bool, tuple[object, ...]]]:
     """Return of each experiment whether it only measures a ceiling, and the remedies that it imitates."""
     loaded = {name: registry.load_experiment(name) for name in sorted(registry.experiments())}
@@ -56,12 +62,12 @@ def _experiments() -> dict[str, tuple[bool, tuple[object, ...]]]:
 
 def find_fix(code: str) -> str:
     """Return "patch" if there is a fixer for one of the code's remedies, else "suggestion"."""
-    return "patch" if any(name == code and is_mechanical(remedy) for name, remedy in stated()) else "suggestion"
+    return "patch" if any(name == code and is_mechanical(remedy) for name, remedy in _stated()) else "suggestion"
 
 
 def find_experiments(code: str) -> tuple[str, ...]:
     """Return the experiments for one of the code's remedies, those that measure only a ceiling last."""
-    remedies = [remedy for name, remedy in stated() if name == code]
+    remedies = [remedy for name, remedy in _stated() if name == code]
     found = {
         name: ceiling
         for name, (ceiling, wanted) in _experiments().items()

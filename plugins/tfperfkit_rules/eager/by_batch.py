@@ -1,4 +1,8 @@
-"""EAG014: Keras' own Python around each ``train_on_batch`` takes a good part of a training step."""
+"""EAG014: Keras' Python around each ``train_on_batch`` takes a good part of a training step.
+
+Stack samples give the time in ``train_on_batch`` outside compiled functions. The gain replaces it with the call of one
+compiled step.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The texts of EAG004 for models that are called in each iteration of a loop with independent iterations: one call
-can replace all of them."""
+"""Texts for models that are called in each iteration of a loop with independent iterations: one call can replace all
+of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""EAG004: models that are called eagerly next to a compiled update (choosing an action, a replay)."""
+"""EAG004, for models that are called eagerly next to a compiled update, such as the choice of an action.
+
+Stack samples give the share of the step in these calls. The gain assumes one compiled call instead, or one batch of all
+iterations if they are independent.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""EAG018: SciPy's optimizer is given no gradient, and evaluates the function once for each parameter to estimate it."""
+"""EAG018: SciPy's optimizer gets no gradient, and evaluates the function once per parameter to estimate it.
+
+Stack samples show calls of ``minimize`` without ``jac``, by a method that follows gradients. The gain compares one
+evaluation per parameter with the cost of a gradient from a tape. Without the number of parameters, no gain is
+predicted.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""EAG004: Keras' ``predict`` and ``evaluate``, called on tiny inputs in each iteration of the training loop."""
+"""EAG004, for ``predict`` and ``evaluate`` that are called on tiny inputs in each iteration of a loop.
+
+Stack samples give the time in these calls, and markers give their durations and batches. The gain assumes a compiled
+call of the model, or larger batches.
+"""
 
 from __future__ import annotations
 

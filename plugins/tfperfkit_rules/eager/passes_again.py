@@ -1,4 +1,8 @@
-"""EAG017 for models and compiled functions that are called directly: the same in each iteration of a loop."""
+"""EAG017, for models and compiled functions that each iteration of a loop calls with the same inputs.
+
+The source shows that neither the inputs nor the weights change between iterations. The gain leaves out all iterations
+but one.
+"""
 
 from __future__ import annotations
 

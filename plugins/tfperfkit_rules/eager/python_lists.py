@@ -1,4 +1,8 @@
-"""EAG016: tensors are made of Python lists, element by element, again and again."""
+"""EAG016: tensors are created from Python lists, element by element.
+
+The source shows that the argument is a list, and stack samples give the time in the call. The gain assumes a
+NumPy array instead.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""EAG003: a switch makes compiled functions, or Keras' training step, run operation by operation."""
+"""EAG003: a debugging switch makes compiled functions, or Keras' training step, run as eager operations.
+
+The switch is read from TensorFlow's settings and from the source. The gain is that of a compiled step (EAG001).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""EAG007: in each step the weights of a network go through NumPy (``get_weights``, ``set_weights``)."""
+"""EAG007: weights of a model go through NumPy in each step (``get_weights``, ``set_weights``).
+
+Stack samples give the time in these lines, and in the NumPy code between them. The gain assumes assignments in a
+compiled function.
+"""
 
 from __future__ import annotations
 

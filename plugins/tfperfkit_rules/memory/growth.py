@@ -1,4 +1,8 @@
-"""What grows with the steps: containers (MEM001), graphs (MEM002)."""
+"""Containers (MEM001) and graphs (MEM002) that grow with the steps.
+
+tfperf counts the elements of the script's containers and the live graphs in regular steps, and fits the growth of the
+process's memory. It predicts no gain in time; the severity follows from the steps that are left until the limit.
+"""
 
 from __future__ import annotations
 

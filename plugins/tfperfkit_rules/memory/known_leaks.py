@@ -1,6 +1,7 @@
 """MEM005: a known memory leak of the installed TensorFlow version that the script triggers.
 
-An entry of the table has a public source, and its condition is what ran. Nothing is in it that was not seen to happen.
+Each entry of the table has a public source, and was seen to happen. The condition is what ran: Python functions of
+datasets that one line creates again and again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Memory that runs out (MEM003)."""
+"""MEM003: the peak of the process's memory, or of a GPU's, is close to its limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""MEM002: operations are added to a session's graph between its runs."""
+"""MEM002, for sessions of TensorFlow 1: operations are added to a session's graph between its runs.
+
+Operations are counted at the session's runs, and stack samples give the time in creating and running them. The gain
+leaves out the creation and the optimisation of the growing graph.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Rules about tracing in the steady phase that no cause of the probe ``retrace`` explains."""
+"""RET014: steady steps go on tracing, and no cause of the probe ``retrace`` explains it.
+
+The step's account gives the time in tracing. The source shows whether a loop calls ``compile``, creates a model, or
+calls ``tape.jacobian`` outside a compiled function.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +56,7 @@ CERTAIN = Threshold(
 
 
 def traced_again(evidence: Evidence) -> Iterable[Finding]:
-    """Steady steps go on tracing: Keras' functions after ``compile``, a new model or optimizer, a pipeline's maps.
+    """Report steady steps that go on tracing: after ``compile``, with a new model or optimizer, in a pipeline's maps.
 
     Absorbed by every finding of ``avoidable_traces``, which knows the cause of the traces that it blames.
     """

@@ -1,5 +1,10 @@
 """EAG008: a loop outside of training, a long call, or code next to a compiled training step, runs as eager
-operations."""
+operations.
+
+Stack samples give the time in eager operations and their dispatch. If a trace counted the operations, the gain keeps
+the work of their kernels, as for EAG001; otherwise it assumes that 3 to 65 % of the time remain. If the iterations of a
+loop are independent, the gain assumes one batch of all iterations.
+"""
 
 from __future__ import annotations
 

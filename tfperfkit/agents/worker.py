@@ -50,7 +50,7 @@ def one_finding(report: Report, identity: str) -> str:
     found = dict(identified((*report.findings, *report.headroom)))
     page = pages.findings().get(wanted.partition("-")[0])
     if wanted in found:
-        made = _finding(report, wanted, found[wanted])
+        made = _describe_finding(report, wanted, found[wanted])
     elif page is not None:
         has = f"it has {', '.join(found)}" if found else "it has none"
         made = f"This run has no finding {wanted}; {has}. What the code means:\n"
@@ -61,7 +61,7 @@ def one_finding(report: Report, identity: str) -> str:
     return made if len(made) <= LIMIT else made[:LIMIT].rpartition("\n")[0] + "\n(cut here)\n"
 
 
-def _finding(report: Report, identity: str, finding: Finding) -> str:
+def _describe_finding(report: Report, identity: str, finding: Finding) -> str:
     lines = [f"[{visible(identity)}] {kind(finding)}: {text(finding.title, report, 400)}", f"gain: {gain(finding)}"]
     for span in finding.where[:_PLACES]:
         lines += [f"at: {place(span, report)}", *_source(report, span)]

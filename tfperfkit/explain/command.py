@@ -86,7 +86,7 @@ def _formatted(text: str, screen: Screen, file: TextIO) -> None:
 
 def _texts(topic: str, *, full: bool) -> Iterator[str]:
     code = topic.upper()
-    found = [_finding(page, full=full) for name, page in pages.findings().items() if name == code]
+    found = [_read_page(page, full=full) for name, page in pages.findings().items() if name == code]
     if not found:
         found = [entry.markdown for entry in glossary.find(_entries(), topic)]
         if glossary.plain(topic) in pages.REPORT_NAMES:
@@ -113,7 +113,7 @@ def _entries() -> tuple[glossary.Entry, ...]:
     return glossary.parse(_page(pages.root() / pages.GLOSSARY))
 
 
-def _finding(page: Path, *, full: bool) -> str:
+def _read_page(page: Path, *, full: bool) -> str:
     text = _page(page)
     return fill_in_detection(text) if full else pages.shorten(text)
 

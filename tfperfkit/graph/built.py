@@ -62,7 +62,7 @@ class _Build:
         nodes = list(graph.nodes.values())
         names, kinds = [node.name for node in nodes], [node.type for node in nodes]
         stacks = self._stacks_of(graph, kinds)
-        calls = {index: called for index, node in enumerate(nodes) if (called := _called(node))}
+        calls = {index: called for index, node in enumerate(nodes) if (called := _list_functions(node))}
         layers = {scope: self._layer(record.layers[layer]) for scope, layer in record.scopes}
         known = {name: index for index, name in enumerate(names)}
         # A loop that is differentiated gets inputs that were built after it: they don't make it a gradient.
@@ -147,7 +147,7 @@ class _Build:
             while waiting:
                 for node in self._graphs[waiting.pop()].nodes.values():
                     found.add(node.type)
-                    inner = {self._names[called] for called in _called(node) if called in self._names} - seen
+                    inner = {self._names[called] for called in _list_functions(node) if called in self._names} - seen
                     waiting += inner
                     seen |= inner
             self._kinds[name] = found
@@ -210,7 +210,7 @@ def _sources(node: Node) -> list[str]:
     return [owner for owner, _ in node.inputs]
 
 
-def _called(node: Node) -> list[str]:
+def _list_functions(node: Node) -> list[str]:
     """The functions that an operation names."""
     row = optable.row(node.type)
     return [name for names in node.functions().values() for name in names] if row.functions or not row.known else []

@@ -77,7 +77,7 @@ class _Interpreter(Generic[S]):
             elif node.type == "Placeholder":
                 made = (given.get(node.name, unknown),)
             elif node.type in _BODIES:
-                made = self._called(flowed, node, inputs, depth)
+                made = self._interpret_call(flowed, node, inputs, depth)
             else:
                 made = self._analysis.operation(view, node, inputs)
                 if _may_write(node):
@@ -95,7 +95,7 @@ class _Interpreter(Generic[S]):
             if root is not None and root.type == "Placeholder" and root.outputs[0].dtype == "resource":
                 flowed.states[root.name, 0] = self._analysis.unknown
 
-    def _called(self, flowed: Flowed[S], node: Node, inputs: Sequence[S], depth: int) -> Sequence[S]:
+    def _interpret_call(self, flowed: Flowed[S], node: Node, inputs: Sequence[S], depth: int) -> Sequence[S]:
         """The states of what a call, a loop or a branch gives; unknown if a body was not recorded."""
         graph = flowed.view.graph
         names = [name for listed in node.functions().values() for name in listed]

@@ -329,9 +329,9 @@ class StepCounter:
                     break
             else:
                 groups.append([site])
-        return [_Place(tuple(group), self._together(group)) for group in groups]
+        return [_Place(tuple(group), self._add_reaches(group)) for group in groups]
 
-    def _together(self, group: list[Site]) -> Reach:
+    def _add_reaches(self, group: list[Site]) -> Reach:
         every = [self.reach[site.id] for site in group]
         return Reach(
             count=sum(reach.count for reach in every),

@@ -84,7 +84,7 @@ class Frames:
         if isinstance(node, (ast.For, ast.AsyncFor, *COMPREHENSIONS)):
             self.home[node] = frame
         if isinstance(node, CALLABLES):
-            self._function(node, frame)
+            self._visit_function(node, frame)
         elif isinstance(node, ast.ClassDef):
             self.classes.append(node)
             frame.bound.add(node.name)
@@ -94,7 +94,7 @@ class Frames:
             for child in node.body:
                 self._visit(child, inner)
         elif isinstance(node, COMPREHENSIONS):
-            self._comprehension(node, frame)
+            self._visit_comprehension(node, frame)
         elif isinstance(node, ast.NamedExpr):
             holder = frame
             while isinstance(holder.node, COMPREHENSIONS) and holder.parent is not None:
@@ -122,7 +122,7 @@ class Frames:
         elif isinstance(node, ast.ImportFrom):
             self.has_star_import = self.has_star_import or any(item.name == "*" for item in node.names)
 
-    def _function(self, node: Callable, frame: Frame) -> None:
+    def _visit_function(self, node: Callable, frame: Frame) -> None:
         if not isinstance(node, ast.Lambda):
             frame.bound.add(node.name)
             for outside in (*node.decorator_list, node.returns):
@@ -137,7 +137,7 @@ class Frames:
         for statement in body:
             self._visit(statement, inner)
 
-    def _comprehension(self, node: Comprehension, frame: Frame) -> None:
+    def _visit_comprehension(self, node: Comprehension, frame: Frame) -> None:
         self._visit(node.generators[0].iter, frame)
         inner = self.of[node] = Frame(node, frame)
         for index, part in enumerate(node.generators):

@@ -143,7 +143,7 @@ class Names:
         if isinstance(node, (ast.Await, ast.Starred, ast.NamedExpr)):
             return self._value(node.value, scope, seen)
         if isinstance(node, ast.IfExp):
-            return self._one(self._value(side, scope, seen) for side in (node.body, node.orelse))
+            return self._find_agreed_value(self._value(side, scope, seen) for side in (node.body, node.orelse))
         return None
 
     def _find_api(self, node: ast.expr, scope: Scope) -> str:
@@ -167,7 +167,7 @@ class Names:
     def _of_bindings(self, bindings: list[Binding], scope: Scope, seen: tuple[object, ...]) -> _Value | None:
         if self._lost_in(bindings):
             return None
-        return self._one(self._of_binding(item, scope, seen) for item in bindings if item not in seen)
+        return self._find_agreed_value(self._of_binding(item, scope, seen) for item in bindings if item not in seen)
 
     def _begin(self) -> None:
         self._visits = 0
@@ -237,7 +237,7 @@ class Names:
             if given is None:
                 given = [item for item in list_returned(called.function) if item is not None]
                 self._given[called.function] = given
-            return self._one(self._value(back, self._scopes.of(back), inner) for back in given)
+            return self._find_agreed_value(self._value(back, self._scopes.of(back), inner) for back in given)
         if called.made is not None and not called.instance:
             return called._replace(name=f"{called.name}()" if called.name else "", instance=True)
         if called.name == "super" or called.name == "builtins.super":
@@ -248,7 +248,7 @@ class Names:
         if self._is_lost or len(seen) > _DEEPEST:
             return None
         if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
-            return self._one(self._value(item, scope, seen) for item in node.elts)
+            return self._find_agreed_value(self._value(item, scope, seen) for item in node.elts)
         if isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
             return self._value(node.elt, scope, seen)
         if isinstance(node, ast.Call):
@@ -275,11 +275,13 @@ class Names:
         if word == "zip":
             if position is not None:
                 return self._element(given[position], None, scope, seen) if position < len(given) else None
-            return self._one(self._element(item, None, scope, seen) for item in given)
+            return self._find_agreed_value(self._element(item, None, scope, seen) for item in given)
         return self._element(given[0], position, scope, seen)
 
     def _of_all(self, nodes: Sequence[ast.expr], seen: tuple[object, ...]) -> _Value | None:
-        return self._one(self._value(item, self._scopes.of(item), (*seen, item)) for item in nodes if item not in seen)
+        return self._find_agreed_value(
+            self._value(item, self._scopes.of(item), (*seen, item)) for item in nodes if item not in seen
+        )
 
     def _find_stored(
         self, node: ast.Attribute, owner: _Value | None, scope: Scope, seen: tuple[object, ...]
@@ -310,10 +312,10 @@ class Names:
         for item in made.assigned:
             if item not in seen:
                 values.append(self._element(item, position, self._scopes.of(item), (*seen, item)))
-        return self._one(values)
+        return self._find_agreed_value(values)
 
     @staticmethod
-    def _one(values: Iterator[_Value | None] | Sequence[_Value | None]) -> _Value | None:
+    def _find_agreed_value(values: Iterator[_Value | None] | Sequence[_Value | None]) -> _Value | None:
         """The value that all agree on; the unknown don't count."""
         known = [value for value in values if value is not None]
         certain = [value for value in known if value.name != UNKNOWN]

@@ -104,15 +104,15 @@ class Scopes(ast.NodeVisitor):
                 self._scope.bind(item.asname or item.name, Binding("import", node, f"{node.module}.{item.name}"))
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        self._function(node)
+        self._visit_definition(node)
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
-        self._function(node)
+        self._visit_definition(node)
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
         self._inside(node)
 
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    def _visit_definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self._scope.bind(node.name, Binding("function", node))
         if self._scope.is_class:
             self._scope.attributes.setdefault(node.name, []).append(Binding("function", node))

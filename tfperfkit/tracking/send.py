@@ -40,10 +40,10 @@ def send(
         tell(f"nothing was sent to a tracker: {type(error).__name__}: {error}")
         return
     for destination in to:
-        tell(f"{destination.tracker.name}: {_one(destination, made, patience_s)}")
+        tell(f"{destination.tracker.name}: {_send_record(destination, made, patience_s)}")
 
 
-def _one(destination: Destination, made: Record, patience_s: float) -> str:
+def _send_record(destination: Destination, made: Record, patience_s: float) -> str:
     said: list[str] = []
 
     def work() -> None:

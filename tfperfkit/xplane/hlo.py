@@ -80,7 +80,7 @@ class Module:
             return None
         if kind != "fusion":
             return max(self._cost(instruction), 1.0)
-        inside = [item for item in self._called(instruction) if _text(item.opcode) not in _FREE]
+        inside = [item for item in self._list_computations(instruction) if _text(item.opcode) not in _FREE]
         return max(sum(self._cost(item) for item in inside), 1.0)
 
     def parts(self, instruction: str) -> tuple[Part, ...]:
@@ -93,7 +93,7 @@ class Module:
     def source(self, instruction: str) -> str:
         """``file:line`` of the Python code that an instruction was traced from; "" if it is not known."""
         found = self._instructions.get(instruction)
-        inside = [found, *self._called(found)] if found is not None else []
+        inside = [found, *self._list_computations(found)] if found is not None else []
         for each in inside:
             if each.metadata.source_file and each.metadata.source_line > 0:
                 return f"{_text(each.metadata.source_file)}:{each.metadata.source_line}"
@@ -111,7 +111,7 @@ class Module:
         own = _operation(instruction)
         weights: dict[str, float] = {}
         if _text(instruction.opcode) == "fusion":
-            for inner in self._called(instruction):
+            for inner in self._list_computations(instruction):
                 name = _operation(inner)
                 if name and _text(inner.opcode) not in _FREE:
                     weights[name] = weights.get(name, 0.0) + self._cost(inner)
@@ -124,7 +124,7 @@ class Module:
             own = next(iter(weights), "") or self._served(instruction, 0) or self._made_of(instruction, 0)
         return (Part(own, 1.0),) if own else ()
 
-    def _called(self, instruction: Any) -> Iterator[Any]:
+    def _list_computations(self, instruction: Any) -> Iterator[Any]:
         for number in instruction.called_computation_ids:
             computation = self._computations.get(number)
             if computation is not None:
@@ -153,7 +153,7 @@ class Module:
 
     def _through(self, fusion: Any, number: int) -> str:
         """The operation that uses a fusion's parameter first."""
-        for inner in self._called(fusion):
+        for inner in self._list_computations(fusion):
             if _text(inner.opcode) == "parameter" and inner.parameter_number == number:
                 waiting, seen = list(self._users.get(inner.id, ())), 0
                 while waiting and seen < 32:

@@ -48,7 +48,7 @@ def analyse(capture: Capture) -> DevicesData:
         fallbacks=(*fallbacks(functions), *eager_fallbacks(slices, logical)),
         copies=(*copies(functions, rates), *eager_copies(slices)),
         host_syncs=host_syncs(slices, step_ms(capture.steps)),
-        functions=tuple(_function(record, rates) for record in functions),
+        functions=tuple(_make_row(record, rates) for record in functions),
         facts=facts,
         no_gpu=no_gpu.sentence if no_gpu is not None else "",
         window_steps=steps,
@@ -80,7 +80,7 @@ def calls_per_step(slices: Sequence[Slice]) -> dict[str, float] | None:
     return {name: count / len(whole) for name, count in counted.items()}
 
 
-def _function(record: FunctionRecord, rates: dict[str, float] | None) -> FunctionRow:
+def _make_row(record: FunctionRecord, rates: dict[str, float] | None) -> FunctionRow:
     ops = {device: sum(types.values()) for device, types in record.placement.ops.items()} if record.placement else {}
     return FunctionRow(
         function=record.function,

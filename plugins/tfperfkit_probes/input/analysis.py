@@ -51,7 +51,7 @@ def analyse(capture: Capture) -> InputData:
     samples, step_ms = read_samples(capture), typical_step_ms(capture)
     built = build(datasets, iterators)
     validation = {data.dataset for data in given if data.validation and data.dataset}
-    measured = [measure(_of(item, readings)) for item in built]
+    measured = [measure(_select_readings(item, readings)) for item in built]
     roles = _roles(built, measured, validation, given)
     traced = _matched(built, measured, roles, read_trace(capture.trace_dir))
     traced_steps = sum(step.count for step in capture.steps.in_window("tfprof"))
@@ -96,7 +96,7 @@ def analyse(capture: Capture) -> InputData:
     )
 
 
-def _of(built: Built, readings: Sequence[Reading]) -> list[Reading]:
+def _select_readings(built: Built, readings: Sequence[Reading]) -> list[Reading]:
     numbers = {iterator.number for iterator in built.iterators}
     return [reading for reading in readings if reading.iterator in numbers]
 

@@ -38,7 +38,7 @@ def make(
     eager = [iterator for iterator in built.iterators if not iterator.in_graph]
     origin = eager[0].origin if eager else built.links[0].dataset.origin
     way = next((iterator.origin.way for iterator in eager if iterator.origin.way), "")
-    made = sum(max(group) for group in _made(built).values())
+    made = sum(max(group) for group in _count_iterators(built).values())
     return Pipeline(
         stages=stages,
         file=origin.file,
@@ -77,7 +77,7 @@ def _pace(traced: TracedPipeline) -> float | None:
     return traced.fetches * MS_PER_S / traced.wall_ms if traced.fetches > 1 and traced.wall_ms > 0 else None
 
 
-def _made(built: Built) -> dict[object, list[int]]:
+def _count_iterators(built: Built) -> dict[object, list[int]]:
     """Iterators are counted line by line: the records of later ones are thinned out."""
     found: dict[object, list[int]] = {}
     for iterator in built.iterators:
@@ -139,8 +139,8 @@ def _described(link: Link, places: dict[int, int]) -> Stage:
         bytes_per_element=about.element_bytes,
         memory_bytes=about.memory_bytes,
         padding=about.padding,
-        parallelism=_given(about.parameters.get("num_parallel_calls")),
-        buffer=_given(about.parameters.get("buffer_size")) if kind in ("Prefetch", "Shuffle") else None,
+        parallelism=_read_number(about.parameters.get("num_parallel_calls")),
+        buffer=_read_number(about.parameters.get("buffer_size")) if kind in ("Prefetch", "Shuffle") else None,
         in_graph=bool(made.graph),
     )
 
@@ -207,7 +207,7 @@ def span(place: Place | None) -> SourceSpan | None:
     return SourceSpan(place.file, place.line, place.function) if place is not None else None
 
 
-def _given(value: object) -> float | None:
+def _read_number(value: object) -> float | None:
     return float(value) if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 

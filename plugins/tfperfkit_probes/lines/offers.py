@@ -38,7 +38,7 @@ def offers(data: LinesData, steps: int = 0) -> tuple[Any, ...]:
         made.append(LayerWork(flops=sum((layer.gflop or 0.0) * 1e9 for layer in layers)))
     compiled = tuple(_compiled(item) for item in data.graph_functions if item.where == "step" and item.ms_per_step)
     if compiled:
-        made.append(CompiledFunctions(functions=compiled, own=_own(data.graph_functions)))
+        made.append(CompiledFunctions(functions=compiled, own=_list_own_lines(data.graph_functions)))
     mapped = tuple(
         MappedFunction(file=each.file, line=each.line, ms=each.ms_per_step)
         for each in data.graph_functions
@@ -103,7 +103,7 @@ def _compiled(function: GraphFunction) -> CompiledFunction:
     )
 
 
-def _own(functions: tuple[GraphFunction, ...]) -> tuple[LineInGraph, ...]:
+def _list_own_lines(functions: tuple[GraphFunction, ...]) -> tuple[LineInGraph, ...]:
     found: dict[tuple[str, int], list[float]] = {}
     for function in functions:
         for row in function.innermost if function.where == "step" else ():

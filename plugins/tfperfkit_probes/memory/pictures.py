@@ -37,10 +37,10 @@ def pictures(data: Any) -> list[Picture]:
 def _note(data: MemoryData) -> str:
     if not data.growth_is_significant or not data.growth_bytes_per_step:
         return "It does not grow with the steps." if data.growth_bytes_per_step is not None else ""
-    grows = "; ".join(_words(item) for item in data.growers[:3])
+    grows = "; ".join(_describe_grower(item) for item in data.growers[:3])
     return f"It grows by {data.growth_bytes_per_step / 1024:,.0f} KiB at each step{f': {grows}' if grows else ''}."
 
 
-def _words(item: Grower) -> str:
+def _describe_grower(item: Grower) -> str:
     place = f"{item.file.rpartition('/')[2]}:{item.line}"
     return f"{item.name or item.kind} at {place} went from {item.first:,} to {item.last:,} elements"

@@ -105,7 +105,9 @@ def functions(
             parent = names.get(shown.outer_id) if shown.outer_id is not None else None
             created = [name for record in group for name in record.created]
             callers = list(dict.fromkeys(record.frames[0] for record in group if record.frames))
-            found.append(_function(shown, len(group), created, callers, parent, graph, records, sources, batch))
+            found.append(
+                _describe_function(shown, len(group), created, callers, parent, graph, records, sources, batch)
+            )
     return found
 
 
@@ -120,7 +122,7 @@ def _has_gradients(records: Records, name: str) -> bool:
     return any(node.backward for body in bodies for node in body.nodes.values())
 
 
-def _function(
+def _describe_function(
     record: FunctionRecord,
     traces: int,
     created: list[str],

@@ -115,7 +115,7 @@ class Recorder:
         name = name.decode() if isinstance(name, bytes) else str(name)
         with self._lock:
             self._functions += 1
-        self._recording.append(FUNCTIONS, self._function(traced, found, name))
+        self._recording.append(FUNCTIONS, self._describe_function(traced, found, name))
         if found.file and self._recording.is_user_code(found.file):
             self._recording.keep_source(found.file)
         self._convert(found, python_function)
@@ -128,7 +128,7 @@ class Recorder:
             (found.owner == "user" or not traced.outer_id) and not jit,
         )
 
-    def _function(self, traced: Traced, found: Definition, name: str) -> FunctionRecord:
+    def _describe_function(self, traced: Traced, found: Definition, name: str) -> FunctionRecord:
         graph, concrete = traced.func_graph, traced.concrete
         names = Names(getattr(traced.tracing_options, "polymorphic_type", None), found.parameters)
         arguments = [leaf.argument for leaf in leaves(traced.function_type, names).values()][:_KEPT_ARGUMENTS]

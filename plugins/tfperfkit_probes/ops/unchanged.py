@@ -29,7 +29,7 @@ class Unchanged:
             for variable in record.variables
             if (variable.trainable and not but_by_training)
             or graph is None
-            or variable.placeholder in self._of(graph, 0)
+            or variable.placeholder in self._find_written(graph, 0)
         }
 
     def placeholders(self, record: FunctionRecord) -> frozenset[str]:
@@ -40,7 +40,7 @@ class Unchanged:
             if variable.key and variable.placeholder and variable.key not in self._keys
         )
 
-    def _of(self, graph: Graph, depth: int) -> frozenset[str]:
+    def _find_written(self, graph: Graph, depth: int) -> frozenset[str]:
         """The placeholders of the graph whose variables it changes, or may change."""
         found = self._changed.get(graph.name)
         if found is None:
@@ -66,7 +66,7 @@ class Unchanged:
         if body is None:
             return True
         slots = body.slots
-        return not 0 <= number < len(slots) or slots[number] in self._of(body, depth + 1)
+        return not 0 <= number < len(slots) or slots[number] in self._find_written(body, depth + 1)
 
 
 def _trains(graph: Graph | None) -> bool:

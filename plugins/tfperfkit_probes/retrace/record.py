@@ -76,7 +76,7 @@ class Recorder:
         comparison = cause.compare(traced.lookup_type, traced.context, traced.cached, names)
         closest = None
         with self._lock:
-            function = self._function(traced.identity)
+            function = self._find_function(traced.identity)
             if comparison is not None:
                 closest = self._traces.get(traced.cached[comparison.index].concrete)
             if traced.concrete is not None:
@@ -136,7 +136,7 @@ class Recorder:
             limits=traced.limits,
         )
 
-    def _function(self, identity: Any) -> _Function | None:
+    def _find_function(self, identity: Any) -> _Function | None:
         if identity is None:
             return None
         known = self._functions.get(identity)

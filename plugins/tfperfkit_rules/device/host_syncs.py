@@ -49,12 +49,12 @@ def host_syncs(evidence: Evidence) -> Iterator[Finding]:
     cheap = [row for row in own if row not in waiting and not row.through]
     for row in waiting:
         high = (row.share_of_step or 0.0) >= WAIT_HIGH.value
-        yield _finding([row], "high" if high else "medium", accelerated, evidence.unit)
+        yield _make_finding([row], "high" if high else "medium", accelerated, evidence.unit)
     if cheap:
-        yield _finding(cheap, "low" if accelerated else "info", accelerated, evidence.unit)
+        yield _make_finding(cheap, "low" if accelerated else "info", accelerated, evidence.unit)
 
 
-def _finding(rows: list[SyncRow], severity: Severity, accelerated: bool, unit: Unit) -> Finding:
+def _make_finding(rows: list[SyncRow], severity: Severity, accelerated: bool, unit: Unit) -> Finding:
     row = rows[0]
     share = min(sum(row.share_of_step or 0.0 for row in rows), 1.0)
     waits = severity in ("medium", "high")

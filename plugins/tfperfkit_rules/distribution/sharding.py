@@ -69,7 +69,7 @@ def _by_files(row: Divided) -> bool:
 
 def _twice(row: Divided, count: int) -> Finding:
     places = (row.by_hand, SourceSpan(row.file, row.line))
-    return _finding(
+    return _make_finding(
         f"Dataset is not sharded correctly among {count} workers: by shard() and again by the strategy",
         "medium",
         places,
@@ -83,7 +83,7 @@ def _twice(row: Divided, count: int) -> Finding:
 
 def _alike(evidence: Evidence, data: InputData, count: int) -> Finding:
     order = "each in its own order" if data.random_order else "in the same order"
-    return _finding(
+    return _make_finding(
         f"Dataset is not sharded correctly among {count} workers: all train on all examples, {order}",
         "info" if data.random_order else "medium",
         tuple(evidence.calls(*_GIVEN)),
@@ -104,7 +104,7 @@ def _all_made(evidence: Evidence, row: Divided, count: int) -> Iterator[Finding]
     share = min(evidence.share("input") * (1 - 1 / count), shared.MAX_STEP_SHARE.value)
     if share < MADE_BY_ALL_MIN.value:
         return
-    yield _finding(
+    yield _make_finding(
         f"Dataset is not sharded correctly among {count} workers: each makes all examples and drops most",
         severity(MADE_BY_ALL_SAVED.value * share),
         (SourceSpan(row.file, row.line),),
@@ -117,7 +117,7 @@ def _all_made(evidence: Evidence, row: Divided, count: int) -> Iterator[Finding]
     )
 
 
-def _finding(
+def _make_finding(
     title: str,
     how: Severity,
     where: tuple[SourceSpan | None, ...],

@@ -73,7 +73,7 @@ def gathered_slices(evidence: Evidence) -> Iterator[Finding]:
     share = evidence.share("collectives") + updates
     left = Left.exactly(whole / rows)
     gained = price(ReplaceOps("whole_gradient"), Part(GATHER_SAVED_MIN.value * share, share), left)
-    yield _finding(
+    yield _make_finding(
         evidence,
         codes.GATHERED,
         ReplaceOps("whole_gradient"),
@@ -117,7 +117,7 @@ def made_dense(evidence: Evidence) -> Iterator[Finding]:
     updates = _updates(evidence)
     share = evidence.share("collectives") * min(part, 1.0) + updates
     gained = price(ReplaceOps("gradient_rows"), Part(DENSE_EXCHANGE_MIN.value * share, share))
-    yield _finding(
+    yield _make_finding(
         evidence,
         codes.MADE_DENSE,
         ReplaceOps("gradient_rows"),
@@ -156,7 +156,7 @@ def _updates(evidence: Evidence) -> float:
     return min(1.0, evidence.part("graph") / data.ms) * took / account.mean_ms
 
 
-def _finding(
+def _make_finding(
     evidence: Evidence,
     code: str,
     remedy: Remedy,

@@ -92,7 +92,7 @@ def adapted(evidence: Evidence) -> Iterable[Finding]:
     elif passes >= ADAPT_PASSES.value:
         saved = 1 - 1 / passes
         gained = price(BatchSize("adapt"), part, Left.saved(saved * UNKNOWN_PART.value, saved))
-        words = _again(layer, passes)
+        words = _describe_passes(layer, passes)
     else:
         return
     yield Finding(
@@ -127,7 +127,7 @@ def _small(layer: str, batch: int) -> _Words:
     )
 
 
-def _again(layer: str, passes: int) -> _Words:
+def _describe_passes(layer: str, passes: int) -> _Words:
     return _Words(
         f"{layer}.adapt runs in {passes} passes over the data",
         f"Read the data once into arrays, then pass each layer its column: {layer}.adapt(columns[name]). Or: add "

@@ -37,16 +37,16 @@ def same_again(evidence: Evidence) -> Iterable[Finding]:
         found = predicting(evidence, turns.found).at
         share = found[row.file, row.line] / turns.whole * row.in_vain / row.seconds
         if share >= MEDIUM:
-            yield _finding(evidence, row, share, len(turns.found), basis(evidence, turns.turn_ms))
+            yield _make_finding(evidence, row, share, len(turns.found), basis(evidence, turns.turn_ms))
             return
     whole, steps = evidence.run.wall_s, evidence.steps.steps
     # What comes before or after the steps is a work of its own.
     within = bool(steps) and row.begin_ns < steps[-1].end_ns and row.end_ns > steps[0].begin_ns
     if within and evidence.work is None and whole > 0 and row.in_vain >= MEDIUM * whole:
-        yield _finding(evidence, row, row.in_vain / whole, 0, "run")
+        yield _make_finding(evidence, row, row.in_vain / whole, 0, "run")
 
 
-def _finding(evidence: Evidence, row: AskedAgain, share: float, samples: int, of: Basis) -> Finding:
+def _make_finding(evidence: Evidence, row: AskedAgain, share: float, samples: int, of: Basis) -> Finding:
     """``samples`` 0: the share is by the clock."""
     place = row.file, row.line
     model = name_receiver(find_call_at(evidence, place, EVALUATE if row.way == "evaluate" else PREDICT))

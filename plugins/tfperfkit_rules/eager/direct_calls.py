@@ -90,10 +90,10 @@ def model_called(evidence: Evidence) -> Iterable[Finding]:
         places = {row.place for row in found}
         stacks = evidence.samples.stacks.items()
         held = Counter({stack: n for stack, n in stacks if stack.activity in _HANDED and calling(stack) in places})
-        yield _finding(evidence, found, held, models)
+        yield _make_finding(evidence, found, held, models)
 
 
-def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], models: dict[Place, str]) -> Finding:
+def _make_finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], models: dict[Place, str]) -> Finding:
     unit = evidence.unit
     share, count = sum(row.share for row in rows), evidence.samples.count
     names = list(dict.fromkeys(models[row.place] for row in rows))

@@ -73,7 +73,7 @@ def maps_called_eagerly(evidence: Evidence) -> Iterable[Finding]:
     rest = left(evidence, share, reached(evidence, place[0], place[1], place[1]), otherwise)
     if name == "map_fn":  # whole tensors take the place of its iterations, so that fewer operations are left
         rest = rest._replace(lower=min(rest.lower, MAPS_LEFT_MIN.value))
-    yield _finding(
+    yield _make_finding(
         evidence,
         part,
         rest,
@@ -120,7 +120,7 @@ def elements_one_by_one(evidence: Evidence) -> Iterable[Finding]:
     )
     if who:
         advice = f"Read the whole tensor first and pass its values to {who}: {read}."
-    yield _finding(
+    yield _make_finding(
         evidence,
         part,
         Left(ELEMENTS_LEFT_MIN.value, ELEMENTS_LEFT_MAX.value),
@@ -165,7 +165,7 @@ def _part(evidence: Evidence, kind: Kind) -> EagerPart | None:
     return part if part is not None and part.seen >= MIN_SHARE.value * samples.count else None
 
 
-def _finding(
+def _make_finding(
     evidence: Evidence, part: EagerPart, rest: Left, *, code: str, remedy: Remedy, title: str, advice: str, detail: str
 ) -> Finding:
     samples = evidence.samples

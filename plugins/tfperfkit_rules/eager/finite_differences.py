@@ -76,7 +76,7 @@ def finite_differences(evidence: Evidence) -> Iterable[Finding]:
     for key, count in found.most_common(1):
         if count >= MEDIUM * whole:
             paths = leaves.get(key, Counter[tuple[Frame, ...]]()).most_common(1)
-            yield from _finding(
+            yield from _make_finding(
                 evidence, key, count / whole, _count_parameters(evidence, paths[0][0]) if paths else None
             )
 
@@ -131,7 +131,7 @@ def _name_vector(scope: Function) -> set[str]:
     return names
 
 
-def _finding(evidence: Evidence, key: _Evaluated, share: float, parameters: int | None) -> Iterable[Finding]:
+def _make_finding(evidence: Evidence, key: _Evaluated, share: float, parameters: int | None) -> Iterable[Finding]:
     gained: Gain = bound(share)
     if parameters is not None:
         least, most = GRADIENT_MIN.value, GRADIENT_MAX.value

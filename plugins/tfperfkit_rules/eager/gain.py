@@ -152,7 +152,7 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
     heavy = [row for row in rows if row.type in HEAVY]
     light = [row for row in rows if row not in heavy and row.type not in FREE]
     count = sum(row.count for row in rows) / data.steps * _in_the_step(evidence)
-    own, dispatch = _own(evidence), handed_out(evidence)
+    own, dispatch = _measure_own_python(evidence), handed_out(evidence)
     fetches, prefetch = evidence.part("input"), evidence.offer(InputPrefetch)
     waits = waiting(evidence)
     stays = evidence.part(*_KEPT) + (0.0 if without_own else _own_left(evidence, place, own))
@@ -239,10 +239,10 @@ def _own_left(evidence: Evidence, place: StepPlace, own: float) -> float:
 
 def handed_out(evidence: Evidence) -> float:
     """ms of a step in TensorFlow's and Keras' Python: what is not the user's own."""
-    return max(0.0, evidence.part("python", "dispatch") - _own(evidence))
+    return max(0.0, evidence.part("python", "dispatch") - _measure_own_python(evidence))
 
 
-def _own(evidence: Evidence) -> float:
+def _measure_own_python(evidence: Evidence) -> float:
     """ms of the user's own Python and NumPy in a step. Samples of Python fall where it lets go of the interpreter,
     so their share of the step is nearer to the truth than their share of all Python."""
     there = evidence.part("python", "dispatch")

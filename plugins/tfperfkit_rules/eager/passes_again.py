@@ -57,7 +57,7 @@ def same_pass(evidence: Evidence) -> Iterable[Finding]:
     for (place, loop), count in found.most_common(1):
         turns = _count_iterations(evidence, loop)
         if turns >= MIN_TURNS_AGAIN.value and count >= MEDIUM * whole:
-            yield _finding(evidence, place, loop, name_callee(named[place], "the model"), count / whole, turns)
+            yield _make_finding(evidence, place, loop, name_callee(named[place], "the model"), count / whole, turns)
 
 
 def _find_call(evidence: Evidence, stack: Stack) -> Call | None:
@@ -92,7 +92,9 @@ def _share_of_loop(evidence: Evidence, place: Place) -> float:
     return held / evidence.samples.count
 
 
-def _finding(evidence: Evidence, place: Place, loop: SameIterations, name: str, share: float, turns: float) -> Finding:
+def _make_finding(
+    evidence: Evidence, place: Place, loop: SameIterations, name: str, share: float, turns: float
+) -> Finding:
     low, _ = interval(share, evidence.samples.count)
     _, high = interval(max(share, _share_of_loop(evidence, place)), evidence.samples.count)
     gained = price(Rewrite(), Part(low, high), Left(0.0, 1 / turns))

@@ -116,17 +116,17 @@ def called_for_little(evidence: Evidence) -> Iterable[Finding]:
         return
     if evidence.work is None:
         if making(evidence) is None:
-            yield from _of(evidence, "function", ON_BATCH, _BATCH)
+            yield from _judge_calls(evidence, "function", ON_BATCH, _BATCH)
         return
     grown = growing(evidence)
     if not (grown if grown is not None else any(made_in_loops(evidence, file) for file in evidence.files())):
-        yield from _of(evidence, "session", SESSION, _SESSION)
+        yield from _judge_calls(evidence, "session", SESSION, _SESSION)
     if making(evidence) is None:
-        yield from _of(evidence, "function", COMPILED, _FUNCTION)
-        yield from _of(evidence, "function", ON_BATCH, _BATCH)
+        yield from _judge_calls(evidence, "function", COMPILED, _FUNCTION)
+        yield from _judge_calls(evidence, "function", ON_BATCH, _BATCH)
 
 
-def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterator[Finding]:
+def _judge_calls(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterator[Finding]:
     samples = evidence.samples
     at: Counter[Place] = Counter()
     for stack, count in samples.stacks.items():

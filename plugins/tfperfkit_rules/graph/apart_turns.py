@@ -51,7 +51,7 @@ def apart_turns(evidence: Evidence) -> Iterator[Finding]:
         for function in largest_first(evidence)
         if function.graph in calls.per_step
         for loop in _outer([each for each in function.marks.unrolled if _is_reported(each)])
-        if (finding := _of(evidence, function, loop)) is not None
+        if (finding := _judge_loop(evidence, function, loop)) is not None
     )
 
 
@@ -70,7 +70,7 @@ def _outer(loops: list[Control]) -> list[Control]:
     ]
 
 
-def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
+def _judge_loop(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
     unit = evidence.unit
     step, account = evidence.offer(ComputedStep), evidence.account
     took = lines_ms(evidence, loop.file, loop.line, loop.last)

@@ -81,15 +81,15 @@ def big_constants(evidence: Evidence) -> Iterator[Finding]:
     """OPS002: what copying it costs while tracing, as a share of the run; a risk where that is little."""
     found: dict[tuple[str, int], _Baked] = {}
     for function in largest_first(evidence):
-        for baked in _of(function):
+        for baked in _list_constants(function):
             known = found.setdefault(first_place(baked.where), baked)
             if known is not baked and function.first_execution_ms is not None:
                 known.users.append(function)
     for baked in found.values():
-        yield _finding(evidence, baked)
+        yield _make_finding(evidence, baked)
 
 
-def _of(function: Brief) -> Iterator[_Baked]:
+def _list_constants(function: Brief) -> Iterator[_Baked]:
     by_place: dict[SourceSpan | None, list[Constant]] = {}
     for constant in function.marks.constants:
         by_place.setdefault(constant.where, []).append(constant)
@@ -99,7 +99,7 @@ def _of(function: Brief) -> Iterator[_Baked]:
             yield baked
 
 
-def _finding(evidence: Evidence, baked: _Baked) -> Finding:
+def _make_finding(evidence: Evidence, baked: _Baked) -> Finding:
     function, total = baked.users[0], baked.total
     trace_ms = sum(user.trace_ms for user in baked.users)
     first_ms = sum(user.first_execution_ms or 0.0 for user in baked.users)

@@ -58,7 +58,7 @@ def collect_causes(function: RecordedFunction, found: Iterable[tuple[View, float
     for view, times, each in found:
         mine = _measured(view, each, times)
         known = causes.get(each.key)
-        causes[each.key] = mine if known is None else _together(known, mine)
+        causes[each.key] = mine if known is None else _join_causes(known, mine)
     return [
         msgspec.structs.replace(each, whole_flops=function.flops + each.uncounted_flops, whole_bytes=function.bytes)
         for each in causes.values()
@@ -80,7 +80,7 @@ def _measured(view: View, each: C, times: float) -> C:
     )
 
 
-def _together(one: C, other: C) -> C:
+def _join_causes(one: C, other: C) -> C:
     lefts = [each for each in (one.left, other.left) if each is not None]
     return msgspec.structs.replace(
         one,

@@ -60,7 +60,7 @@ def fixed_work(evidence: Evidence) -> Iterator[Finding]:
             continue
         share = evidence.share("graph") * took / whole
         if share >= FIXED_MIN.value:
-            yield _finding(evidence, function, pipeline, rows, share, step)
+            yield _make_finding(evidence, function, pipeline, rows, share, step)
             return
 
 
@@ -112,7 +112,7 @@ def _rows(function: FixedOperations, step: ComputedStep) -> list[ComputedOperati
     return found
 
 
-def _finding(
+def _make_finding(
     evidence: Evidence,
     function: FixedOperations,
     pipeline: Pipeline,

@@ -71,13 +71,15 @@ _CHOSEN = (
 def float64(evidence: Evidence) -> Iterator[Finding]:
     """OPS003: priced by its part of the FLOPs in the step, of a work by the samples in the function; not at all where
     neither calls it, as a metric outside."""
-    found = ((function, finding) for function in largest_first(evidence) for finding in _of(evidence, function))
+    found = (
+        (function, finding) for function in largest_first(evidence) for finding in _judge_function(evidence, function)
+    )
     functions = {finding: function for function, finding in found}
     for finding in once(functions):
         yield _priced(evidence, functions[finding], finding)
 
 
-def _given(function: Brief, inputs: Sequence[str]) -> str:
+def _name_arguments(function: Brief, inputs: Sequence[str]) -> str:
     """Which arguments are float64; those of Keras' own functions have names that only Keras knows."""
     if not inputs:
         return ""
@@ -87,7 +89,7 @@ def _given(function: Brief, inputs: Sequence[str]) -> str:
     return f"The argument{'s' * plural} {', '.join(inputs[:4])} {'are' if plural else 'is'} float64. "
 
 
-def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
+def _judge_function(evidence: Evidence, function: Brief) -> Iterator[Finding]:
     share, marks = function.float64_flops_share, function.marks
     if share < MIN_FLOAT64.value or not function.flops:
         return
@@ -99,7 +101,7 @@ def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
     # lines that compute.
     made = [] if starts or share < shared.MOSTLY.value else entrances(evidence, function.file, function.line)
     where: list[SourceSpan | None] = [*made, *(each.where for each in (*own, *marks.float64))]
-    begins = _given(function, inputs)
+    begins = _name_arguments(function, inputs)
     if own:
         kinds = ", ".join(dict.fromkeys(f"{each.type} ({each.types})" for each in own[:3]))
         begins += f"It begins at {kinds}. "

@@ -55,10 +55,10 @@ _WITH_THRESHOLDS = (
 def metrics(evidence: Evidence) -> Iterator[Finding]:
     """GRF002: what the training itself does not need, in each compiled function."""
     for function, step_ms in traced_functions(evidence):
-        yield from _of(evidence, function, step_ms)
+        yield from _judge_function(evidence, function, step_ms)
 
 
-def _of(evidence: Evidence, function: GraphFunction, step_ms: float) -> Iterator[Finding]:
+def _judge_function(evidence: Evidence, function: GraphFunction, step_ms: float) -> Iterator[Finding]:
     unit = evidence.unit
     total = sum(row.ms for row in function.beside)
     share = total / step_ms
@@ -100,10 +100,10 @@ def _places(evidence: Evidence, rows: Sequence[BesideTime]) -> tuple[SourceSpan,
     in_fit = any(row.part == "metrics" for row in rows) and any(
         find_call_at(evidence, (place.file, place.line), FIT) is not None for place in found
     )
-    return tuple(dict.fromkeys((*(_made(evidence) if in_fit else ()), *found)))
+    return tuple(dict.fromkeys((*(_list_places(evidence) if in_fit else ()), *found)))
 
 
-def _made(evidence: Evidence) -> list[SourceSpan]:
+def _list_places(evidence: Evidence) -> list[SourceSpan]:
     made = [
         (call.name.rpartition(".")[2] not in _WITH_THRESHOLDS, file, call.line)
         for file, syntax in list_files(evidence)

@@ -64,7 +64,7 @@ def padding(evidence: Evidence) -> Iterator[Finding]:
     # What updates weights does not grow with the sequences; nearly all else does, the gaps between operations too.
     grows = 1 - sum(item.ms for item in step.operations if item.stage == "update") / step.ms
     computed = evidence.share("graph") * grows
-    given = (_given(row) for row in data.keras if row.way == "fit" and not row.validation)
+    given = (_read_input(row) for row in data.keras if row.way == "fit" and not row.validation)
     sliced = (_sliced(pipeline) for pipeline in data.pipelines if pipeline.in_training)
     found = next((each for each in (*given, *sliced) if each is not None), None)
     if found is not None and _looks_up(step):
@@ -73,7 +73,7 @@ def padding(evidence: Evidence) -> Iterator[Finding]:
         saved = computed * (1 - padded.alike / padded.width)
         gained = price(ReplaceOps("less_padding"), padding_saved(saved))
         if gained.surely >= PADDING_MIN.value:
-            yield _finding(found, share, gained, evidence.unit)
+            yield _make_finding(found, share, gained, evidence.unit)
         return
     stages = (stage for pipeline in data.pipelines if pipeline.in_training for stage in pipeline.stages)
     stage = next((stage for stage in stages if stage.filled is not None), None)
@@ -95,7 +95,7 @@ class _Sequences(NamedTuple):
     batch_size: int | None
 
 
-def _given(row: KerasInput) -> _Sequences | None:
+def _read_input(row: KerasInput) -> _Sequences | None:
     place = SourceSpan(row.file, row.line, row.function)
     return _Sequences(row.padding, place, "given to fit", row.batch_size) if row.padding is not None else None
 
@@ -148,7 +148,7 @@ def _looks_up(step: ComputedStep) -> bool:
     return any(item.type in _LOOKUP and item.stage == "forward" and item.layer for item in step.operations)
 
 
-def _finding(found: _Sequences, share: float, gained: gain.Range, unit: Unit) -> Finding:
+def _make_finding(found: _Sequences, share: float, gained: gain.Range, unit: Unit) -> Finding:
     padded = found.padding
     empty = 1 - padded.mean / padded.width
     short = ""

@@ -34,13 +34,13 @@ TYPES = optable.names(kind=("print", "check")) | {"StringFormat", "AsString"}
 def prints(evidence: Evidence) -> Iterator[Finding]:
     """OPS006: priced by the time of such operations in the trace."""
     share = graph_time.share(evidence, lambda row: row.type in TYPES)
-    for finding in once(found for function in largest_first(evidence) for found in _of(evidence, function)):
+    for finding in once(found for function in largest_first(evidence) for found in _judge_function(evidence, function)):
         name = f"printing and checking, of {evidence.unit.the}"
         yield of_step(finding, share, Part(PRINT_SAVED_MIN.value * share, PRINT_SAVED_MAX.value * share), name)
 
 
-def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
-    printed, checked = (_own(evidence, rows) for rows in (function.marks.prints, function.marks.asserts))
+def _judge_function(evidence: Evidence, function: Brief) -> Iterator[Finding]:
+    printed, checked = (_select_own_lines(evidence, rows) for rows in (function.marks.prints, function.marks.asserts))
     if not printed and not checked:
         return
     what = " and ".join(
@@ -62,7 +62,7 @@ def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
     )
 
 
-def _own(evidence: Evidence, rows: Sequence[Marked]) -> list[Marked]:
+def _select_own_lines(evidence: Evidence, rows: Sequence[Marked]) -> list[Marked]:
     return [each for each in rows if each.where is not None and evidence.is_user(each.where.file)]
 
 

@@ -44,10 +44,10 @@ REPEATED_SHARE_MAX = Threshold(
 def repeated_forward(evidence: Evidence) -> Iterator[Finding]:
     """GRF001: calls of a model of which one could serve for all, in each compiled function."""
     for function, step_ms in traced_functions(evidence):
-        yield from _of(function, step_ms, evidence.unit)
+        yield from _judge_function(function, step_ms, evidence.unit)
 
 
-def _of(function: GraphFunction, step_ms: float, unit: Unit) -> Iterator[Finding]:
+def _judge_function(function: GraphFunction, step_ms: float, unit: Unit) -> Iterator[Finding]:
     saved_ms = sum(row.forward_ms * (row.calls - 1) / row.calls for row in function.repeated)
     share = saved_ms / step_ms
     if share < MIN_REPEATED.value:

@@ -123,7 +123,7 @@ def _kernel(view: View, node: Node) -> _Kernel | None:
                 return None
         case _:
             return None
-    made = _made(view, node)
+    made = _find_maker(view, node)
     if made is None or not (made.name in view.separable or _is_product(view, made)):
         return None
     # A column for each pair of channels (or for each channel), then a row for each result.
@@ -133,7 +133,7 @@ def _kernel(view: View, node: Node) -> _Kernel | None:
     return _Kernel(node, shape, math.prod(shape), min(left, math.prod(shape)))
 
 
-def _made(view: View, node: Node) -> Node | None:
+def _find_maker(view: View, node: Node) -> Node | None:
     """Return what makes the kernel, past changes of shape and size, and copies for each channel."""
     found = view.source(node, 1)
     for _ in range(FOLLOWED):

@@ -55,7 +55,7 @@ def session_forward(evidence: Evidence) -> Iterator[Finding]:
         # A run that updates weights comes once for all: what others fetch may be from before that, or behind it.
         trained = sum(bool(run.fetch.writes) for run in runs)
         if len(runs) > 1 and trained <= 1 and sum(len(run.times) for run in runs) >= MIN_SESSION_RUNS.value:
-            yield from _finding(evidence, runs, next(run for run in runs if run.fetch is longest), clock)
+            yield from _make_finding(evidence, runs, next(run for run in runs if run.fetch is longest), clock)
 
 
 class _Clock:
@@ -83,7 +83,7 @@ class _Clock:
         )
 
 
-def _finding(evidence: Evidence, runs: list[_Run], longest: _Run, clock: _Clock) -> Iterator[Finding]:
+def _make_finding(evidence: Evidence, runs: list[_Run], longest: _Run, clock: _Clock) -> Iterator[Finding]:
     places = {run.place for run in runs}
     seen = sum(
         count

@@ -54,10 +54,10 @@ def slow_kernels(evidence: Evidence) -> Iterator[Finding]:
         if share >= MIN_SLOW_KERNEL.value:
             # While it runs on one thread the runtime has gaps: at most all goes but what other operations take.
             others = scale * sum(row.ms for row in data.operations if row.type != kind)
-            yield _finding(evidence, kind, rows, share, max(share, evidence.share("graph") - others))
+            yield _make_finding(evidence, kind, rows, share, max(share, evidence.share("graph") - others))
 
 
-def _finding(evidence: Evidence, kind: str, rows: list[ComputedOperation], share: float, upper: float) -> Finding:
+def _make_finding(evidence: Evidence, kind: str, rows: list[ComputedOperation], share: float, upper: float) -> Finding:
     unit = evidence.unit
     runs = sum(row.runs for row in rows)
     costly = sorted((row for row in rows if row.file), key=lambda row: -row.ms)

@@ -37,10 +37,10 @@ MIN_GFLOP = Threshold(
 def slow_layers(evidence: Evidence) -> Iterator[Finding]:
     """GRF003, in each compiled function."""
     for function, step_ms in traced_functions(evidence):
-        yield from _of(function, step_ms, evidence.unit)
+        yield from _judge_function(function, step_ms, evidence.unit)
 
 
-def _of(function: GraphFunction, step_ms: float, unit: Unit) -> Iterator[Finding]:
+def _judge_function(function: GraphFunction, step_ms: float, unit: Unit) -> Iterator[Finding]:
     rated = [row for row in function.layers if row.gflop_per_s and (row.gflop or 0.0) >= MIN_GFLOP.value]
     for row in rated:
         others = [item.gflop_per_s or 0.0 for item in rated if item.kind == row.kind and item is not row]

@@ -75,7 +75,7 @@ def small_loops(evidence: Evidence) -> Iterator[Finding]:
         written = [found for loop in part.loops if (found := _written(evidence, loop)) is not None]
         whole = sum(part.weight(found.loop) for found in written)
         for found in written:
-            yield from _finding(evidence, each, part, found, part.weight(found.loop) / whole)
+            yield from _make_finding(evidence, each, part, found, part.weight(found.loop) / whole)
 
 
 def _small(evidence: Evidence, each: Ran) -> list[GraphLoop]:
@@ -115,7 +115,7 @@ def _left(found: _Found, took_ms: float) -> Left:
     return Left(min(max(least, _LEFT.low), 1.0), min(max(most, _LEFT.high), 1.0))
 
 
-def _finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_loops: float) -> Iterator[Finding]:
+def _make_finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_loops: float) -> Iterator[Finding]:
     low, high = each.share * part.low * of_loops, each.share * part.high * of_loops
     if high < MIN_SMALL_LOOP.value:
         return

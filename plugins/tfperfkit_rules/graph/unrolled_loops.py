@@ -36,19 +36,19 @@ LINES_KNOWN = Threshold(
 
 def unrolled_loops(evidence: Evidence) -> Iterator[Finding]:
     """OPS001: the loop's part of the traces and the first run, as a share of the run."""
-    yield from once(found for function in largest_first(evidence) for found in _of(evidence, function))
+    yield from once(found for function in largest_first(evidence) for found in _judge_function(evidence, function))
 
 
-def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
+def _judge_function(evidence: Evidence, function: Brief) -> Iterator[Finding]:
     loops = [each for each in function.marks.unrolled if not each.per_variable]
     large = [each for each in loops if each.ops >= UNROLLED_OPERATIONS.value and each.copies >= UNROLLED_COPIES.value]
     inner = {(each.file, each.line) for each in large for other in large if _holds(other, each)}
     for loop in large:
         if (loop.file, loop.line) not in inner:
-            yield _finding(evidence, function, loop)
+            yield _make_finding(evidence, function, loop)
 
 
-def _finding(evidence: Evidence, function: Brief, loop: Control) -> Finding:
+def _make_finding(evidence: Evidence, function: Brief, loop: Control) -> Finding:
     figures = [
         counted("operations of the loop", loop.ops),
         counted("copies of its body", loop.copies),

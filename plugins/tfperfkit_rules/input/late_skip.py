@@ -31,10 +31,10 @@ def skipped_late(evidence: Evidence) -> Iterator[Finding]:
         upper = run.seconds_of(*parts) if parts is not None else run.total_s
         took = min(found.seconds, upper)
         if took >= MEDIUM * run.total_s:
-            yield _finding(evidence, found, took / run.total_s, upper / run.total_s)
+            yield _make_finding(evidence, found, took / run.total_s, upper / run.total_s)
 
 
-def _finding(evidence: Evidence, found: LateSkip, share: float, upper: float) -> Finding:
+def _make_finding(evidence: Evidence, found: LateSkip, share: float, upper: float) -> Finding:
     pipeline, stage, count = found.pipeline, found.stage, found.skipped
     # Passes that were seen are the fewest that there were.
     gained = price(ChangeStage("order"), Part(shared.MOSTLY.value * share, min(share / shared.MOSTLY.value, upper)))

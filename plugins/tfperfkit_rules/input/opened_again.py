@@ -58,7 +58,7 @@ def opened_again(evidence: Evidence) -> Iterator[Finding]:
     stage = python_stage(item.pipeline, item.bound) if item is not None and item.bound is not None else None
     if item is None or stage is None or item.part(stage) < MIN_PART.value:
         return
-    again = [row for row in opened_files(evidence) if _again(row, item)]
+    again = [row for row in opened_files(evidence) if _is_opened_again(row, item)]
     samples = read_log(evidence.records("samples"), "beside").samples(_spans(evidence)) if again else Samples()
     if samples.count < MIN:
         return
@@ -101,7 +101,7 @@ def opened_again(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _again(row: Loader, item: Feed) -> bool:
+def _is_opened_again(row: Loader, item: Feed) -> bool:
     """Files that are opened more often than once for each pass over the data; one or two files, also once a pass."""
     each = row.opens / row.paths
     return each >= MIN_AGAIN.value * (1 if row.paths <= FEW_FILES.value else max(item.pipeline.iterators, 1))

@@ -258,11 +258,11 @@ def _where(line: BatchLine | None, known: tuple[SourceSpan, ...]) -> tuple[Sourc
     """Return the line that was sampled comes first; one that only the source tells, second."""
     if line is None:
         return known
-    at, others = SourceSpan(*line.place, line.function), tuple(each for each in known if not _is(line, each))
+    at, others = SourceSpan(*line.place, line.function), tuple(each for each in known if not _is_at(line, each))
     return (at, *others) if line.samples else (*others[:1], at, *others[1:])
 
 
-def _is(line: BatchLine, at: SourceSpan) -> bool:
+def _is_at(line: BatchLine, at: SourceSpan) -> bool:
     return (at.file, at.line) == line.place
 
 
@@ -336,7 +336,7 @@ def collected_ms(evidence: Evidence) -> float:
     known, clean = evidence.offer(GarbageCollections), evidence.steps.clean
     if known is None or not any(known.threads) or not clean:
         return 0.0
-    called = set(_called(evidence))
+    called = set(_list_called_threads(evidence))
     made = zip(known.spans, known.threads, strict=True)
     every, theirs = Spans(known.spans), Spans(span for span, thread in made if thread in called)
     spans = [(step.begin_ns, step.end_ns) for step in clean]
@@ -345,7 +345,7 @@ def collected_ms(evidence: Evidence) -> float:
     return evidence.part("gc") if whole and other >= shared.NEARLY_ALWAYS.value * whole else 0.0
 
 
-def _called(evidence: Evidence) -> Iterator[int]:
+def _list_called_threads(evidence: Evidence) -> Iterator[int]:
     """Yield the threads of the samples in Python that TensorFlow calls."""
     for row in evidence.records("samples"):
         match row:

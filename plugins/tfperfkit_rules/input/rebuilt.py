@@ -81,7 +81,7 @@ def made_in_loop(evidence: Evidence) -> Iterator[Finding]:
         elif _iterators(evidence, pipeline) >= PER_STEP.value:
             found = _each_step(evidence, evidence.step_ms, pipeline)
         elif pipeline.datasets_made >= MIN_MADE.value and pipeline.in_training is not False:
-            found = _again(evidence, evidence.step_ms, pipeline)
+            found = _judge_rebuilding(evidence, evidence.step_ms, pipeline)
         else:
             found = None
         if found is not None:
@@ -205,7 +205,7 @@ def _list_lines(pipeline: Pipeline) -> set[tuple[str, int]]:
     return own | {(pipeline.file, pipeline.line)}
 
 
-def _again(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Finding | None:
+def _judge_rebuilding(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Finding | None:
     """The lines that build it cost: map traces its function each time."""
     own = _list_lines(pipeline)
     span = _steady(evidence)

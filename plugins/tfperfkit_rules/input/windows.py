@@ -51,7 +51,7 @@ def windows_one_by_one(evidence: Evidence) -> Iterator[Finding]:
     worked = item.section_ms * part
     rest = item.section_ms - worked
     left = item.relieved(rest, rest + MAP_LEFT_MAX.value * worked)
-    made = _finding(item.pipeline, flat, window, size, item.share)
+    made = _make_finding(item.pipeline, flat, window, size, item.share)
     yield msgspec.structs.replace(
         made,
         gain=price(made.remedy, left=left),
@@ -67,11 +67,11 @@ def windows_in_a_call(evidence: Evidence) -> Iterator[Finding]:
     if pipeline is None or found is None or pipeline.stages[-1].kind not in _IN_MEMORY:
         return
     flat, window, _ = found
-    made = _finding(pipeline, flat, window, _batch(pipeline, flat), 0.0)
+    made = _make_finding(pipeline, flat, window, _batch(pipeline, flat), 0.0)
     yield without_gain(evidence, made, pipeline, map(pipeline.stages.index, (flat, window)))
 
 
-def _finding(pipeline: Pipeline, flat: Stage, window: Stage, size: int, share: float) -> Finding:
+def _make_finding(pipeline: Pipeline, flat: Stage, window: Stage, size: int, share: float) -> Finding:
     """Without its price."""
     length = window.parameters.get("size") or next(
         stage.parameters.get("batch_size")

@@ -77,10 +77,10 @@ def session_graph(evidence: Evidence) -> Iterator[Finding]:
     priced.sort(key=lambda item: -item[0].making - item[0].running)
     for taken, grown in priced[:1]:
         if taken.places and taken.making + taken.running >= MIN_RUN_SHARE.value:
-            yield _finding(evidence, taken, grown)
+            yield _make_finding(evidence, taken, grown)
 
 
-def _finding(evidence: Evidence, taken: _Price, grown: Growing | None) -> Finding:
+def _make_finding(evidence: Evidence, taken: _Price, grown: Growing | None) -> Finding:
     whole = evidence.work is None
     part = _share_sampled(evidence) if whole else 1.0
     share = part * min(taken.making + taken.running, 1.0)

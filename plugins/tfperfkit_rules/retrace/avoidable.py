@@ -65,11 +65,11 @@ def avoidable_traces(evidence: Evidence) -> Iterator[Finding]:
                 by_code.setdefault(codes.OF_BLAME[trace.blame], []).append(trace)
         if evidence.work is not None and sum(map(lost_ns, function.traces)) > evidence.work.seconds * NS_PER_S:
             continue  # the training steps call it from the same line
-        found += [_finding(evidence, code, function, traces, time) for code, traces in by_code.items()]
+        found += [_make_finding(evidence, code, function, traces, time) for code, traces in by_code.items()]
     yield from sorted(filter(None, found), key=lambda finding: -finding.share_of_step)
 
 
-def _finding(
+def _make_finding(
     evidence: Evidence, code: str, function: TracedFunction, traces: list[Trace], time: Time
 ) -> Finding | None:
     before_steps = bool(time.steps.steps) and all(trace.step == 0 for trace in traces)

@@ -36,7 +36,7 @@ def beyond(evidence: Evidence, functions: Iterable[tuple[Traced, int]]) -> First
     costs = evidence.offer(FunctionCosts)
     known: dict[Traced, list[FirstRuns]] = {}
     for cost in costs.functions if costs is not None else ():  # a row for each signature
-        each = _of(evidence, cost)
+        each = _measure_first_runs(evidence, cost)
         if each is not None:
             known.setdefault((cost.file, cost.line, cost.function), []).append(each)
     found = [(count, known[name]) for name, count in functions if count and name in known]
@@ -49,7 +49,7 @@ def beyond(evidence: Evidence, functions: Iterable[tuple[Traced, int]]) -> First
     )
 
 
-def _of(evidence: Evidence, cost: FunctionCost) -> FirstRuns | None:
+def _measure_first_runs(evidence: Evidence, cost: FunctionCost) -> FirstRuns | None:
     if cost.first_execution_ms is None:
         return None
     again = graph_time.float32_ms(evidence, [(cost, 1.0)])

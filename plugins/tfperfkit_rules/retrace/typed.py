@@ -34,7 +34,7 @@ def advice(evidence: Evidence, function: TracedFunction, traces: Sequence[Trace]
         values = [value for found in causes for value in (found.before, found.after)]
         if any(found.way != "value" for found in causes) or not values:
             return None
-        sites = [_given(evidence, trace.call_site, definition, name) for trace in reversed(traces)]
+        sites = [_find_argument(evidence, trace.call_site, definition, name) for trace in reversed(traces)]
         text, place = next((site for site in sites if site is not None), (name, "the call"))
         if all(map(is_string, values)) and has_only_tensorflow_uses(definition, name):
             swaps.append(f"tf.constant({text}) instead of {text} at {place}")
@@ -60,7 +60,9 @@ def _definition(evidence: Evidence, function: TracedFunction) -> Function | None
     return next((item for item in named if item.first <= function.line <= item.line), None)
 
 
-def _given(evidence: Evidence, site: SourceSpan | None, definition: Function, name: str) -> tuple[str, str] | None:
+def _find_argument(
+    evidence: Evidence, site: SourceSpan | None, definition: Function, name: str
+) -> tuple[str, str] | None:
     """Find what the one call on a line gives for an argument, and its place, which may be another file or cell."""
     here = find_line_calls(evidence, site.file, site.line) if site is not None else []
     calls = [call for call in here if call.function.last_name == definition.name]

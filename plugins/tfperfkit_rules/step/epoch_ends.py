@@ -68,20 +68,20 @@ def after_epochs(evidence: Evidence) -> Iterable[Finding]:
     whole = evidence.run.wall_s * 1e9
     if whole <= 0 or not evidence.log.whole:
         return
-    for what, found in _found(evidence).items():
+    for what, found in _measure_ends(evidence).items():
         if what == "validation" and found.ns * shared.MOSTLY.value <= _skipped_ns(evidence):
             continue  # INP008 tells why it takes so long
         if found.samples >= MIN and found.epochs >= EPOCHS_MIN.value:
             share = min(found.ns / whole, 1.0)
             if share >= EPOCH_ENDS_MIN_SHARE.value:
-                yield _finding(evidence, what, found, share)
+                yield _make_finding(evidence, what, found, share)
 
 
 def _skipped_ns(evidence: Evidence) -> float:
     return 1e9 * sum(row.seconds for row in late_skips(evidence) if row.pipeline.role == "validation")
 
 
-def _found(evidence: Evidence) -> dict[_What, _Ends]:
+def _measure_ends(evidence: Evidence) -> dict[_What, _Ends]:
     ns: Counter[_What] = Counter()
     number: Counter[_What] = Counter()
     at: dict[_What, Counter[Place]] = {"validation": Counter(), "saving": Counter()}
@@ -113,7 +113,7 @@ def _what(evidence: Evidence, stack: Stack) -> _What | None:
     return "validation" if stack.context == "evaluate" else None
 
 
-def _finding(evidence: Evidence, what: _What, found: _Ends, share: float) -> Finding:
+def _make_finding(evidence: Evidence, what: _What, found: _Ends, share: float) -> Finding:
     lines = tuple(span(evidence, *place) for place, _ in found.at.most_common(2))
     work = evidence.work
     # Of the work that it is, nearly all of it; of the run, its share.
@@ -121,7 +121,7 @@ def _finding(evidence: Evidence, what: _What, found: _Ends, share: float) -> Fin
     small = small_validation(evidence, found.at.most_common(1)[0][0]) if what == "validation" else None
     batched = (small.at,) if small is not None and small.at is not None else ()
     left = _left(evidence, small, found) if small is not None else _LEFT
-    made = _made(evidence) if what == "saving" else ()
+    made = _list_savers(evidence) if what == "saving" else ()
     steps = evidence.steps.count if work is None else 0
     return Finding(
         code="STP006",
@@ -193,7 +193,7 @@ def _write_advice(evidence: Evidence, what: _What) -> str:
     return _ADVICE[what]
 
 
-def _made(evidence: Evidence) -> tuple[SourceSpan, ...]:
+def _list_savers(evidence: Evidence) -> tuple[SourceSpan, ...]:
     return tuple(span(evidence, item.file, item.line) for item in evidence.calls(*_SAVERS))[:2]
 
 

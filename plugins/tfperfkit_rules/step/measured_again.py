@@ -44,10 +44,10 @@ def measured_again(evidence: Evidence) -> Iterable[Finding]:
     place = max(again, key=lambda item: ns[item])
     share = min(ns[place] / whole, 1.0)
     if seen[place] >= MIN and share >= EPOCH_ENDS_MIN_SHARE.value:
-        yield _finding(evidence, *again[place], share, ns[place], seen[place])
+        yield _make_finding(evidence, *again[place], share, ns[place], seen[place])
 
 
-def _finding(evidence: Evidence, row: KerasInput, fit: KerasInput, share: float, ns: int, samples: int) -> Finding:
+def _make_finding(evidence: Evidence, row: KerasInput, fit: KerasInput, share: float, ns: int, samples: int) -> Finding:
     model = name_receiver(find_call_at(evidence, (row.file, row.line), EVALUATE))
     which = "validation" if fit.validation else "training"
     return Finding(

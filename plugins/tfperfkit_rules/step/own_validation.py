@@ -43,10 +43,10 @@ def validated_by_hand(evidence: Evidence) -> Iterable[Finding]:
         share, times = min(took / whole, 1.0), len(set(seen[loop]))
         often = len(seen[loop]) >= MIN and times >= EPOCHS_MIN.value
         if often and share >= EPOCH_ENDS_MIN_SHARE.value:
-            yield from _finding(evidence, loop, computed.get(loop, Counter()), share, took, times, len(seen[loop]))
+            yield from _make_finding(evidence, loop, computed.get(loop, Counter()), share, took, times, len(seen[loop]))
 
 
-def _finding(
+def _make_finding(
     evidence: Evidence, loop: Place, at: Counter[Place], share: float, ns: int, times: int, samples: int
 ) -> Iterable[Finding]:
     training = _trained_on(evidence, loop)

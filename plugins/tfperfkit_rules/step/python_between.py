@@ -60,7 +60,7 @@ def between_steps(evidence: Evidence) -> Iterable[Finding]:
             own.callers[above.file, above.line] += ns
     found = max(functions.values(), key=lambda item: sum(item.samples), default=None)
     if found is not None and len(found.samples) >= MIN_SAMPLES.value and sum(found.samples) >= HOT.value * turns.whole:
-        yield _finding(evidence, found, turns)
+        yield _make_finding(evidence, found, turns)
 
 
 def _gaps(evidence: Evidence) -> list[Span]:
@@ -91,7 +91,7 @@ def _within(frame: Frame, function: Function | None) -> bool:
     return function is not None and frame.first >= function.line and frame.name.startswith("<")
 
 
-def _finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
+def _make_finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
     unit = evidence.unit
     share = min(sum(own.samples) / turns.whole, shared.MAX_STEP_SHARE.value)
     rows = [LineShare(place, 0, ns / turns.whole) for place, ns in own.lines.most_common()]
@@ -106,7 +106,7 @@ def _finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
     advice = (PYTHON if kind is NUMPY and around else kind).advice
     if around and kind in (NUMPY, PYTHON):
         advice = advice.replace(ONE_BY_ONE, f"instead of the loop in line {around[0].line}")
-    words = kind.words if kind in (NUMPY, PYTHON) else _words(evidence, own, kind)
+    words = kind.words if kind in (NUMPY, PYTHON) else _name_kind(evidence, own, kind)
     first = [loop] if loop is not None else []
     above = [span(evidence, *place) for place, _ in own.callers.most_common(1)]
     return Finding(
@@ -141,6 +141,6 @@ def _kind(evidence: Evidence, own: _Own) -> Kind:
     return kinds.most_common(1)[0][0]
 
 
-def _words(evidence: Evidence, own: _Own, kind: Kind) -> str:
+def _name_kind(evidence: Evidence, own: _Own, kind: Kind) -> str:
     name = api(evidence, Counter({f: n for f, n in own.frames.items() if kind_of(evidence, f) is kind}), kind)
     return f"{kind.words} ({name})" if name else kind.words

@@ -111,7 +111,7 @@ def hot_python(evidence: Evidence) -> Iterable[Finding]:
         if sum(row.share for row in own) < HOT.value or sum(row.samples for row in own) < MIN_SAMPLES.value:
             continue
         if not _done_once(evidence, own):
-            yield _finding(evidence, own)
+            yield _make_finding(evidence, own)
 
 
 def _timed(evidence: Evidence, row: LineShare) -> LineShare:
@@ -192,7 +192,7 @@ def _is_part(evidence: Evidence, rows: list[LineShare], own: list[LineShare]) ->
     )
 
 
-def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
+def _make_finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     unit = evidence.unit
     share = min(shared.MAX_STEP_SHARE.value, sum(row.share for row in own))
     count = sum(row.samples for row in own)
@@ -217,7 +217,7 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     alone = count_frames_at(evidence, hottest.place, "python") if whose == _ON_ONE_LINE else frames
     timed = timed_share(evidence, hottest.place) is not None
     measured_in = timed_by(evidence) if timed else window(evidence)
-    what, within = _words(evidence, kind, alone or frames), f" of {name}" if name else ""
+    what, within = _name_kind(evidence, kind, alone or frames), f" of {name}" if name else ""
     step_ms = evidence.step_ms or 0.0
     at_line = count_frames_at(evidence, hottest.place, "python").most_common()
     amounts = list(filter(None, (describe_amount(evidence, frame) for frame, _ in at_line)))[:1]
@@ -329,7 +329,7 @@ def _kind(evidence: Evidence, own: list[LineShare]) -> Kind:
     return kinds.most_common(1)[0][0] if kinds else PYTHON
 
 
-def _words(evidence: Evidence, kind: Kind, frames: Counter[Frame]) -> str:
+def _name_kind(evidence: Evidence, kind: Kind, frames: Counter[Frame]) -> str:
     if kind is PYTHON:
         name = package(evidence, frames)
         return {"numpy": NUMPY.words, "": kind.words}.get(name, name)

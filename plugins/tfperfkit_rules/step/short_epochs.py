@@ -79,7 +79,7 @@ def short_epochs(evidence: Evidence) -> Iterable[Finding]:
     if between_ns < shared.MOSTLY.value * (between_ns + in_steps):
         return  # epochs that train longer than they begin and end are as short as somebody wants to look at them
     if share >= EPOCH_ENDS_MIN_SHARE.value:
-        yield _finding(evidence, found, share, between_ns, own)
+        yield _make_finding(evidence, found, share, between_ns, own)
 
 
 def _find_epochs(evidence: Evidence) -> _Epochs | None:
@@ -104,7 +104,7 @@ def _choose_long_pause(lengths: list[int]) -> int:
     return ordered[min(until, len(ordered) - 1)]
 
 
-def _finding(evidence: Evidence, found: _Epochs, share: float, between_ns: float, own: Counter[Place]) -> Finding:
+def _make_finding(evidence: Evidence, found: _Epochs, share: float, between_ns: float, own: Counter[Place]) -> Finding:
     unit = evidence.unit
     times = max(math.ceil(LONG_EPOCH.value / found.steps), JOINED_MIN.value)
     each_ms = between_ns / 1e6 / len(found.gaps)

@@ -176,7 +176,7 @@ def hot_path(evidence: Evidence) -> Iterable[Finding]:
     after_epochs = frozenset(kind for kind in _CALLBACKS if _at_epoch_ends(evidence, kind))
     for found in beside(evidence, partial(_kind, evidence, compiled, after_epochs))[:2]:
         if found.share >= MIN_SHARE and found.often and not _seldom(evidence, found):
-            yield _finding(evidence, found, compiled)
+            yield _make_finding(evidence, found, compiled)
 
 
 def _at_epoch_ends(evidence: Evidence, kind: str) -> bool:
@@ -202,7 +202,7 @@ def _kind(evidence: Evidence, compiled: bool, after_epochs: frozenset[str], stac
     leaf = stack.frames[-1] if stack.frames else None
     if leaf is not None and stack.activity in after_epochs and is_calling(evidence, leaf, FIT):
         return ""
-    if leaf is not None and evidence.work is None and not _again(evidence, stack):
+    if leaf is not None and evidence.work is None and not _can_come_again(evidence, stack):
         return ""
     if stack.activity == "saving":
         return "loading" if leaf is not None and any(map(_LOADS.search, name_apis(evidence, leaf))) else "saving"
@@ -234,7 +234,7 @@ def _seen(evidence: Evidence) -> str:
     return "iterations in which this work was sampled" if work.iterations is not None else "samples of this work"
 
 
-def _again(evidence: Evidence, stack: Stack) -> bool:
+def _can_come_again(evidence: Evidence, stack: Stack) -> bool:
     """Whether what a stack did can come again: within a loop, or a ``fit`` that does it; else it stands between two
     trainings, and is done once for each. Unknown where a file's source is."""
     return any(
@@ -243,7 +243,7 @@ def _again(evidence: Evidence, stack: Stack) -> bool:
     )
 
 
-def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
+def _make_finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
     unit = evidence.unit
     kind, share, turns = found.kind, found.share, found.turns
     low, high = interval(share, len(turns.found))

@@ -66,7 +66,7 @@ def grows_slower(evidence: Evidence) -> Iterator[Finding]:
         return
     cause = _sampled(evidence, early, late, found) or _read_whole(evidence)
     if cause is not None:
-        yield _finding(evidence, found, cause)
+        yield _make_finding(evidence, found, cause)
 
 
 def _in_gaps(evidence: Evidence) -> bool:
@@ -168,7 +168,7 @@ def _parts(evidence: Evidence, steps: Sequence[Step], place: Place) -> tuple[Par
     return tuple(part for part, _ in parts.most_common(1))
 
 
-def _finding(evidence: Evidence, found: Trend, cause: _Cause) -> Finding:
+def _make_finding(evidence: Evidence, found: Trend, cause: _Cause) -> Finding:
     low, high = interval(found.extra, evidence.samples.count)
     certain = low * shared.MOSTLY.value
     if cause.share:  # with a running value all of the line goes, not only what it grew by

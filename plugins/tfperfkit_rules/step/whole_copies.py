@@ -75,7 +75,7 @@ def copied_to_grow(evidence: Evidence) -> Iterable[Finding]:
         if share < MEDIUM or number < MIN_SAMPLES.value:
             continue
         parts = Counter(part for stack in stacks if (part := part_of(stack.activity)) is not None)
-        yield _finding(evidence, grown, share, tuple(part for part, _ in parts.most_common()))
+        yield _make_finding(evidence, grown, share, tuple(part for part, _ in parts.most_common()))
 
 
 def _number(evidence: Evidence, stacks: list[Stack]) -> int:
@@ -126,7 +126,7 @@ def _from_the_start(steps: Sequence[Step]) -> list[Sequence[Step]]:
     return [piece for piece, _ in known] if known and grow else [steps]
 
 
-def _finding(evidence: Evidence, places: list[_Place], share: float, parts: tuple[PartName, ...]) -> Finding:
+def _make_finding(evidence: Evidence, places: list[_Place], share: float, parts: tuple[PartName, ...]) -> Finding:
     unit = evidence.unit
     lines = [(file, copied.call.line) for file, copied in places]
     names = list(dict.fromkeys(copied.name for _, copied in places))

@@ -25,7 +25,7 @@ def fix(case: Case) -> list[Edit]:
         if not isinstance(model, cst.Name):
             raise NoFix("the model has no name of its own there")
         _check(module, call)
-        made = _made(module, model.value)
+        made = _find_definition(module, model.value)
         name = f"{model.value}_call"
         if any(isinstance(node, cst.Name) and node.value == name for node in module.nodes):
             raise NoFix(f"{name} is a name of the file already")
@@ -52,7 +52,7 @@ def _check(module: Module, call: cst.Call) -> None:
         raise NoFix("predict() is called once: a larger batch_size is the remedy")
 
 
-def _made(module: Module, name: str) -> cst.SimpleStatementLine:
+def _find_definition(module: Module, name: str) -> cst.SimpleStatementLine:
     """The line at the file's top level on which the model gets its name; raises NoFix where that is not clear."""
     lines = [
         line

@@ -40,7 +40,7 @@ class EagerDevices:
             from tensorflow.python.eager import context
             from tensorflow.python.framework import op_callbacks
 
-            op_callbacks.add_op_callback(self._called)
+            op_callbacks.add_op_callback(self._note_call)
         except Exception as error:
             words = f"{type(error).__name__}: {error}"
             raise Unavailable(f"eager operations can't be seen in this TensorFlow ({words})") from error
@@ -52,7 +52,7 @@ class EagerDevices:
             from tensorflow.python.eager import execute
             from tensorflow.python.framework import op_callbacks
 
-            op_callbacks.remove_op_callback(self._called)
+            op_callbacks.remove_op_callback(self._note_call)
             # It puts its own function back only where no graph is being built.
             if not self._context.op_callbacks and execute.execute is execute.execute_with_callbacks:
                 execute.execute = execute.quick_execute
@@ -80,7 +80,7 @@ class EagerDevices:
         self._copies: dict[tuple[Any, ...], list[int]] = {}
         self._fallbacks: Counter[tuple[Any, ...]] = Counter()
 
-    def _called(
+    def _note_call(
         self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
     ) -> None:
         if graph is not None or not self._counting:

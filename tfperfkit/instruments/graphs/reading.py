@@ -169,7 +169,7 @@ class Reading:
             outer = waiting.pop()
             bodies = {text_of(name): body for name, body in _bodies(outer)}
             for index, operation in enumerate(outer.get_operations()):
-                for name in _called(operation) if _calls(operation.type) else ():
+                for name in _list_functions(operation) if _calls(operation.type) else ():
                     inner = bodies.get(name)
                     if inner is not None and id(inner) not in self._started:
                         began = started_before(self._started[id(outer)], index)
@@ -212,7 +212,7 @@ def _calls(kind: str) -> bool:
     return bool(row.functions) or not row.known
 
 
-def _called(operation: Any) -> Iterator[str]:
+def _list_functions(operation: Any) -> Iterator[str]:
     for value in operation.node_def.attr.values():
         if value.HasField("func"):
             yield value.func.name

@@ -100,7 +100,7 @@ class GraphSources:
         def from_func_graph(name: Any, graph: Any, *arguments: Any, **named: Any) -> Any:
             function = original(name, graph, *arguments, **named)
             try:
-                self._made(function.name, graph)
+                self._note_graph(function.name, graph)
             except Exception as error:
                 self._refuse("the graph of a gradient could not be read", error)
             return function
@@ -113,7 +113,7 @@ class GraphSources:
 
         self._undo.append(restore)
 
-    def _made(self, name: Any, graph: Any) -> None:
+    def _note_graph(self, name: Any, graph: Any) -> None:
         with self._lock:
             self._pending.append(Made.of(name, graph))
             # The backward function is made first; its lines are those of the forward function, which follows.

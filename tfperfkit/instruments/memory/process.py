@@ -34,7 +34,7 @@ class Resident:
         self._scale = 1 if sys.platform == "darwin" else 1024
         self._file: KeptFile | None = KeptFile("/proc/self/statm", os.O_RDONLY)
         try:
-            self._words()
+            self._read_words()
         except OSError:
             self._file = None
 
@@ -48,13 +48,13 @@ class Resident:
         peak = self._usage(self._self).ru_maxrss * self._scale
         try:
             if self._file is not None:
-                virtual, rss, shared = (int(word) * _PAGE for word in self._words()[:3])
+                virtual, rss, shared = (int(word) * _PAGE for word in self._read_words()[:3])
                 return rss, max(rss - shared, 0), max(peak, rss), virtual
         except (OSError, ValueError):
             pass
         return peak, peak, peak, 0
 
-    def _words(self) -> list[bytes]:
+    def _read_words(self) -> list[bytes]:
         return self._file.look(200).split() if self._file is not None else []
 
     def close(self) -> None:

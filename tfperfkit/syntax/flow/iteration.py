@@ -105,7 +105,7 @@ class Iteration(Program):
 
     def _find_gone_through(self, node: ast.expr) -> Iterator[Value]:
         """Yield what a header goes through step by step below ``zip``, ``enumerate`` and their like."""
-        name = self._called(node)
+        name = self._get_api(node)
         if not isinstance(node, ast.Call) or not (name in _STEP_BY_STEP or name.startswith("itertools.")):
             return
         for item in node.args:
@@ -114,7 +114,7 @@ class Iteration(Program):
             yield from self._find_gone_through(item)
 
     def _bind_part(self, target: ast.expr, over: Value, node: ast.expr) -> None:
-        name = self._called(node)
+        name = self._get_api(node)
         if isinstance(node, ast.Call) and isinstance(target, (ast.Tuple, ast.List)) and not node.keywords:
             plain = not any(isinstance(item, ast.Starred) for item in (*node.args, *target.elts))
             if name == "builtins.enumerate" and plain and len(target.elts) == 2 and len(node.args) == 1:
@@ -148,7 +148,7 @@ class Iteration(Program):
             return Value(type="tensor")
         return self.element(over, node)
 
-    def _called(self, node: ast.expr) -> str:
+    def _get_api(self, node: ast.expr) -> str:
         """The name of the API that a header calls."""
         if not isinstance(node, ast.Call):
             return ""

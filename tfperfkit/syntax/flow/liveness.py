@@ -33,7 +33,10 @@ def is_read_after(frames: Frames, home: Frame, loop: ast.AST, name: str) -> bool
         found = _first_use(following, name)
         if found is not None:
             return found
-        again = isinstance(outer, (ast.For, ast.AsyncFor, ast.While)) and _first_use(_again(outer), name) is not False
+        again = (
+            isinstance(outer, (ast.For, ast.AsyncFor, ast.While))
+            and _first_use(_list_repeated(outer), name) is not False
+        )
         if again and _mentions(outer, name, without=loop):
             return True
     return False
@@ -97,7 +100,7 @@ def _following(outer: ast.AST, node: ast.AST) -> Sequence[ast.AST] | None:
     return []
 
 
-def _again(outer: ast.AST) -> Sequence[ast.AST]:
+def _list_repeated(outer: ast.AST) -> Sequence[ast.AST]:
     """What an outer loop runs again, from its head on."""
     if isinstance(outer, ast.While):
         return [outer.test, *outer.body]

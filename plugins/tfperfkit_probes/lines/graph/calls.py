@@ -103,11 +103,13 @@ class Calls:
 
     def _by_name(self, own: list[list[int]], common: list[int], name: str) -> int | None:
         """It was traced before, from a call that is not in these graphs: its own frame goes by its name."""
-        if all(len(stack) > len(common) and self._function(stack[len(common)]) == name for stack in own):
+        if all(len(stack) > len(common) and self._get_function_name(stack[len(common)]) == name for stack in own):
             return len(common)
-        return next((index for index in reversed(range(len(common))) if self._function(common[index]) == name), None)
+        return next(
+            (index for index in reversed(range(len(common))) if self._get_function_name(common[index]) == name), None
+        )
 
-    def _function(self, item: int) -> str:
+    def _get_function_name(self, item: int) -> str:
         return "" if item == LAYER_CALL else self._graphs.frames[item][2]
 
 

@@ -62,10 +62,10 @@ def _limit(rows: list[tuple[str, Ran]], machine: AtHand, steps: int) -> Limit:
     if not largest or walls[largest] < _LARGEST * sum(walls.values()):
         return Limit("", operation, sum(known) if known else None)
     mine = [row for each, row in zip(bounds, rows, strict=True) if each == largest]
-    return Limit(_words(largest, mine, steps), operation, sum(known) if known else None)
+    return Limit(_name_limit(largest, mine, steps), operation, sum(known) if known else None)
 
 
-def _words(largest: Bound, rows: list[tuple[str, Ran]], steps: int) -> str:
+def _name_limit(largest: Bound, rows: list[tuple[str, Ran]], steps: int) -> str:
     if largest == "memory":
         counted = [ran for _, ran in rows if ran.flops and ran.moved]
         flops, moved = sum(ran.flops or 0.0 for ran in counted), sum(ran.moved or 0.0 for ran in counted)

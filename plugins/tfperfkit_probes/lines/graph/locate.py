@@ -73,7 +73,7 @@ class Locator:
         while pending:
             path, graph = pending.pop(0)
             yield path, graph
-            for operation, called in self._called(graph):
+            for operation, called in self._list_calls(graph):
                 if called not in seen:
                     seen.add(called)
                     pending.append(((*path, (graph, operation)), called))
@@ -82,7 +82,7 @@ class Locator:
         """An operation with a known origin in the innermost scope around ``name``."""
         return self._scopes_of(graph).get(name.rpartition("/")[0]) if "/" in name else None
 
-    def _called(self, graph: int) -> Iterator[tuple[int, int]]:
+    def _list_calls(self, graph: int) -> Iterator[tuple[int, int]]:
         for operation, functions in self._graphs.graphs[graph].calls.items():
             for function in functions:
                 called = self._graphs.functions.get(function)

@@ -99,10 +99,12 @@ class Origins:
             chains = self._locator.find_all(graph, name)
             if root is not None and root != graph:
                 chains = [(*way, *chain) for chain in chains[:1] for way in self.calls.ways(root, graph) or ((),)]
-            self._known[key] = _either([origin for chain in chains if (origin := self._of(chain, kind)) is not None])
+            self._known[key] = _either(
+                [origin for chain in chains if (origin := self._follow(chain, kind)) is not None]
+            )
         return self._known[key]
 
-    def _of(self, chain: Chain, runs: str) -> Origin | None:
+    def _follow(self, chain: Chain, runs: str) -> Origin | None:
         walk = _Walk(self)
         stage = FORWARD
         for number, index in chain:

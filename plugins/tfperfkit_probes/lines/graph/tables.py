@@ -65,7 +65,7 @@ def lines_table(
         ),
         rows=tuple((*row[:4], *row[5:]) for row in rows),
         marked=marked,
-        words=_words(rows),
+        words=_list_rows_of_words(rows),
         note=_note(function, hidden),
     )
 
@@ -92,12 +92,12 @@ def pipeline_table(function: GraphFunction, source: Source, *, step_ms: float, s
             Column("source", "source"),
         ),
         rows=tuple((row[0], row[4], row[5], row[6]) for row in rows[:_MAX_ROWS]),
-        words=_words(rows[:_MAX_ROWS]),
+        words=_list_rows_of_words(rows[:_MAX_ROWS]),
         note=f"beside the {unit}: it only waits where the pipeline can't keep up; operations go to functions by name",
     )
 
 
-def _words(rows: Sequence[Row]) -> tuple[int, ...]:
+def _list_rows_of_words(rows: Sequence[Row]) -> tuple[int, ...]:
     """The rows that show no line of code: layers, sums, what has no line."""
     return tuple(index for index, row in enumerate(rows) if not row[0])
 
@@ -134,13 +134,13 @@ def _entered(item: LineTime) -> list[LineTime]:
         only = layers[0] if len(layers) == 1 and layers[0].children else None
         if only is None or any(child.kind == "line" for child in inner):
             return inner
-        own = _own(only)
+        own = _without_inner_layers(only)
         inner = [child for child in inner if child is not only] + list(only.children)
         if own.ms >= _OWN * only.ms:
             return [*inner, own]
 
 
-def _own(layer: LineTime) -> LineTime:
+def _without_inner_layers(layer: LineTime) -> LineTime:
     """What a layer computes itself, without its layers."""
     return LineTime(
         line=0,

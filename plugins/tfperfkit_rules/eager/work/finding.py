@@ -150,7 +150,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
     if upper is not None:
         saved = Part(saved.low, max(upper.saved(most, samples.count).high, saved.high))
     if model is not None:
-        return _called(evidence, part, model, apart, rest, share, saved)
+        return _find_called_model(evidence, part, model, apart, rest, share, saved)
     where = places(evidence, part, place)
     if apart is not None:
         where = tuple(dict.fromkeys((span(evidence, apart.file, apart.loop.line), *where)))
@@ -239,11 +239,11 @@ def _compiled_does_better(evidence: Evidence, part: EagerPart, apart: BatchLoop,
 
 def _has_batches(evidence: Evidence, apart: BatchLoop, model: Model) -> bool:
     """Whether each iteration may well have a batch of its own already: the source shows no single row."""
-    fed = _own(evidence, apart) or apart.fed(evidence)
+    fed = _is_loop_of_work(evidence, apart) or apart.fed(evidence)
     return fed and not gives_one_row(evidence, model.file, model.line, model.name)
 
 
-def _own(evidence: Evidence, apart: BatchLoop) -> bool:
+def _is_loop_of_work(evidence: Evidence, apart: BatchLoop) -> bool:
     """Whether it is the loop that the work is."""
     own = evidence.work.where if evidence.work is not None else None
     return own is not None and own.file == apart.file and apart.loop.line <= own.line <= apart.loop.last
@@ -275,7 +275,7 @@ def _compile(evidence: Evidence, model: Model) -> str:
     return advise_compiling_once(evidence, model.file, model.line, model.name)
 
 
-def _called(
+def _find_called_model(
     evidence: Evidence,
     part: EagerPart,
     model: Model,

@@ -182,7 +182,7 @@ def left(
     )
     if turns is not None:
         return _at_once(seen, rows, own, inside, turns, evidence.cpus)
-    return _of(seen, rows, own, calls, inside, max(pieces, 1.0), repeated)
+    return _compute_gain(seen, rows, own, calls, inside, max(pieces, 1.0), repeated)
 
 
 def _of_steps(evidence: Evidence) -> Traced | None:
@@ -225,7 +225,7 @@ def _at_once(seen: Traced, rows: list[RanOperation], own: float, inside: float, 
     return Left(*ends, operations, frequent, seen.by)
 
 
-def _of(
+def _compute_gain(
     seen: Traced,
     rows: list[RanOperation],
     own: float,

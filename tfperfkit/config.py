@@ -17,13 +17,15 @@ import msgspec
 from tfperfkit.errors import UsageError
 from tfperfkit.option import Declared, convert, shown
 from tfperfkit.records.rank import holds_parts
+from tfperfkit.records.silencing import Silencing
+from tfperfkit.rule_pages import suggest_code
 from tfperfkit.storage.addresses import fetched, is_address
 
 #: Settings that may also stand in pyproject.toml (with dashes) and in the environment (``TFPERF_STEPS_FROM``).
 NAMES = ("probes", "run-dir", "json", "html", "output", "steps-from", "track")
 
 #: Tables that are no probe's: read by the command that they are for.
-TABLES = ("budget",)
+TABLES = ("budget", "per-file-ignores")
 _PATHS = ("run-dir", "json", "html", "output")
 _MAX_BYTES = 10_000_000
 
@@ -59,8 +61,8 @@ def resolve(
     file, table = _project(cwd)
     known = {declared.setting for declared in options}
     for name, value in table.items():
-        if name not in NAMES and name not in known and not isinstance(value, dict):
-            names = ", ".join((*NAMES, *sorted(known)))
+        if name not in (*NAMES, "ignore") and name not in known and not isinstance(value, dict):
+            names = ", ".join((*NAMES, "ignore", *sorted(known)))
             raise UsageError(f"{file}: [tool.tfperf] has no setting {name!r}; known are {names}")
         if name in NAMES:
             settings[name] = Setting(_text(file, name, value), _PYPROJECT)
@@ -112,6 +114,29 @@ def own_table(cwd: Path, name: str) -> tuple[Path, dict[str, Any]]:
     if not isinstance(own, dict):
         raise UsageError(f"{file}: {name} in [tool.tfperf] is a table: write [tool.tfperf.{name}]")
     return file, own
+
+
+def read_silencing(cwd: Path) -> Silencing | None:
+    """Return which findings the nearest pyproject.toml silences; None if it says nothing of that. Raises UsageError for
+    a code that no rule has."""
+    file, table = _project(cwd)
+    per_file = own_table(cwd, "per-file-ignores")[1]
+    if "ignore" not in table and not per_file:
+        return None
+    return Silencing(
+        ignore=_codes(file, "ignore", table.get("ignore", [])),
+        per_file={pattern: _codes(file, f"per-file-ignores {pattern!r}", codes) for pattern, codes in per_file.items()},
+        folder=str(file.parent),
+    )
+
+
+def _codes(file: Path, name: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(code, str) for code in value):
+        raise UsageError(f"{file}: {name} in [tool.tfperf] takes a list of codes, not {shown(value)}")
+    for code in value:
+        if problem := suggest_code(code):
+            raise UsageError(f"{file}: {name} in [tool.tfperf]: {problem}")
+    return tuple(value)
 
 
 def probe_tables(cwd: Path) -> frozenset[str]:
@@ -251,7 +276,7 @@ def _last(folder: Path) -> Path:
     except OSError as error:
         raise UsageError(f"the current folder is gone ({error.strerror}): change to another one") from error
     for _, file in runs:
-        made_in = _made_in(file)
+        made_in = folder_of_run(file.parent)
         if made_in is not None and project(made_in) == here:
             return file.parent
     if runs:
@@ -261,10 +286,10 @@ def _last(folder: Path) -> Path:
     raise UsageError(f"no run in {folder} yet: record one with tfperf run, or name its folder")
 
 
-def _made_in(file: Path) -> Path | None:
-    """The working folder of a run; None if its manifest can't be read."""
+def folder_of_run(run: Path) -> Path | None:
+    """Return the folder that a run was started in; None if its manifest can't be read."""
     try:
-        with file.open("rb") as opened:
+        with (run / "run.json").open("rb") as opened:
             return Path(msgspec.json.decode(opened.read(_MAX_BYTES), type=_MadeIn).cwd)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None

@@ -133,6 +133,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, metaclass=TakesStated):
     measured: Measured | None = None
     #: What it gains once the findings before it are fixed, where that is more; None where that is not known.
     once: OnceFixed | None = None
+    #: What silences it: "ignore in pyproject.toml", "comment at train.py:12"; "" if it is reported.
+    silenced: str = ""
     #: What a mechanical fix changes in the script's own lines, as a unified diff; "" where none is known, or wanted.
     patch: str = ""
 
@@ -413,6 +415,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     words: dict[str, str] = {}  # how the console calls the source of the breakdown, by window
     history: History | None = None  # of a run in watch mode
     children: Children | None = None  # of a run with --children; None also where it started none
+    silenced: tuple[Finding, ...] = ()  # findings that the user silences; each says by what
     album: Album | None = None  # what can be drawn; only there where it was asked for
 
     def __repr__(self) -> str:

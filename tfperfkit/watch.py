@@ -190,7 +190,7 @@ class Watch:
 
     def _begin(self, run: Run) -> Session:
         from tfperfkit import registry
-        from tfperfkit.config import runs_folder
+        from tfperfkit.config import read_silencing, runs_folder
         from tfperfkit.launch.imports import when_imported
 
         names = registry.select(self._probes)
@@ -212,6 +212,7 @@ class Watch:
             in_process=True,
             steps_from=self._steps_from,
             last_step=self._steps,
+            silencing=read_silencing(Path.cwd()),
             rank=rank,
         )
         session = Session(RunDirectory.create(run.directory, manifest), manifest)

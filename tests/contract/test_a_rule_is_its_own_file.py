@@ -115,13 +115,14 @@ def test_a_rule_appears_on_the_page_of_numbers_and_among_the_codes(
     plugins: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from benchmarks import calibrate
+    from tfperfkit import rule_pages
     from tfperfkit.explain import pages
 
     monkeypatch.setattr(calibrate, "SOURCES", (*calibrate.SOURCES, plugins))
     page = calibrate.tables()
     assert "## made\n" in page and "| `MADE_MIN` | 0.125 share | of a made step |" in page
     point = EntryPoint("made", "tfperfkit_made:RULES", "tfperfkit.rules")
-    monkeypatch.setattr(pages, "installed", lambda group: [point])
+    monkeypatch.setattr(rule_pages, "installed", lambda group: [point])
     assert pages.title(pages.findings()["ACM001"]) == "Made"
 
 

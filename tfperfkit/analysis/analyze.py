@@ -24,11 +24,12 @@ from tfperfkit.analysis.stored_run import Facts, StoredCapture, agent_facts, beg
 from tfperfkit.analysis.work.views import views
 from tfperfkit.diagnosis.call_sites import list_calls
 from tfperfkit.diagnosis.every_work import findings as find
-from tfperfkit.diagnosis.headline import conclude, conclude_without_probes
+from tfperfkit.diagnosis.headline import conclude, conclude_without_probes, conclude_without_silenced
 from tfperfkit.diagnosis.headroom import split
 from tfperfkit.diagnosis.other_training import notes as other_training_notes
 from tfperfkit.diagnosis.proven import proven
 from tfperfkit.diagnosis.ranking import rank
+from tfperfkit.diagnosis.silencing import Silencer
 from tfperfkit.diagnosis.ties import mark_ties
 from tfperfkit.diagnosis.together import together
 from tfperfkit.errors import RunDirectoryError
@@ -53,7 +54,9 @@ from tfperfkit.records.conclusion import (
     Conclusion,
 )
 from tfperfkit.records.events import of_kind
+from tfperfkit.records.silencing import Silencing
 from tfperfkit.records.trials import PROOF
+from tfperfkit.report.silenced import say_silenced
 from tfperfkit.rule import Evidence, Offer, Offers
 from tfperfkit.storage.run_directory import PHASES, Exit, Manifest, RunDirectory
 
@@ -82,16 +85,17 @@ def study(
     show_all: bool = False,
     ended: Exit | None = None,
     pictures: bool = False,
+    silencing: Silencing | None = None,
 ) -> tuple[Report, Evidence]:
     """The report of a run directory and the evidence that it was made from; raises RunDirectoryError when it is none
     that we can read.
 
     ``options`` (by probe) are added to those that the run was made with. ``shown`` (or ``show_all``) takes the place
     of the run's own choice of the probes that the console shows in full. ``ended``: see ``run_info``.
-    ``pictures``: with what can be drawn (``Report.album``).
+    ``pictures``: with what can be drawn (``Report.album``). ``silencing`` takes the place of the run's own.
     """
     with _one_reading():
-        return _study(path, options, shown, show_all=show_all, ended=ended, pictures=pictures)
+        return _study(path, options, shown, show_all=show_all, ended=ended, pictures=pictures, silencing=silencing)
 
 
 def _one_reading() -> AbstractContextManager[None]:
@@ -111,6 +115,7 @@ def _study(
     show_all: bool,
     ended: Exit | None,
     pictures: bool,
+    silencing: Silencing | None,
 ) -> tuple[Report, Evidence]:
     run, manifest = RunDirectory.open(path)
     if manifest.child is not None and not manifest.child.trains:
@@ -167,8 +172,12 @@ def _study(
     ranked, troubles = find(evidence, work, findings, wall_ns / 1e9) if looked else (rank(findings), [])
     if looked:
         ranked = proven(ranked, _measured(run))
-    ranked, headroom = split(ranked)
-    ranked = mark_ties(together(ranked))
+    found, headroom = split(ranked)
+    silencer = Silencer(silencing or manifest.silencing, facts.sources)
+    found, headroom = silencer.mark(found), silencer.mark(headroom)
+    silenced = tuple(item for item in (*found, *headroom) if item.silenced)
+    ranked = mark_ties(together([item for item in found if not item.silenced]))
+    headroom = tuple(item for item in headroom if not item.silenced)
     steps = summarize(facts.steps, evidence)
 
     def captured(name: str) -> tuple[object, StoredCapture]:
@@ -180,14 +189,14 @@ def _study(
         steps = msgspec.structs.replace(steps, note="")  # without TensorFlow there is nothing to name a step of
     conclusion = _conclude(
         info,
-        ranked,
+        found,
         headroom,
         evidence,
         work,
         looked=bool(manifest.probes) or not agent,
         with_others=manifest.rank is not None and (manifest.rank.size or 1) > 1,
     )
-    calls = list_calls(evidence, ranked)
+    calls = list_calls(evidence, found)
     report = Report(
         schema=REPORT_SCHEMA,
         run=info,
@@ -199,11 +208,14 @@ def _study(
         headroom=headroom,
         headline=conclusion.headline if conclusion is not None else "",
         conclusion=conclusion,
+        silenced=silenced,
         notes=(
             *filter(None, [] if manifest.children else [children_note(evidence.run_account, info.machine)]),
             *other_training_notes(evidence),
             *_notes(facts, agent, info, run, ended, family),
             *troubles,
+            *filter(None, [say_silenced(silenced)]),
+            *silencer.warnings(),
         ),
         work=tuple(of_work(item) for item in work),
         shown=None if show_all else shown if shown is not None else _shown_probes(manifest),
@@ -264,7 +276,7 @@ def _source_lines(facts: Facts, findings: Sequence[Finding], calls: Sequence[Cal
 
 def _conclude(
     info: RunInfo,
-    found: Sequence[Finding],
+    ranked: Sequence[Finding],
     headroom: Sequence[Finding],
     evidence: Evidence,
     work: Sequence[Evidence],
@@ -277,7 +289,8 @@ def _conclude(
         return window_deaths.conclude(info.window_death)
     if not looked:
         return conclude_without_probes()
-    said = conclude(found, evidence, work, headroom, with_others=with_others)
+    reported = [item for item in ranked if not item.silenced]
+    said = conclude_without_silenced(ranked) or conclude(reported, evidence, work, headroom, with_others=with_others)
     early = info.status == "failed" and not evidence.steps.count and all(map(_only_traced, work))
     if early and said is not None and said.verdict in (NO_CAUSE, START_UP, LARGEST_START_UP, LARGEST_ENDS):
         return Conclusion(

@@ -22,7 +22,7 @@ from tfperfkit.checking.result import EXIT_STATUS, Checked, Measure, overall
 from tfperfkit.checking.rounds import Failed, measure_time
 from tfperfkit.checking.runner import Command, Ran, ended_by_signals, run
 from tfperfkit.checking.timed import Timed
-from tfperfkit.config import project, runs_folder
+from tfperfkit.config import project, read_silencing, runs_folder
 from tfperfkit.errors import TfperfError, UsageError
 from tfperfkit.report.console import print_lines
 from tfperfkit.report.github import github
@@ -51,6 +51,7 @@ def check(words: tuple[str, ...], options: Mapping[str, Any], documents: Sequenc
     if words[0] != "-m" and not Path(cwd, words[0]).exists():
         raise UsageError(f"no such script: {words[0]}")
     budget, file = read_budget(cwd)
+    read_silencing(cwd)  # the run reads it again: a mistake there is said before it
     base = options["base"]
     if budget.is_empty and not base:
         raise UsageError(f"{file} has no [tool.tfperf.budget] to check: write one, or compare with --base REVISION")

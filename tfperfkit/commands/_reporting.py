@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from tfperfkit import registry
-from tfperfkit.config import find_run, working_folder
+from tfperfkit.config import find_run, folder_of_run, project, read_silencing, working_folder
 from tfperfkit.errors import TfperfError
 from tfperfkit.option import Declared, convert
+from tfperfkit.records.silencing import Silencing
 from tfperfkit.report.forms import FORMS
 from tfperfkit.report.output import print_notice, print_report, report_file, write_document
 
@@ -106,7 +107,8 @@ def show_report(name: str, wanted: Wanted, declared: Sequence[Declared], given: 
     show_all = bool(wanted.probes) and shown is None
     if wanted.quiet and not wanted.probes:
         shown = ()
-    report, evidence = study(folder, options, shown, show_all=show_all, pictures=drawn)
+    silencing = _current_silencing(folder)
+    report, evidence = study(folder, options, shown, show_all=show_all, pictures=drawn, silencing=silencing)
     if not options:  # what is kept is what anybody would see
         _keep_for_later(folder, report, evidence)
     report = _with_patches(report, evidence)
@@ -126,6 +128,15 @@ def _last_or_name(folder: Path) -> str:
         return "last" if find_run("last").samefile(folder) else ""
     except (TfperfError, OSError):
         return ""
+
+
+def _current_silencing(folder: Path) -> Silencing | None:
+    """Return what pyproject.toml silences today, if the current folder is in the run's project. Else the run's own
+    choice counts (None)."""
+    cwd, made_in = working_folder(), folder_of_run(folder)
+    if made_in is None or project(made_in) != project(cwd):
+        return None
+    return read_silencing(cwd) or Silencing()
 
 
 def _keep_for_later(folder: Path, report: Report, evidence: Any) -> None:

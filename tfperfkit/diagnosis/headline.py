@@ -28,6 +28,7 @@ from tfperfkit.records.conclusion import (
     NO_FAULT,
     NOT_PROFILED,
     NOTHING,
+    SILENCED,
     START_UP,
     Conclusion,
 )
@@ -109,6 +110,20 @@ def conclude(
 def _join(*sentences: str) -> str:
     """Return the sentences that say something, one after the other."""
     return " ".join(filter(None, sentences))
+
+
+def conclude_without_silenced(ranked: Sequence[Finding]) -> Conclusion | None:
+    """Return the conclusion if the first finding is silenced; else None.
+
+    It names the first finding that is not silenced, however small, since there is a cause.
+    """
+    loud = [item for item in ranked if not item.is_note]
+    if not loud or not loud[0].silenced or is_small(loud[0]):
+        return None
+    first = next((item for item in loud if not item.silenced), None)
+    if first is not None:
+        return Conclusion(verdict=FIRST, why=f"{within(first.title)}{_in_brackets(first)}")
+    return Conclusion(verdict=SILENCED, why=", ".join(dict.fromkeys(item.code for item in loud)))
 
 
 def _little(finding: Finding) -> str:

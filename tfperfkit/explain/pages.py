@@ -1,51 +1,24 @@
-"""Where the pages are: in the package where it was installed from a wheel, in ``docs/`` in a checkout.
-
-A package that brings probes or rules ships the pages of its codes in its own folder ``pages/``.
-"""
+"""What the pages of findings and probes, and the glossary, say."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 from tfperfkit.explain.front_matter import read_front_matter, without_front_matter
-from tfperfkit.registry import GROUP as PROBES
-from tfperfkit.registry import installed
+from tfperfkit.rule_pages import GLOSSARY, by_name, findings, is_code, root
 
-RULES = "tfperfkit.rules"
-_CODE = re.compile(r"[A-Z]{2,5}\d{3}")
-_OWN = Path(__file__).resolve().parent / "pages"
-_CHECKOUT = Path(__file__).resolve().parents[2] / "docs"
+__all__ = ["GLOSSARY", "findings", "is_code", "root"]
+
 #: What follows "How to verify" on the page of a finding.
 _MORE = re.compile(r"^(?=<!-- collected: detection |## See also$)", re.MULTILINE)
-GLOSSARY = "glossary.md"
 #: A page that goes through a whole report, and what it is asked for by.
 REPORT, REPORT_NAMES = "reading-a-report.md", ("report", "reading a report")
 
 
-def root() -> Path:
-    """The folder with ``findings/``, ``probes/`` and the glossary."""
-    return _OWN if (_OWN / GLOSSARY).is_file() else _CHECKOUT
-
-
-def is_code(text: str) -> bool:
-    """Whether the text could be the code of a finding."""
-    return bool(_CODE.fullmatch(text))
-
-
-def findings() -> dict[str, Path]:
-    """The pages of findings by their codes; those of other packages after ours."""
-    found = _by_name(root() / "findings")
-    for folder in _foreign():
-        found = {**_by_name(folder), **found}
-    return {code: page for code, page in sorted(found.items()) if is_code(code)}
-
-
 def probes() -> dict[str, Path]:
     """The pages of probes by their names."""
-    return _by_name(root() / "probes")
+    return by_name(root() / "probes")
 
 
 def title(page: Path) -> str:
@@ -66,23 +39,6 @@ def read(page: Path) -> str:
 def shorten(page: str) -> str:
     """A finding's page up to how to verify the change, without how the finding is detected."""
     return _MORE.split(page, maxsplit=1)[0].rstrip() + "\n"
-
-
-def _by_name(folder: Path) -> dict[str, Path]:
-    return {page.stem: page for page in sorted(folder.glob("*.md"))}
-
-
-def _foreign() -> Iterator[Path]:
-    packages = {
-        point.value.partition(":")[0].partition(".")[0] for group in (PROBES, RULES) for point in installed(group)
-    }
-    for name in sorted(packages):
-        try:
-            spec = find_spec(name)  # of a top-level name: imports nothing
-        except (ImportError, ValueError):
-            continue
-        for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
-            yield Path(folder) / "pages"
 
 
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)

@@ -14,7 +14,16 @@ import msgspec
 
 from tfperfkit import registry
 from tfperfkit.clock import now_ns, wall_s
-from tfperfkit.config import NAMES, Setting, resolve, resolve_options, runs_folder, working_folder
+from tfperfkit.config import (
+    NAMES,
+    Setting,
+    read_silencing,
+    resolve,
+    resolve_options,
+    runs_folder,
+    working_folder,
+)
+from tfperfkit.diagnosis.silencing import problems
 from tfperfkit.errors import RunDirectoryError, UsageError
 from tfperfkit.launch import machine, supervisor, target
 from tfperfkit.launch.arguments import Split
@@ -31,6 +40,7 @@ from tfperfkit.report.output import check_writable, print_notice, report_file
 from tfperfkit.report.paths import short_path
 from tfperfkit.storage.addresses import Store, is_address
 from tfperfkit.storage.run_directory import Exit, Manifest, RunDirectory
+from tfperfkit.syntax.comments import decode_source, find_ignores
 from tfperfkit.version import __version__
 from tfperfkit.watching.monitor import Monitor
 
@@ -96,6 +106,8 @@ def run(
     if profiler_service not in _SERVICES:
         raise UsageError(f"--profiler-service={profiler_service}: it takes localhost or any")
     source = target.source(parts)
+    silencing = read_silencing(cwd)
+    _check_comments(parts, source)
     manifest = Manifest(
         tfperfkit_run=1,
         argv=[target.printable(word) for word in (parts.target, *parts.script_arguments)],
@@ -117,6 +129,7 @@ def run(
         watch=_watch_plan(os.environ) if watched else None,
         rank=rank_of(os.environ),
         children=bool(options["children"]),
+        silencing=silencing,
         on_demand=_SERVICES[profiler_service],
     )
     family = manifest.user_roots if manifest.children else None
@@ -168,6 +181,14 @@ def run(
         if store is not None:
             _send_run(store, folder, part)
     return ended.exit_code
+
+
+def _check_comments(parts: Split, source: bytes) -> None:
+    """Raise UsageError for a comment ``# tfperf: ignore[CODE]`` of the script with a code that no rule has."""
+    for comments in find_ignores(decode_source(source)).values():
+        for comment in comments:
+            for problem in problems(comment):
+                raise UsageError(f"{parts.target}:{comment.line}: {problem}")
 
 
 def is_watched(options: Mapping[str, Any], environ: Mapping[str, str]) -> bool:

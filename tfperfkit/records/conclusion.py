@@ -39,6 +39,8 @@ NO_CAUSE = "No cause found"
 NO_FAULT = "No fault found"
 #: Of a step that computes about as fast as the machine can.
 NOTHING = "Nothing to fix"
+#: Where the user has silenced each finding.
+SILENCED = "All findings are silenced"
 START_UP = "Mostly startup"
 #: Where startup is the largest part of the run, but not the larger half.
 LARGEST_START_UP = "Startup is the largest part"

@@ -36,6 +36,7 @@ from tfperfkit.records.convert import each
 from tfperfkit.records.history import BLOCKS, DETAILS, WatchPlan
 from tfperfkit.records.rank import Rank
 from tfperfkit.records.service import OnDemand
+from tfperfkit.records.silencing import Silencing
 from tfperfkit.records.trials import TrialPlan
 from tfperfkit.storage import ring, safe_reader
 from tfperfkit.storage.stream_writer import encoder
@@ -79,6 +80,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     because: str = ""  # this is the run of a window that watch mode has opened: why
     children: bool = False  # processes that the script starts are recorded too
     child: ChildOrigin | None = None  # this is the part of such a process
+    silencing: Silencing | None = None  # the findings that pyproject.toml silences
     trial: TrialPlan | None = None  # this is a trial: the changes to make, and when it ends
 
 

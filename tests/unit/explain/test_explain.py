@@ -9,7 +9,7 @@ from typing import get_args
 
 import pytest
 
-from tfperfkit import registry
+from tfperfkit import registry, rule_pages
 from tfperfkit.errors import UsageError
 from tfperfkit.explain import command, glossary, pages
 from tfperfkit.records.parts import BETWEEN, PARTS, StartPart
@@ -149,6 +149,6 @@ def test_a_package_ships_pages_of_its_own(tmp_path: Path, monkeypatch: pytest.Mo
     (folder / "ACME001.md").write_text("# ACME001: Saves too often\n\nIt does.\n")
     (folder / "BAT001.md").write_text("# BAT001: Not ours\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(pages, "installed", lambda group: [EntryPoint("acme", "acme_rules.more:RULES", group)])
+    monkeypatch.setattr(rule_pages, "installed", lambda group: [EntryPoint("acme", "acme_rules.more:RULES", group)])
     assert pages.title(pages.findings()["ACME001"]) == "Saves too often"
     assert pages.title(pages.findings()["BAT001"]) != "Not ours"

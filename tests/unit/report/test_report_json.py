@@ -51,6 +51,7 @@ def test_the_names_others_rely_on_in_their_order() -> None:
         "source",
         "history",
         "children",
+        "silenced",
     ]
     assert report["schema"] == 1
     assert {"argv", "exit_code", "status", "versions", "machine", "wall_s"} <= set(report["run"])

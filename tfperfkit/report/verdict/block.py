@@ -9,6 +9,7 @@ from tfperfkit.records.conclusion import FIRST
 from tfperfkit.report.children import beside_the_run, beside_the_step
 from tfperfkit.report.layout import prose
 from tfperfkit.report.paths import with_short_paths
+from tfperfkit.report.silenced import say_silenced
 from tfperfkit.report.terminal import Screen
 from tfperfkit.report.verdict.commands import command_lines
 from tfperfkit.report.verdict.conclusion import conclusion_lines
@@ -30,6 +31,7 @@ def verdict_lines(report: Report, screen: Screen, handle: str = "") -> list[Text
     after = [header_lines(report, screen)]
     then = found[1:] if first is not None else found
     below = [time_lines(report, first, screen), _children(report, screen), _warning(report, screen)]
+    below.append(prose(say_silenced(report.silenced), screen, style="dim"))
     below.append(command_lines(report, first or next(iter(found), None), handle, screen))
     lines: list[Text] = []
     for change, count in _plans(len(then)):
@@ -80,7 +82,8 @@ def _children(report: Report, screen: Screen) -> list[Text]:
 
 def _warning(report: Report, screen: Screen) -> list[Text]:
     """The warning that matters most; the others stand in the full report."""
-    notes = (*report.overhead.notes, *report.notes)
+    silenced = say_silenced(report.silenced)
+    notes = [note for note in (*report.overhead.notes, *report.notes) if note != silenced]
     if not notes:
         return []
     more = f" ({len(notes) - 1} more in the full report)" if len(notes) > 1 else ""

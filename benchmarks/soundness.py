@@ -133,8 +133,8 @@ def run_programs(kind: str, count: int, given: argparse.Namespace) -> bool:
     run = Run.load(file, given.first)
     last = run.first + count
     while run.following < last:
-        begin = time.monotonic()
-        for tally in check_in_process(kind, run.following, min(PER_PROCESS[kind], last - run.following), given.limit):
+        begin, end = time.monotonic(), min(run.following + PER_PROCESS[kind], last)
+        for tally in check_in_process(kind, run.following, end - run.following, given.limit):
             run.following += 1
             run.tally.add(tally)
             print(*tally.examples, sep="\n", end="\n" * bool(tally.examples), flush=True)
@@ -142,9 +142,7 @@ def run_programs(kind: str, count: int, given: argparse.Namespace) -> bool:
                 run.seconds, begin = run.seconds + time.monotonic() - begin, time.monotonic()
                 run.save(file)
                 print(run, flush=True)
-            if run.following == last:
-                break
-        else:
+        if run.following < end:
             run.slow.append(run.following)
             print(f"seed {run.following} reached the time limit or ended the process", flush=True)
             run.following += 1

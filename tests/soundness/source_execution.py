@@ -16,6 +16,8 @@ import numpy as np
 LOOPS = (ast.For, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 #: Iterations that a program may make.
 MAX_LINES = 600
+#: Characters of all values that are noted of a program, and those that each value counts for at least.
+MAX_NOTED, _EACH_NOTED = 5_000_000, 100
 _DEEPEST = 6
 _NOT_NOTED = (ast.Constant, ast.Starred, ast.Slice, ast.FormattedValue, ast.Lambda)
 
@@ -38,6 +40,7 @@ class Iterations:
         self.times: dict[Any, int] = {}
         self.seen: dict[int, dict[Any, dict[int, str]]] = {}
         self.active = 0
+        self.noted = 0
 
     def over(self, iterable: Iterable[Any]) -> Iterator[Any]:
         """Go through the analysed loop."""
@@ -57,7 +60,7 @@ class Iterations:
         self.within.pop(number, None)
 
     def see(self, number: int, value: Any) -> Any:
-        """Note the value of an expression."""
+        """Note the value of an expression. Raises ``TooLong`` for values that grow again and again."""
         if self.active:
             frame: Any = sys._getframe(1)
             way = []
@@ -67,7 +70,10 @@ class Iterations:
             place = (self.execution, tuple(way), tuple(sorted(self.within.items())))
             time = self.times[number, place] = self.times.get((number, place), 0) + 1
             known = self.seen.setdefault(number, {}).setdefault((*place, time), {})
-            known[self.iteration] = shown(value)
+            text = known[self.iteration] = shown(value)
+            self.noted += len(text) + _EACH_NOTED
+            if self.noted > MAX_NOTED:
+                raise TooLong
         return value
 
 

@@ -28,6 +28,7 @@ def test_a_run_continues_where_it_was_stopped(tmp_path: Path, monkeypatch: pytes
             yield Tally(programs=1)
 
     monkeypatch.setattr(soundness, "check_in_process", check)
+    monkeypatch.setitem(soundness.PER_PROCESS, "source", 4)
     given = argparse.Namespace(keep=tmp_path, first=100, limit=1.0, page=tmp_path / "page.md")
     assert not soundness.run_programs("source", 6, given)
     assert not soundness.run_programs("source", 10, given)

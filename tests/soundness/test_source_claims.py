@@ -55,3 +55,8 @@ def tally(monkeypatch: pytest.MonkeyPatch) -> Tally:
 def test_a_wrong_claim_is_refuted(tally: Tally) -> None:
     """The check itself can fail."""
     assert tally.refuted["same"] > 20 and tally.refuted["independent"] > 1
+
+
+def test_values_that_grow_again_and_again_end_a_program() -> None:
+    """Noting the values of each of these took minutes."""
+    assert check_seeds([50_000_862, 60_002_933, 60_003_862]).failed == 3

@@ -103,7 +103,7 @@ def test_a_session_about_a_stored_run(stored: Tfperf) -> None:
     assert "predicted 2.00x (1.50x to 2.50x)" in found[1] and "opens per step 1 (run)" in found[1]
     assert "\n[FAKE]" not in found[1] and "noise on standard output" not in found[1]
     assert "  >     3     x = np.load('data.npy')" in one[1]
-    assert "# INP002: A file is loaded again" in one[1] and "do: Load it once." in one[1]
+    assert "# INP002 · A file is reloaded on every step" in one[1] and "do: Load it once." in one[1]
     assert second[1].startswith("[INP002-2] high")
     assert page[1].startswith("This run has no finding RET001; it has INP002, ") and "# RET001:" in page[1]
     assert "as JSON: " in compared[1]

@@ -1,4 +1,8 @@
-"""Python reads the values of tensors in every step, and may wait for them (SYN001)."""
+"""SYN001: Python reads tensor values in every step, and may wait for them.
+
+The probe ``devices`` counts the reads in its window and times the wait. What it waits for must be computed anyway, so
+at best that continues next to the rest of the step.
+"""
 
 from __future__ import annotations
 

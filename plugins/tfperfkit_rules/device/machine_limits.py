@@ -1,4 +1,8 @@
-"""DEV006, MEM004: the system kept processors or memory from the script."""
+"""DEV006, MEM004: the system throttles the script's CPU time, or swaps its memory to disk.
+
+Both are the kernel's own figures: the time in which the control group was throttled; bytes in swap at the end of the
+run, and pages read from disk.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""A GPU that is not used (DEV001), devices that do not exist (DEV002), tensors that go between devices (DEV003)."""
+"""DEV001, DEV002, DEV003: a GPU that is not used, devices that do not exist, tensors that are copied between devices.
+
+GPUs are found on the PCI bus and by their drivers' files. The partition graphs of the first execution show where
+operations run, and each tensor that crosses devices.
+"""
 
 from __future__ import annotations
 

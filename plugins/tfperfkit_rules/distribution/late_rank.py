@@ -1,4 +1,8 @@
-"""DST008, DST009: a rank comes late to the exchange, or evaluates while the others wait."""
+"""DST008, DST009: a rank reaches the exchange late, or evaluates while the others wait.
+
+The report of all ranks shows how long each rank needs until the exchange. Reported if the others wait at least 10 % of
+a step for one rank. The cause is what this rank does more of than the others.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""DST004: a distribution strategy for the devices of one machine, where there is only one."""
+"""DST004: a strategy for several devices of one machine finds only one.
+
+The share is the part of a step outside its compiled function: input, Python of TensorFlow and Keras, single operations.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""DST006: one parameter server holds most of what is trained."""
+"""DST006: one parameter server holds most of the variables.
+
+The devices of the variables are read from the coordinator's largest compiled function. The cost depends on the network,
+which is not measured, so this is a note.
+"""
 
 from __future__ import annotations
 

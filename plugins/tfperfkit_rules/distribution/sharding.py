@@ -1,4 +1,8 @@
-"""DST007: the data of a training by several workers is divided twice, not at all, or after each has made all of it."""
+"""DST007: the data of several workers is sharded twice, not at all, or only after each worker has made all of it.
+
+The datasets show the strategy's sharding policy, readers of files, and a ``shard`` of the script. A gain is predicted
+only if the step waits for its input.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""DST003: many small collective operations where one would do."""
+"""DST003: many small collective operations where one would do.
+
+The graph shows collective operations of one line that do not need each other's results.
+"""
 
 from __future__ import annotations
 

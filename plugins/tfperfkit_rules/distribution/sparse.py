@@ -1,5 +1,8 @@
-"""DST001, DST002: gradients of looked-up rows that are gathered though the table is smaller, or summed though it is
-larger."""
+"""DST001, DST002: sparse gradients that are gathered though the table is smaller, or made dense though it is larger.
+
+The graph of the step shows its collectives, the rows that a replica looks up, and the size of the table. The share is
+that of collectives, and of updates by rows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""INP008, for a ``skip`` that stands behind a costly map: what it skips is made first, in each pass over the data."""
+"""INP008: a ``skip`` comes after a costly map, which computes the skipped elements in each pass.
+
+The gain is the number of skipped elements, times the map's time for one, times the passes. Reported from 5 % of the
+run.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""A generator, a PyDataset or a mapped Python function that opens the same file again and again (INP014).
+"""INP014: a generator, a PyDataset or a mapped Python function opens the same file again and again.
 
-It runs on a thread of tf.data's, on which no share of the step is sampled. Threads that open files again are sampled
-beside the training thread, which tells how much of their Python is loading.
+An audit hook counts the lines that open files. tf.data runs such Python on threads of its own, which are sampled from
+the second opening on: the samples show which share of this Python is loading. Files that TensorFlow or HDF5 opens in C
+are not seen.
 """
 
 from __future__ import annotations

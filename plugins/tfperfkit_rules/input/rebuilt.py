@@ -1,4 +1,9 @@
-"""Pipelines that are made again in the loop (INP012), and data baked into graphs or copied on the way (INP010)."""
+"""INP010, INP012: datasets and iterators that are rebuilt in the loop, and arrays that are copied into graphs or
+memory.
+
+Iterators and datasets are counted where they are made. The share is that of the samples at the lines that make and read
+them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Work that each epoch repeats (INP006), stages in a costly order (INP008), buffers that are too large (INP009)."""
+"""INP006, INP008, INP009: work that each epoch repeats, stages in the wrong order, and buffers that are too large.
+
+The stages and their order are read from the pipeline. A cache is advised if all results fill at most 30 % of the memory
+limit. A buffer's memory is the number of elements that were seen in it, times the size of one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The step waits for its input: nothing is fetched ahead (INP004), or no special cause is known (INP001)."""
+"""INP001, INP004: the step waits for its input.
+
+The wait is the time in fetches that Python sees, and in compiled functions the time in which only a fetch runs. It is
+reported from 5 % of the step and 0.1 ms. A missing prefetch is reported only if neither the pipeline nor the trace
+shows one, as TensorFlow adds one to most pipelines.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""INP007, for windows over a series: ``window().flat_map(lambda w: w.batch(n))`` makes a dataset for each example."""
+"""INP007: ``window().flat_map(lambda w: w.batch(n))`` makes a dataset for each window of a series.
+
+Reported if the stages that work on single windows set the pace, and a window takes hardly more than the calls.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""STP005 in what prepares the batches: a ``PyDataset``, a generator, a mapped function that collects garbage.
+"""STP005: a PyDataset, a generator or a mapped function collects garbage while it prepares batches.
 
-It runs on a thread of TensorFlow's or Keras'. No sample falls into a collection, for that stops every other thread's
-Python. So it is told by where it stands, and by the collections: Python's own come far more seldom than the steps.
+No sample falls into a collection. The function is found in the source, and reported if there are nearly as many
+collections as steps.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""STP017: Python's own garbage collections take a tenth of the time or more; which line makes the objects."""
+"""STP017: Python's own garbage collections take at least 10 % of the time.
+
+Each collection is timed, with its thread. The first sample of that thread after it shows the line that made the last
+object. The gain assumes that none to half of the collections remain.
+"""
 
 from __future__ import annotations
 

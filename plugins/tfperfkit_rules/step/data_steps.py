@@ -1,4 +1,8 @@
-"""STP013: the numbers of steps that ``fit`` is given do not fit the size of its data."""
+"""STP013: the numbers of steps that ``fit`` is given do not match the size of its data.
+
+The probe ``input`` sees these numbers, the examples of a dataset of arrays, and the examples per batch. A validation is
+reported if it repeats its data at least 1.5 times, and at least 10 % of the run could be left out.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""STP002: each step of ``fit`` pays for its own call from Python."""
+"""STP002: each step of ``fit`` is called from Python, which takes longer than computing it.
+
+Reported for steps of at most 5 ms with at least 40 % around the compiled step. At least 90 % of that goes; at most the
+start of the graph goes too.
+"""
 
 from __future__ import annotations
 

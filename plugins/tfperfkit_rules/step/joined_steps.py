@@ -1,4 +1,8 @@
-"""STP009: several steps in one call, where calling takes a good part of a step."""
+"""STP009: several steps in one call would save the calls.
+
+At least half of the time around the compiled function goes with 32 steps in a call. At most all of it goes, and half of
+the time between its operations.
+"""
 
 from __future__ import annotations
 

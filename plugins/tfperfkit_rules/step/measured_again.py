@@ -1,4 +1,8 @@
-"""STP011: ``evaluate`` after each epoch on data whose loss and metrics ``fit`` has just reported."""
+"""STP011: ``evaluate`` after each epoch goes through data that ``fit`` has just measured.
+
+The probe ``input`` sees what each Keras method is given: the same pipeline, or arrays of the same size that the source
+does not name differently. Reported from 10 % of the run, after three calls.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""STP006, and STP011 where it is the training data: a pass of the script's own that follows each epoch."""
+"""STP006, STP011: the script's own pass over data after each epoch, over held-out or over the training data.
+
+Such a loop calls the model and trains nothing: no update and no gradient was seen in it. The probe ``input`` shows
+whether it iterates over the training dataset.
+"""
 
 from __future__ import annotations
 

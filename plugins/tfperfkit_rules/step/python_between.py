@@ -1,4 +1,4 @@
-"""LIN001 where the script's own Python runs between the steps: what it prepares for each epoch."""
+"""LIN001: the script's own Python runs between the steps, as it prepares something for each epoch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""LIN001: the script's own Python keeps the step waiting."""
+"""LIN001: the script's own Python or NumPy keeps the step waiting.
+
+Stack samples show the script's innermost lines outside of TensorFlow. A function is reported if its lines take at least
+8 % of the step. The gain assumes that 5 to 50 % of that Python remains.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""STP007: steps get longer and longer, because a line of the script has more to do in each."""
+"""STP007: steps get slower, because a line of the script has more to do in each.
+
+Twelve groups of steps must get slower by a robust trend (Theil-Sen, Kendall's tau of at least 0.7). The cause is a line
+with more samples in the last third than in the first, or a line that goes through a container which grows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""STP016: each process that is spawned imports the script, and TensorFlow with it, before it does its work."""
+"""STP016: each spawned process imports the script, and TensorFlow with it, before its first task.
+
+The source shows that processes are spawned, and that importing the script imports TensorFlow. Each start costs at least
+the time that the script's own imports took.
+"""
 
 from __future__ import annotations
 

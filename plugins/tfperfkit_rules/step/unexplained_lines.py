@@ -1,4 +1,4 @@
-"""STP003: a line of a compiled step that takes a third of it or more, and whose cause no other finding names."""
+"""STP003: a line of a compiled step takes at least 30 % of it, and no other rule names the cause."""
 
 from __future__ import annotations
 

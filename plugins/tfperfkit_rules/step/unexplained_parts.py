@@ -1,4 +1,8 @@
-"""STP003: parts of an account that no other finding explains, with their lines and the most that could be gained."""
+"""STP003: parts of the step, or of other work, that no other rule explains.
+
+A part is reported from 10 %, or from 5 % for tracing, saving, reading values and garbage collection, unless another
+finding explains at least half of it. The figure is an upper limit.
+"""
 
 from __future__ import annotations
 

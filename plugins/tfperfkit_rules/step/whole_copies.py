@@ -1,4 +1,8 @@
-"""STP014: an array is copied whole, iteration by iteration, to make it longer or to change one of its elements."""
+"""STP014: an array is copied whole in each iteration, to make it longer or to change one element.
+
+The source shows a join whose result is assigned to the name that went into it, in a loop. Its samples must grow with
+the array. At most a fifth of the time remains.
+"""
 
 from __future__ import annotations
 

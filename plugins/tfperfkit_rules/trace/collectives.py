@@ -1,4 +1,9 @@
-"""TRC005, TRC008: collectives take a good part of the time, or devices exchange many small values one by one."""
+"""TRC005, TRC008: collectives take much of the time, or devices exchange many small values one by one.
+
+The n-th run of a collective on each device is one exchange. Its shortest duration is the transfer; what the others take
+longer is waiting. Only durations are compared, so clocks of hosts need not agree. The share is what no kernel of the
+same device hides.
+"""
 
 from __future__ import annotations
 

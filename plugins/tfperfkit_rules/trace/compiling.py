@@ -1,4 +1,7 @@
-"""TRC007: the accelerators wait for tracing or compilation."""
+"""TRC007: accelerators wait for tracing or compilation.
+
+Idle time of each device in which the host traces or compiles, up to the launch of what comes next.
+"""
 
 from __future__ import annotations
 

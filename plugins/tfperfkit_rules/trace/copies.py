@@ -1,4 +1,7 @@
-"""TRC004: the accelerators wait for copies."""
+"""TRC004: accelerators wait for copies.
+
+Time in which a device's copies run and no kernel does, and idle time in which the host copies.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""TRC002: the accelerators wait for the host."""
+"""TRC002: accelerators wait for the host.
+
+Idle time of each device up to the next launch, without fetches, compilation, collectives and copies. It is divided into
+Python, the host runtime, and time that was not recorded.
+"""
 
 from __future__ import annotations
 

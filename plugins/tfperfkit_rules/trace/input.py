@@ -1,4 +1,8 @@
-"""TRC001: the accelerators wait for input."""
+"""TRC001: accelerators wait for input.
+
+Idle time of each device, up to the launch of what comes next, in which a fetch runs on the host (``IteratorGetNext``,
+an infeed).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""TRC003: much time passes between one kernel and the next."""
+"""TRC003: much time passes between one kernel and the next.
+
+Idle time from a launch until its kernel starts, and gaps of at most 10 µs between kernels.
+"""
 
 from __future__ import annotations
 

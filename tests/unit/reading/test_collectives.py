@@ -59,7 +59,7 @@ def test_many_small_exchanges_are_told_as_such(tmp_path: Path) -> None:
     assert codes(report)["TRC008"] == pytest.approx(0.12) and "TRC005" not in codes(report)
     (told,) = [finding for finding in report.findings if finding.code == "TRC008"]
     assert told.title == "Devices all-reduce 40 small values one by one in a step"
-    assert {m.name: m.value for m in told.evidence}["transfer of one of them"] == pytest.approx(0.03)
+    assert {m.name: m.value for m in told.evidence}["time transferring one small collective"] == pytest.approx(0.03)
 
 
 @pytest.mark.parametrize(("each", "took_us"), [(4, 30), (40, 80)])

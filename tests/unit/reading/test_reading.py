@@ -229,7 +229,7 @@ def test_short_kernels_are_counted_one_by_one(tmp_path: Path) -> None:
     report = made(tmp_path, builder)
     assert report.devices[0].short_kernels == 200
     (told,) = [finding for finding in report.findings if finding.code == "TRC003"]
-    assert [each.value for each in told.evidence if each.name.startswith("of no more")] == [200]
+    assert [each.value for each in told.evidence if each.name.startswith("kernels of at most")] == [200]
 
 
 def test_the_newest_run_of_a_log_directory(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 import msgspec
@@ -14,6 +15,7 @@ from tfperfkit.diagnosis.other_training import other_trainings
 from tfperfkit.diagnosis.places import name_place
 from tfperfkit.diagnosis.rank_samples import sampled
 from tfperfkit.diagnosis.small import is_small
+from tfperfkit.graph.optable import plain
 from tfperfkit.ledger.compute import has_long_operations, is_compute
 from tfperfkit.ledger.computed_lines import ComputedLine, computed_lines, computed_parts
 from tfperfkit.ledger.library_work import find_library_work
@@ -43,6 +45,8 @@ _WORK: tuple[PartName, ...] = ("graph",)
 _SOUND = calibration.SOUND.value
 #: Of the step, from which a line or a layer is named.
 LOUD = calibration.LOUD_RESIDUAL.value
+#: Of the computing, from which on one kernel is most of it; and what gaps may take of it at most.
+MOST, _MAX_GAPS = calibration.EXPLAINS.value, calibration.OWNED.value
 #: A rate that is this near to the machine's leaves nothing to gain.
 NEAR_LIMIT = calibration.NEAR_LIMIT.value
 #: Parts of the run that are spoken of by their own accounts, or that nothing is known of.
@@ -166,7 +170,7 @@ def _conclude_no_cause(evidence: Evidence) -> Conclusion:
     if sound and not open_question:
         found = NOTHING if near else f"{NO_FAULT} in the step itself" if between else NO_FAULT
     at = _computed_at(evidence) if name in _WORK else _most_of_it(evidence, name)
-    rate = bound(evidence) if name in _WORK and not _saw_another(evidence) else ""
+    rate = (bound(evidence) or _bound_by_kernel(evidence)) if name in _WORK and not _saw_another(evidence) else ""
     little = _waits(evidence) if found.startswith(NO_FAULT) else ""
     if name == "evaluate" and little:
         little = f", most of it in compiled functions{little}"
@@ -251,17 +255,21 @@ def _computed_at(evidence: Evidence) -> str:
         return ", and the windows saw another training than most of these steps are of"
     layer = next((part for part in computed_parts(evidence.offer(ComputedStep), evidence.account) if part.layer), None)
     line = next(iter(computed_lines(evidence.offer(ComputedStep), evidence.account)), None)
+    slow = _is_far_below_limit(evidence)
     if layer is not None and layer.share >= LOUD and find_single_line(evidence) is None:
         name = layer.layer.rpartition("/")[2]
-        return f", {100 * layer.share:.0f} % in the layer {name} ({_computes_what(layer)})"
+        return f", {100 * layer.share:.0f} % in the layer {name} ({_computes_what(layer, slow=slow)})"
     if line is None or line.share < LOUD:
         return ""
-    return f", {100 * line.share:.0f} % on one line ({_computes_what(line)})"
+    return f", {100 * line.share:.0f} % on one line ({_computes_what(line, slow=slow)})"
 
 
-def _computes_what(line: ComputedLine) -> str:
-    """Return the place, its operations, and what bounds most of their time if that is the machine's limit."""
-    bound_by = f"; bound by {line.bound}" if line.is_bound_by_machine else ""
+def _computes_what(line: ComputedLine, *, slow: bool) -> str:
+    """Return the place, its operations, and what bounds most of their time if that is the machine's limit.
+
+    ``slow``: the step as a whole is far from that limit, so the operations' own bound would contradict its rate.
+    """
+    bound_by = f"; bound by {line.bound}" if line.is_bound_by_machine and not slow else ""
     return f"{name_place(line.where)}: {line.join_types()}{bound_by}"
 
 
@@ -321,6 +329,12 @@ def _near_the_limit(evidence: Evidence) -> bool:
     return reached is not None and peak is not None and NEAR_LIMIT * peak <= reached <= peak / NEAR_LIMIT
 
 
+def _is_far_below_limit(evidence: Evidence) -> bool:
+    """Return whether computing is known to reach less than half of what a float32 matmul does on this machine."""
+    reached, peak = achieved_gflops(evidence), evidence.machine_gflops
+    return reached is not None and peak is not None and reached < NEAR_LIMIT * peak
+
+
 def conclude_without_probes() -> Conclusion:
     """Conclude a run that no probe measured."""
     return Conclusion(verdict=NOT_PROFILED, why="this run had no probes (--probes none), so no cause could be found")
@@ -359,6 +373,22 @@ def bound(evidence: Evidence) -> str:
         f"It reaches {reached:,.0f} GFLOP/s there; a float32 matmul reaches {peak:,.0f} on this machine"
         f" ({100 * reached / peak:.0f} %)."
     )
+
+
+def _bound_by_kernel(evidence: Evidence) -> str:
+    """Return a sentence if one type of operation is most of the computing and nothing else can bound it: operations
+    follow each other without gaps. For steps whose arithmetic is not counted."""
+    step = evidence.offer(ComputedStep)
+    if step is None or step.ms <= 0 or step.idle_ms + step.unknown_ms + step.waits_ms > _MAX_GAPS * step.ms:
+        return ""
+    types: dict[str, float] = defaultdict(float)
+    for row in step.operations:
+        types[plain(row.type)] += row.ms
+    largest = max(types, key=lambda each: types[each], default="")
+    if types[largest] < MOST * step.ms:
+        return ""
+    share = 100 * min(types[largest] / step.ms, 1.0)
+    return f"It is bound by the {largest} kernel: {share:.0f} % of the computing time, without gaps between operations."
 
 
 def achieved_gflops(evidence: Evidence) -> float | None:

@@ -50,7 +50,8 @@ def identified(findings: tuple[Finding, ...]) -> list[tuple[str, Finding]]:
 
 def _head(report: Report) -> str:
     steps = report.steps
-    lines = [text(report.headline, report, 300) or "No headline: no training step was seen."]
+    said = report.conclusion.text if report.conclusion is not None else report.headline
+    lines = [text(said, report, 300) or "No headline: no training step was seen."]
     if steps.median_ms is not None and math.isfinite(steps.median_ms):
         known = steps.p90_ms is not None and math.isfinite(steps.p90_ms)
         p90 = f", p90 {numbers.alone(steps.p90_ms, 'ms')}" if known else ""
@@ -63,7 +64,9 @@ def _head(report: Report) -> str:
         source = f" (by {visible(steps.breakdown_window)})" if steps.breakdown_window else ""
         lines.append(f"mean step {numbers.alone(total, 'ms')}{source}: {visible(shares)}")
     lines += [f"note: {text(note, report, 200)}" for note in report.overhead.notes[:1]]
-    lines.append(f"findings {len(report.findings)}{f', headroom {len(report.headroom)}' if report.headroom else ''}")
+    notes = sum(finding.is_note for finding in report.findings)
+    counts = f"findings {len(report.findings) - notes}{f', notes {notes}' if notes else ''}"
+    lines.append(f"{counts}{f', headroom {len(report.headroom)}' if report.headroom else ''}")
     return "\n".join(lines) + "\n"
 
 
@@ -85,7 +88,7 @@ def _write_finding(finding: Finding, identity: str, report: Report) -> str:
 
 def kind(finding: Finding) -> str:
     """How severe it is, or that it is no fault."""
-    return "headroom" if finding.headroom else finding.severity
+    return "headroom" if finding.headroom else "note" if finding.is_note else finding.severity
 
 
 def place(span: SourceSpan, report: Report) -> str:

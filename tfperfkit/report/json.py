@@ -40,6 +40,8 @@ def encode(report: Report) -> bytes:
         document.pop(name, None)
     for section in _OF_FINDINGS:
         stated_gains.state(document[section])
+    for written, finding in zip(document["findings"], report.findings, strict=True):
+        written["note"] = finding.is_note
     return _document(_clean(document))
 
 

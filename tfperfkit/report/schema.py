@@ -28,6 +28,7 @@ def json_schema() -> dict[str, Any]:
     for name in FOR_PEOPLE:
         del whole["properties"][name]
     del definitions["Finding"]["properties"]["remedy"]
+    definitions["Finding"]["properties"]["note"] = {"type": "boolean"}
     whole["properties"]["schema"] = {"const": REPORT_SCHEMA}
     used: dict[str, Any] = {}
     _reach(definitions, "Report", used)

@@ -57,7 +57,7 @@ def row(folder: Path, name: str) -> Run:
         except RunDirectoryError:
             return Run(name=name, status="damaged")
         return Run(name=name, script=_script(manifest.argv), started=manifest.started_wall_s, status="no report yet")
-    reported = [finding for finding in found.findings if finding.severity != "info"]
+    reported = [finding for finding in found.findings if not finding.is_note]
     return Run(
         name=name,
         script=_script(found.argv),

@@ -80,6 +80,11 @@ def test_a_gain_is_called_what_it_is() -> None:
     assert "gain: not predicted, costs" in made and "up to" not in made
 
 
+def test_notes_are_counted_apart() -> None:
+    made = agents(report(finding(), finding(severity="info", gain=Unknown()), finding(gain=UpTo(3.0))))
+    assert "findings 1, notes 2\n" in made and made.count("] note: ") == 2
+
+
 def test_ids_of_one_code_differ() -> None:
     made = agents(report(finding(), finding()))
     assert "[RET001]" in made and "[RET001-2]" in made

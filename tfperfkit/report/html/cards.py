@@ -44,7 +44,7 @@ def cards(report: Report, examples: Examples, sources: Sources, rules: Rules) ->
         seen[finding.code] += 1
         anchor = finding.code if seen[finding.code] == 1 else f"{finding.code}-{seen[finding.code]}"
         card = _card(finding, anchor, report.run.folder, sources, rules)
-        if finding.severity == "info" and not finding.headroom:
+        if finding.is_note and not finding.headroom:
             remarks.append(card)
         else:
             change = {"patch": _patch(finding), "example": [] if finding.patch else _example(finding, examples)}
@@ -78,6 +78,8 @@ def gain_words(finding: Finding) -> tuple[str, str]:
 
 def _card(finding: Finding, anchor: str, folder: str, sources: Sources, rules: Rules) -> dict[str, Any]:
     gain, words = gain_words(finding)
+    # Outside of training steps there are no clean steps.
+    windows = {**_WINDOWS, "baseline": f"the {finding.work_kind}"} if finding.work_kind else _WINDOWS
     return {
         "anchor": name(anchor),
         "code": name(finding.code),
@@ -97,7 +99,7 @@ def _card(finding: Finding, anchor: str, folder: str, sources: Sources, rules: R
             {
                 "name": text(item.name),
                 "value": figure(item.value, item.unit),
-                "window": text(_WINDOWS.get(item.window, item.window)),
+                "window": text(windows.get(item.window, item.window)),
             }
             for item in finding.evidence[:60]
         ],

@@ -24,7 +24,7 @@ from tfperfkit.report.html.drawn import drawn, flows, ledgers
 from tfperfkit.report.html.source import Sources
 from tfperfkit.report.html.tables import probes
 from tfperfkit.report.html.widths import Rules
-from tfperfkit.report.html.words import figure, headline, name, remarks_on, text
+from tfperfkit.report.html.words import conclusion, figure, headline, name, remarks_on, text
 from tfperfkit.report.paths import short_path
 from tfperfkit.report.summary import windows
 from tfperfkit.report.terminal import Screen
@@ -63,6 +63,7 @@ def page(report: Report, examples: Examples = no_examples) -> str:
             data=_script_json(data),
             title=_page_title(report),
             headline=headline(report),
+            conclusion=conclusion(report),
             handle=_handle(report),
             command=name(shlex.join(report.run.argv)),
             warnings=remarks_on(report),

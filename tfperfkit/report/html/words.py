@@ -34,6 +34,13 @@ def headline(report: Report) -> str:
     return text(said, report.run.folder)
 
 
+def conclusion(report: Report) -> list[str]:
+    """What bounds the computing, how to look further, what passes between steps: the rest of the conclusion."""
+    known = report.conclusion
+    parts = (known.limit, known.look, known.between, known.also) if known is not None else ()
+    return [text(part, report.run.folder) for part in parts if part]
+
+
 def remarks_on(report: Report) -> list[str]:
     """What a reader must know before any figure: how the run ended, what makes its times rough, why it has no steps."""
     unseen = report.steps.note if not report.steps.count else ""

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tfperfkit.gain import AtLeast, Range
+from tfperfkit.gain import AtLeast, Range, UpTo
 from tfperfkit.model import (
     REPORT_SCHEMA,
     Column,
@@ -33,6 +33,7 @@ from tfperfkit.model import (
     WarmUp,
     WindowSummary,
 )
+from tfperfkit.records.conclusion import Conclusion
 from tfperfkit.records.pictures import (
     Album,
     Bar,
@@ -50,7 +51,11 @@ from tfperfkit.records.pictures import (
     Timeline,
     Tree,
 )
+from tfperfkit.report.html.cards import cards
 from tfperfkit.report.html.render import page
+from tfperfkit.report.html.source import Sources
+from tfperfkit.report.html.widths import Rules
+from tfperfkit.report.json import encode
 
 FILE = "/project/train.py"
 BAD = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\x1b[31m{{ 7 * 7 }}"
@@ -260,10 +265,34 @@ def test_several_findings_of_one_code_have_addresses_of_their_own() -> None:
 def test_a_measured_gain_stands_beside_the_predicted_one() -> None:
     measured = Measured(experiment="patch:INP002", keeps="results", verdict="faster", speedup=3.9, interval=(3.1, 5.0))
     html = page(report(findings=(finding(measured=measured, patch="--- a/train.py\n+++ b/train.py\n-old\n+new\n"),)))
-    assert "Do this first (4.3x faster predicted; measured: 3.9x faster):" in html
+    assert "Do this first (4.3x faster, predicted; measured: 3.9x faster):" in html
     assert "<strong>Measured:</strong> 3.9x faster · 95 %: 3.10x to 5.00x" in html
     assert "and run in a trial" in html
     assert '<span class="minus">-old' in html and '<span class="plus">+new' in html and "<span>+++ b/" in html
+
+
+def test_notes_are_counted_as_the_console_and_json_count_them() -> None:
+    both = report(findings=(finding(), finding(code="STP003", severity="high", gain=UpTo(3.0))))
+    html = page(both, lambda code: ())
+    assert "Notes: no predicted gain" in html and html.index("Notes: no predicted gain") < html.rindex("STP003")
+    assert [each["note"] for each in json.loads(encode(both))["findings"]] == [False, True]
+
+
+def test_outside_of_training_steps_nothing_was_measured_in_clean_steps() -> None:
+    evidence = (Measurement("samples", 12, "count", "baseline"),)
+    assert "clean steps" in page(report(findings=(finding(evidence=evidence),)), lambda code: ())
+    of_loop = finding(evidence=evidence, work="infer.py:40", work_kind="loop")
+    assert "the loop" in page(report(findings=(of_loop,)), lambda code: ())
+    assert cards(report(findings=(of_loop,)), lambda code: (), Sources(report()), Rules())[0][0]["evidence"] == [
+        {"name": "samples", "value": "12", "window": "the loop"}
+    ]
+
+
+def test_what_bounds_a_step_stands_below_the_headline_not_in_it() -> None:
+    said = Conclusion(verdict="No fault found", why="90 % of a step is computing", limit="It reaches 212 GFLOP/s.")
+    html = page(report(findings=(), headline=said.headline, conclusion=said), lambda code: ())
+    assert "<h1>No fault found: 90 % of a step is computing.</h1>" in html
+    assert "<p>It reaches 212 GFLOP/s.</p>" in html
 
 
 def test_the_headline_begins_as_its_finding_does() -> None:
@@ -284,7 +313,7 @@ def test_a_run_without_steps_says_why() -> None:
 
 def test_a_lower_bound_is_one_wherever_it_stands() -> None:
     html = page(report(findings=(finding(gain=AtLeast(8.1)),)))
-    assert "Do this first (at least 8.1x faster):" in html and "<b>at least 8.1x faster</b>" in html
+    assert "Do this first (at least 8.1x faster, predicted):" in html and "<b>at least 8.1x faster</b>" in html
 
 
 def test_without_pictures_the_words_stand() -> None:

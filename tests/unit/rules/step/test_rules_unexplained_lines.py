@@ -101,6 +101,12 @@ def test_the_first_line_of_a_report_says_where_it_computes() -> None:
     assert ":22: MatMul). No rule can tell whether all of this work is needed" in said
 
 
+def test_where_arithmetic_is_not_counted_the_kernel_that_takes_most_is_named() -> None:
+    one = of(operation("_MklConv2D", 9.0, 22), operation("Relu", 1.0, 23))
+    assert "It is bound by the Conv2D kernel: 90 % of the computing time, without gaps" in headline([], one)
+    assert "kernel:" not in headline([], of(operation("Conv2D", 4.0, 22), operation("Relu", 4.0, 23)))
+
+
 def layer(name: str, ms: float, bound: str) -> ComputedOperation:
     return operation("_MklMatMul", ms, 22, layer=f"net/{name}", direct=False, bound=bound)
 

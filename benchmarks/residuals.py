@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -28,8 +28,6 @@ from tfperfkit.records.parts import PAID_ONCE
 from tfperfkit.remedy import Remedy
 from tfperfkit.rule import Evidence
 
-#: Batches of which the runs here were the first look; all else was at hand when rules were written.
-FIRST_SIGHT = ("seventeenth",)
 _MIN_SAVED_S = 0.2
 _MAX_NODES = 8
 #: A factor that stands for "nothing is left of the step".
@@ -99,13 +97,14 @@ def main() -> None:
     parser.add_argument("runs", type=Path, help="folder with the run directories")
     parser.add_argument("names", nargs="*", help="pairs, such as sixteenth.bird_calls [default: all]")
     parser.add_argument("--out", type=Path, help="write the page, e.g. benchmarks/results/residuals.md")
+    parser.add_argument("--first-sight", action="append", default=[], metavar="BATCH", help="no rule was changed since")
     parser.add_argument("--nodes", action="store_true", help="print all nodes of each pair")
     given = parser.parse_args()
     pairs, left_out = read_pairs(given.runs, given.names)
     if given.nodes:
         for pair in pairs:
             print("\n".join(describe_pair(pair, 40)), flush=True)
-    page = write_page(pairs, left_out)
+    page = write_page(pairs, left_out, given.first_sight)
     if given.out:
         given.out.write_text(page, encoding="utf-8")
     else:
@@ -224,11 +223,14 @@ def name_remedy(remedy: Remedy) -> str:
     return type(remedy).__name__
 
 
-def write_page(pairs: Sequence[Pair], left_out: Sequence[str]) -> str:
-    """Write the page: scores by kind of remedy, each pair's parts, the largest nodes."""
+def write_page(pairs: Sequence[Pair], left_out: Sequence[str], first_sight: Collection[str] = ()) -> str:
+    """Write the page: scores by kind of remedy, each pair's parts, the largest nodes.
+
+    ``first_sight``: the batches whose scripts were unknown when rules were last changed.
+    """
     lines = [_HEAD]
-    seen = [pair for pair in pairs if pair.batch not in FIRST_SIGHT]
-    first = [pair for pair in pairs if pair.batch in FIRST_SIGHT]
+    seen = [pair for pair in pairs if pair.batch not in first_sight]
+    first = [pair for pair in pairs if pair.batch in first_sight]
     for title, chosen in (("At first sight", first), ("Seen before", seen)):
         for unit, forecast_of in _UNITS.items():
             lines += [f"## {title}: {unit}", "", *_table_of_scores(chosen, forecast_of), ""]
@@ -274,7 +276,7 @@ def _table_of_scores(pairs: Sequence[Pair], forecast_of: Callable[[Pair], Foreca
         if forecast is not None:
             by_kind[name_remedy(pair.finding.remedy)].append(forecast)
     if not by_kind:
-        return ["None."]
+        return ["None of these scripts."]
     rows = [(kind, score_all(found)) for kind, found in sorted(by_kind.items())]
     rows.append(("**all**", score_all([each for found in by_kind.values() for each in found])))
     head = "| remedy | n | bias | held | within 1.25 | within 1.5 | width | score | all goes | half goes |"

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 #: Where packages that state numbers are.
 SOURCES = (ROOT, ROOT / "plugins")
 #: Modules of ``benchmarks.costs`` that have measures.
-COSTS = ("graphs", "keras_calls", "arithmetic", "pipelines")
+COSTS = ("graphs", "keras_calls", "arithmetic", "pipelines", "away")
 #: What ``--json`` wrote last; the page shows it.
 KEPT = Path(__file__).parent / "calibrated.json"
 

@@ -10,15 +10,45 @@ from collections.abc import Sequence
 
 import msgspec
 
+from tfperfkit.calibration import Measured, Threshold
 from tfperfkit.gain import Range, speedup
 from tfperfkit.model import Finding
 from tfperfkit.pricing.remedies import MOST
 from tfperfkit.remedy import Remedy, Remove, ReplaceOps, Setting, is_one_of
 
-#: ms away from the Python of a call, and how many times as long that Python takes then as right after itself. Measured:
-#: CPU time of the thread on two busy cores of an AMD EPYC, 150 calls each in turn, after sleeping, a matmul, a large
-#: addition and spinning, which were alike.
-_TIMES: Sequence[tuple[float, float]] = ((0.0, 1.0), (0.3, 1.05), (1.0, 1.35), (4.0, 2.0), (12.0, 2.4))
+_MACHINE = "two cores of an AMD EPYC at a load of 14, TensorFlow 2.21"
+AWAY_SHORT = Threshold(
+    1.15,
+    "number",
+    "times as long: the Python of a call 0.3 ms away from it, over the same right after itself",
+    Measured("1.07 to 1.63 (10th to 90th percentile), median 1.17", _MACHINE, 10, "python_away_short"),
+)
+AWAY_1_MS = Threshold(
+    1.25,
+    "number",
+    "times as long: the Python of a call 1 ms away from it, over the same right after itself",
+    Measured("1.12 to 1.30, median 1.22; 1.35 in another hour", _MACHINE, 10, "python_away_1_ms"),
+)
+AWAY_4_MS = Threshold(
+    1.7,
+    "number",
+    "times as long: the Python of a call 4 ms away from it, over the same right after itself",
+    Measured("1.45 to 1.90, median 1.67; 2.0 in another hour", _MACHINE, 10, "python_away_4_ms"),
+)
+AWAY_12_MS = Threshold(
+    2.3,
+    "number",
+    "times as long: the Python of a call 12 ms away from it, over the same right after itself",
+    Measured("1.94 to 2.64, median 2.31", _MACHINE, 10, "python_away_12_ms"),
+)
+#: ms away from the Python of a call, and how many times as long it takes then.
+_TIMES: Sequence[tuple[float, float]] = (
+    (0.0, 1.0),
+    (0.3, AWAY_SHORT.value),
+    (1.0, AWAY_1_MS.value),
+    (4.0, AWAY_4_MS.value),
+    (12.0, AWAY_12_MS.value),
+)
 #: Remedies after which a compiled call does less, or does it faster. The others change Python itself.
 _SHORTEN_CALLS: tuple[Remedy, ...] = (
     Remove("metrics"),

@@ -90,7 +90,7 @@ def test_shape(outcome: Outcome) -> None:
     assert "drop_remainder=True" in finding["advice"]
     assert "tf.TensorSpec([None, 100], tf.float32)" in finding["advice"]
     assert "x.shape[0] ∈ {32, 17, 9}" in finding["detail"]
-    assert {m["name"]: m["value"] for m in finding["evidence"]}["retraces"] == 2
+    assert {m["name"]: m["value"] for m in finding["evidence"]}["avoidable retraces"] == 2
 
 
 def test_shape_healthy(outcome: Outcome) -> None:

@@ -132,7 +132,7 @@ def _describe_passes(layer: str, passes: int) -> _Words:
         f"{layer}.adapt runs in {passes} passes over the data",
         f"Read the data once into arrays, then pass each layer its column: {layer}.adapt(columns[name]). Or: add "
         ".cache() to the dataset before the first adapt.",
-        "Each adapt reads and prepares the whole dataset to use one column of it. The result is the same.",
+        "Each adapt reads and prepares the whole dataset to use one column. The result is the same.",
     )
 
 

@@ -1,5 +1,5 @@
-"""Texts for models that are called in each iteration of a loop with independent iterations: one call can replace all
-of them."""
+"""Texts for models that are called in each iteration of a loop with independent iterations: one call can
+replace them."""
 
 from __future__ import annotations
 

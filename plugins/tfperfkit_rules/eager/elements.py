@@ -1,7 +1,7 @@
 """EAG010: ``tf.map_fn`` and similar functions are called eagerly. EAG011: Python reads elements of a tensor one by one.
 
 Stack samples give the time in these lines, and the source shows the loop or the call around them. The gain assumes
-operations on the whole tensor, one read of it, or a compiled function.
+operations on the whole tensor, a single read, or a compiled function.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from tfperfkit.clock import ms
 from tfperfkit.gain import MEDIUM, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Part, price
-from tfperfkit.records.samples import Place
+from tfperfkit.records.samples import Frame, Place
 from tfperfkit.records.steps import UPDATES
 from tfperfkit.remedy import CallDirectly
 from tfperfkit.rule import Evidence
@@ -25,6 +25,7 @@ from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.bounds import Bounds
 from tfperfkit_rules.measures.called import EVALUATE, PREDICT, find_call_at, is_calling, name_receiver
 from tfperfkit_rules.measures.compiled_once import advise_compiling_once
+from tfperfkit_rules.measures.loop_of_batch import loop_of_batch
 from tfperfkit_rules.measures.machines import MEASURED_ON, TWO_BUSY_CORES
 from tfperfkit_rules.measures.making import MIN_MADE
 from tfperfkit_rules.measures.own_passes import at_epoch_end
@@ -140,7 +141,7 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
         ),
         advice=larger_batches(model, name)
         if rounds
-        else _advice(evidence, place, model, name, batches, fits=bool(fits)),
+        else _advice(evidence, turns, place, model, name, batches, fits=bool(fits)),
         detail=(
             EACH_BATCH
             if rounds
@@ -199,7 +200,10 @@ def _rounds(evidence: Evidence, place: Place, batches: float) -> float:
     return share if share >= shared.MOSTLY.value else 0.0
 
 
-def _advice(evidence: Evidence, place: Place, model: str, name: str, batches: float, *, fits: bool) -> str:
+def _advice(
+    evidence: Evidence, turns: Stretch, place: Place, model: str, name: str, batches: float, *, fits: bool
+) -> str:
+    """Say what to change. One batch comes first if nothing in the loop depends on the call before: it gains more."""
     if batches >= 2:
         return (
             f"Collect the inputs of all calls and {name} them in one. Or: if data and weights are the same in several "
@@ -208,9 +212,14 @@ def _advice(evidence: Evidence, place: Place, model: str, name: str, batches: fl
     update = ", and update with one train_on_batch for all of them" if fits else ""
     together = f"ollect the inputs and {name} them in one batch{update}"
     compiled = advise_compiling_once(evidence, *place, model, name)
-    if fits:
+    calls = Counter({stack: count for stack, count in turns.found if stack.frames and _is_at(stack.frames[-1], place)})
+    if fits or loop_of_batch(evidence, calls) is not None:
         return f"C{together}. Or, for less gain: {compiled[0].lower()}{compiled[1:]}."
     return f"{compiled}. Or: if the inputs are independent, c{together}."
+
+
+def _is_at(frame: Frame, place: Place) -> bool:
+    return (frame.file, frame.line) == place
 
 
 def _apart(evidence: Evidence, place: tuple[str, int]) -> bool:

@@ -93,7 +93,7 @@ def made_of_lists(evidence: Evidence) -> Iterable[Finding]:
             Measurement("time to create one tensor", each_ms, "ms", window(evidence)),
             Measurement("samples", float(samples.count), "count", "baseline"),
         ),
-        advice=advise_array(names[place], looped=bool(find_loops(evidence, *place))),
+        advice=advise_array(names[place], looped=any(loop.is_statement for loop in find_loops(evidence, *place))),
         detail="TensorFlow inspects each element of a list. It copies a NumPy array as a whole.",
         absorbs=("EAG008",),
         absorbs_here=("LIN001", "STP003"),

@@ -27,7 +27,8 @@ _INTO_ARRAY = " Or: write the rows into an array that is created before the loop
 
 
 def advise_array(name: str, *, looped: bool) -> str:
-    """Say what to do in place of a call of TensorFlow's function ``name``. ``looped``: a loop is around it."""
+    """Say what to do instead of calling TensorFlow's function ``name``. ``looped``: a ``for`` or ``while`` statement is
+    around the call."""
     if name == _RAGGED:
         return _ROWS.format(before=", before the loop" if looped else "")
     return _NUMBERS if name == _CONVERT else f"{_ARRAYS}{_INTO_ARRAY if looped else ''}"

@@ -100,3 +100,10 @@ def test_where_no_loop_makes_the_tensor_none_is_spoken_of() -> None:
     assert "numpy.stack" in finding.advice and "loop" not in finding.advice
     (finding,) = made_of_lists(looped("rows = [a, b]"))
     assert "before the loop" in finding.advice
+
+
+def test_a_comprehension_that_makes_the_list_is_no_loop_around_the_call() -> None:
+    line = "x = tf.constant([f(a) for a in rows])"
+    stacks = [sampled(60, "dispatch", frame(2, CONSTANT, span=(4, len(line)))), sampled(40, "python", frame(1))]
+    (finding,) = made_of_lists(work_evidence(f"import tensorflow as tf\n{line}\n", stacks, call=2))
+    assert "numpy.stack" in finding.advice and "loop" not in finding.advice

@@ -308,3 +308,21 @@ def test_calls_by_several_threads_take_longer_and_compute_no_more(turn: float, t
         offers={"made": [costs]},
     )
     assert [item.code for item in small_calls.called_for_little(evidence)] == (["EAG013"] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("body", "first"),
+    [
+        ("for x in xs:\n    found.append(m.predict(x))\n", "Collect the inputs and predict them in one batch. Or, for"),
+        (
+            "for x in xs:\n    state = m.predict(x + state)\n",
+            "Compile m once, after line 3: m_compiled = tf.function(m",
+        ),
+    ],
+)
+def test_one_batch_comes_first_if_no_call_needs_the_one_before(body: str, first: str) -> None:
+    head = "import keras, numpy as np\nfound, xs, state = [], np.zeros([50, 1, 4]), 0.0\nm = keras.Sequential([])\n"
+    shares = ((30, "graph", CALL), (70, "tracing", SETTING_UP))
+    stacks = [sampled(share, kind, frame(5, PREDICT, call), context="evaluate") for share, kind, call in shares]
+    found = one(everything(work_evidence(head + body, stacks, loop=4, iterations=50)))
+    assert found.advice.startswith(first)

@@ -72,5 +72,5 @@ def every(share: float) -> int:
     ``SELDOM_SHARE`` or less: 100, 200, 500, 1000 and so on."""
     upper = calibration.SELDOM_SHARE.value
     needed = share * speedup(share) * (1 - upper) / upper
-    turns = (step * 10**power for power in range(2, 9) for step in (1, 2, 5))
-    return next((number for number in turns if number >= needed), 10**9)
+    rounded = (step * 10**power for power in range(2, 9) for step in (1, 2, 5))
+    return next((number for number in rounded if number >= needed), 10**9)

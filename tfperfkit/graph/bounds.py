@@ -113,7 +113,10 @@ class Machine(NamedTuple):
 
 class AtHand:
     """The machine as a step had it: other programs, and the profiler, take a part of it from all operations, of long
-    ones more than of those that end within a turn of the scheduler. ``runs``: (ms, flops, bytes) of the operations'."""
+    ones more than of those that end within one time slice of the scheduler.
+
+    ``runs``: (ms, flops, bytes) of the operations' runs.
+    """
 
     def __init__(self, machine: Machine, runs: Iterable[tuple[float, float | None, float | None]] = ()) -> None:
         self.machine = machine

@@ -16,9 +16,12 @@ _HANDLES = frozenset({"resource", "variant", "string", ""})
 
 
 class Given(NamedTuple):
-    """Of a graph's arguments, by their placeholders: for how many calls in a row each stays the same, or turns of a
-    loop, also variables that no turn assigns to; and those that get longer. ``calls`` were looked at; 0 for the body of
-    a loop. ``padding``: of sequences."""
+    """What is known of a graph's arguments, by their placeholders.
+
+    ``same``: for how many calls in a row, or iterations of a loop, each stays the same; in a loop also variables that
+    no iteration assigns to. ``grown``: those that get longer. ``calls`` were looked at; 0 for the body of a loop.
+    ``padding``: of sequences.
+    """
 
     calls: int = 0
     same: dict[str, float] = {}

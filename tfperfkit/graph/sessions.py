@@ -74,32 +74,34 @@ class SessionRuns:
     @cached_property
     def together(self) -> list[Together]:
         """The runs that follow each other with the same values, several times in the run."""
-        turns: defaultdict[tuple[str, frozenset[Asked]], list[dict[Asked, int]]] = defaultdict(list)
-        for name, turn in self._turns():
-            turns[name, frozenset(turn)].append(turn)
+        rounds: defaultdict[tuple[str, frozenset[Asked]], list[dict[Asked, int]]] = defaultdict(list)
+        for name, round_ in self._split_rounds():
+            rounds[name, frozenset(round_)].append(round_)
         found = []
-        for (name, members), alike in turns.items():
+        for (name, members), alike in rounds.items():
             graph = self._graph(name) if len(members) > 1 and len(alike) >= _MIN_TURNS else None
             if graph is not None and all(each in graph.nodes for asked in members for each in asked.fetched):
                 fed = self._fed(name)
-                fetches = (_describe(graph, asked, fed, [turn[asked] for turn in alike]) for asked in sorted(members))
+                fetches = (
+                    _describe(graph, asked, fed, [round_[asked] for round_ in alike]) for asked in sorted(members)
+                )
                 found.append(Together(graph, tuple(fetches)))
         return found
 
-    def _turns(self) -> Iterator[tuple[str, dict[Asked, int]]]:
+    def _split_rounds(self) -> Iterator[tuple[str, dict[Asked, int]]]:
         """Yield the longest rows of runs that are fed the same values, each of which fetches something else: by what is
         fetched, when it began."""
-        open_turns: dict[tuple[str, int], tuple[dict[Asked, int], dict[str, str]]] = {}
+        open_rounds: dict[tuple[str, int], tuple[dict[Asked, int], dict[str, str]]] = {}
         for run in self.runs:
             asked = Asked(run.file, run.line, tuple(sorted(run.fetched)))
-            turn, feeds = open_turns.get((run.graph, run.thread), ({}, {}))
-            if asked in turn or not _agree(feeds, run.feeds):
-                if turn:
-                    yield run.graph, turn
-                turn, feeds = {}, {}
-            open_turns[run.graph, run.thread] = {**turn, asked: run.begin_ns}, {**feeds, **run.feeds}
-        for (name, _), (turn, _) in open_turns.items():
-            yield name, turn
+            round_, feeds = open_rounds.get((run.graph, run.thread), ({}, {}))
+            if asked in round_ or not _agree(feeds, run.feeds):
+                if round_:
+                    yield run.graph, round_
+                round_, feeds = {}, {}
+            open_rounds[run.graph, run.thread] = {**round_, asked: run.begin_ns}, {**feeds, **run.feeds}
+        for (name, _), (round_, _) in open_rounds.items():
+            yield name, round_
 
     def _fed(self, name: str) -> frozenset[str]:
         return frozenset(each for run in self.runs if run.graph == name for each in run.feeds)

@@ -35,11 +35,11 @@ class Use(NamedTuple):
 
 class View:
     """``open_size`` stands for open leading dimensions, as in the function's first call. ``stays``: the placeholders
-    whose values stay the same, from turn to turn of a loop (``in_loop``) or from call to call. ``zeros``: constants and
+    whose values stay the same in all iterations of a loop (``in_loop``) or in all calls. ``zeros``: constants and
     placeholders that are nearly all zeros, with their share; ``separable``: those that are products of a column and a
-    row. ``given``: what is known of the arguments. ``idle``: as
-    ``stays``, with the variables that only training changes. ``arguments``: the shapes of those with open sizes, in the
-    function's first call."""
+    row. ``given``: what is known of the arguments. ``idle``: as ``stays``, with
+    the variables that only training changes. ``arguments``: the shapes of those with open sizes, in the function's
+    first call."""
 
     def __init__(
         self,

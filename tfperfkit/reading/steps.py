@@ -185,18 +185,19 @@ def _repeated_kernels(device: Activity) -> tuple[str, tuple[Step, ...]] | None:
             by_count[count] += int(time)
     if not by_count:
         return None
-    turns = by_count.most_common(1)[0][0]
+    runs_in_step = by_count.most_common(1)[0][0]
     members = {
         number: np.flatnonzero(device.label == number)
         for number, count in enumerate(counts.tolist())
-        if count == turns and not device.labels[number].is_copy
+        if count == runs_in_step and not device.labels[number].is_copy
     }
     anchor = min(members, key=lambda number: int(members[number][0]))
     begins = device.begin[members[anchor]]
     regular = sum(
         bool(
             (
-                np.bincount(np.searchsorted(begins, device.begin[events], side="right"), minlength=turns + 1)[1:] == 1
+                np.bincount(np.searchsorted(begins, device.begin[events], side="right"), minlength=runs_in_step + 1)[1:]
+                == 1
             ).all()
         )
         for events in members.values()

@@ -147,12 +147,12 @@ def _copies(numbers: list[int], file: _File) -> int:
     first, last = forward[0], forward[-1]
     if first == last:
         return math.gcd(*file.lines[first].forward.values())
-    turns = 0
+    iterations = 0
     for order in file.order.values():
         inside = [line for line in order if first <= line <= last]
         if first not in inside:
             continue
         begins = sum(now == first and before > first for before, now in zip(inside, inside[1:], strict=False))
         ends = sum(before == last and now < last for before, now in zip(inside, inside[1:], strict=False))
-        turns = max(turns, 1 + min(begins, ends))
-    return turns
+        iterations = max(iterations, 1 + min(begins, ends))
+    return iterations

@@ -1,4 +1,4 @@
-"""The While operations of a function: what one turn of each does, as far as the sizes of its tensors tell."""
+"""The While operations of a function: what one iteration of each does, as far as the sizes of its tensors tell."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class _Open:
     name: str
     node: Node
     backward: bool
-    times: float  # that a turn of it runs in a call
+    times: float  # iterations in a call, of all loops around it too
     exact: bool
-    turns: int | None
+    iterations: int | None
     around: str
     begun: float
     operations: float = 0.0
@@ -79,15 +79,15 @@ class _Open:
             self.types[kind] += 1
 
     def closed(self) -> GraphLoop:
-        turns = max(self.times, 1.0)
+        iterations = max(self.times, 1.0)
         return GraphLoop(
             name=self.name,
             where=self.node.place,
-            turns=self.turns,
+            turns=self.iterations,
             goes=self.begun if self.exact else None,
-            operations=self.operations / turns,
-            flops=self.flops / turns,
-            elements=self.elements / turns,
+            operations=self.operations / iterations,
+            flops=self.flops / iterations,
+            elements=self.elements / iterations,
             measured=self.measured,
             trains=self.trains,
             backward=self.backward,
@@ -112,12 +112,12 @@ def loops_of(graph: Graph, open_size: int | None) -> tuple[list[GraphLoop], bool
             known = cost(visit.graph, node, open_size) is not None and not _is_of_matrices(node)
             measured = measured and known and _elements(visit.graph, node, open_size) is not None
         if node.type in LOOPS and visit.times > 0:
-            turns = iterations_of(visit.graph, node)
+            iterations = iterations_of(visit.graph, node)
             around = inside[-1].name if inside else ""
-            times = visit.times * (1 if turns is None else turns)
+            times = visit.times * (1 if iterations is None else iterations)
             found.setdefault(
                 f"{visit.path}{node.name}/",
-                _Open(node.name, node, visit.backward, times, visit.exact, turns, around, visit.times),
+                _Open(node.name, node, visit.backward, times, visit.exact, iterations, around, visit.times),
             )
     return [loop.closed() for loop in found.values()], measured
 

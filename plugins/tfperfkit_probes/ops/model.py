@@ -87,7 +87,7 @@ class GraphLoop(msgspec.Struct, frozen=True, kw_only=True):
     """A While operation. ``name``: the operation's, which the trace has in the names of the operations in it.
 
     ``turns`` in one go, None where they depend on data; ``goes``: how often a call of the function begins it, None
-    where it stands in a loop whose turns are not known. Of one turn: ``operations`` that run in it, ``flops``, and
+    if its loop runs an unknown number of iterations. Of one iteration: ``operations`` that run in it, ``flops``, and
     ``elements``: the numbers that they make, or read where an operation reads more than it makes. ``measured`` is False
     where a size is open, or an operation's work does not follow from sizes. ``trains``: it takes from a data set, or
     computes gradients. ``whole_flops``, ``whole_bytes``: its part of the function's ``flops`` and ``moved_bytes``.

@@ -31,10 +31,10 @@ def _by_epoch(case: Case) -> list[Edit]:
 
 
 def _by_counter(case: Case) -> list[Edit]:
-    turns = every(case.finding.share_of_step or 0.0)
+    interval = every(case.finding.share_of_step or 0.0)
     for module, node, call in case.lone_calls():
         if method(call) in _SAVES:
-            test = cst.parse_expression(f"{_find_counter(module, node)} % {turns} == 0")
+            test = cst.parse_expression(f"{_find_counter(module, node)} % {interval} == 0")
             return [Edit(module.file, node, under_if(test))]
     raise NoFix("no line that only saves stands at its places")
 

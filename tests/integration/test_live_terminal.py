@@ -10,13 +10,15 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fcntl import ioctl
 from pathlib import Path
 
 import pytest
 from tfperf_runner import Tfperf
+
+from tfperfkit.launch.first_finding import ENDING
 
 SCRIPT = """
 import os, time
@@ -49,22 +51,12 @@ def read(outer: int, until: float) -> Iterator[bytes]:
             yield content
 
 
-def test_it_draws_below_and_leaves_stdout_alone(tfperf: Tfperf) -> None:
+def run_on_terminal(tfperf: Tfperf, *options: str, seen: Callable[[bytes], bool]) -> str:
+    """Run the script with stderr on a terminal and return what that got; "seen" is made once ``seen`` says so."""
     tfperf.script(SCRIPT)
     outer, inner = pty.openpty()
     ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
-    command = [
-        sys.executable,
-        "-m",
-        "tfperfkit",
-        "run",
-        "--live",
-        "--probes",
-        "retrace",
-        "--steps-from",
-        "step",
-        "train.py",
-    ]
+    command = [sys.executable, "-m", "tfperfkit", "run", *options, "--steps-from", "step", "train.py"]
     take = "import fcntl, os, sys, termios; fcntl.ioctl(2, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
     with (tfperf.folder / "stdout").open("wb") as stdout:
         # In a session of its own, of which this terminal is the controlling one: so it is in the foreground.
@@ -81,7 +73,7 @@ def test_it_draws_below_and_leaves_stdout_alone(tfperf: Tfperf) -> None:
     told = b""
     for part in read(outer, time.monotonic() + 200):
         told += part
-        if b"median of the last" in told and b"1 retrace (" in told:
+        if seen(told):
             Path(tfperf.folder, "seen").touch()
     os.close(outer)
     with suppress(subprocess.TimeoutExpired):
@@ -89,12 +81,33 @@ def test_it_draws_below_and_leaves_stdout_alone(tfperf: Tfperf) -> None:
     if process.poll() is None:
         process.kill()
         pytest.fail("it did not end")
-    text = told.decode(errors="replace")
-    assert process.returncode == 0, text[-2000:]
+    assert process.returncode == 0, told[-2000:]
+    return told.decode(errors="replace")
+
+
+def script_output(tfperf: Tfperf) -> list[str]:
+    """The lines that the script printed."""
+    return (tfperf.folder / "stdout").read_text().splitlines()
+
+
+def test_it_draws_below_and_leaves_stdout_alone(tfperf: Tfperf) -> None:
+    text = run_on_terminal(
+        tfperf,
+        "--live",
+        "--probes",
+        "retrace",
+        seen=lambda told: b"median of the last" in told and b"1 retrace (" in told,
+    )
     assert "\x1b[1;26r" in text and " tfperf " in text
     assert "median of the last" in text and "1 retrace (step, train.py:" in text
     before, _, after = text.rpartition("\x1b[r\x1b8")
     assert before and "\x1b[r" not in after
-    assert "again" in after  # the report, on the terminal as it was
-    lines = (tfperf.folder / "stdout").read_text().splitlines()
-    assert lines == [f"mine {number}" for number in range(40)]
+    assert "full report" in after  # the report, on the terminal as it was
+    assert script_output(tfperf) == [f"mine {number}" for number in range(40)]
+
+
+def test_one_line_has_the_first_finding_once_the_windows_have_closed(tfperf: Tfperf) -> None:
+    text = run_on_terminal(tfperf, "--probes", "lines,retrace", seen=lambda told: ENDING.encode() in told)
+    assert text.count("tfperf so far: ") == 1
+    assert text.index("tfperf so far: ") < text.index("full report"), "it came before the report"
+    assert script_output(tfperf) == [f"mine {number}" for number in range(40)]

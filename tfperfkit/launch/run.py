@@ -27,6 +27,7 @@ from tfperfkit.diagnosis.silencing import problems
 from tfperfkit.errors import RunDirectoryError, UsageError
 from tfperfkit.launch import machine, supervisor, target
 from tfperfkit.launch.arguments import Split
+from tfperfkit.launch.first_finding import FirstFinding, is_wanted
 from tfperfkit.launch.header import print_header
 from tfperfkit.launch.left_out import LeftOut
 from tfperfkit.launch.revision import revision
@@ -159,6 +160,8 @@ def run(
         beside = live(folder) if live is not None and not reason else None
         if monitor is not None:  # a run that is watched is not drawn
             beside = WindowReports(folder)
+        alone = beside is None and not reason and manifest.rank is None
+        tells = is_wanted(sys.stderr, quiet=options["quiet"], alone=alone)
         ended = supervisor.supervise(
             [*supervisor.interpreter(), *(["-m"] if parts.is_module else []), parts.target, *parts.script_arguments],
             None if reason else supervisor.environment(directory, target.needs_profile(source), family),
@@ -166,6 +169,7 @@ def run(
             room,
             beside,
             monitor,
+            FirstFinding(directory, sys.stderr) if tells else None,
         )
         if monitor is not None:
             monitor.close()

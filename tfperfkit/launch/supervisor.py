@@ -161,11 +161,12 @@ def supervise(
     room: Room,
     live: Live | None = None,
     beside: Beside | None = None,
+    first: Live | None = None,
 ) -> Ended:
     """Run the script to its end and write down how it ended; without ``environ`` in the environment as it is.
 
-    ``room`` is given back then; ``live`` and ``beside`` look now and then. Raises UsageError when the script can't be
-    started.
+    ``room`` is given back then; ``live``, ``beside`` and ``first`` look now and then. Raises UsageError when the script
+    can't be started.
     """
     keeper = Keeper(run.path)
     # Who draws or judges meanwhile imports for itself.
@@ -179,7 +180,7 @@ def supervise(
         if now - held >= min((now - begun) // _HELD_PART, _HELD_NS):
             held = now
             keeper.look()
-        for looking in (live, beside, preload):
+        for looking in (live, beside, preload, first):
             if looking is not None:
                 looking.look()
 
@@ -193,8 +194,9 @@ def supervise(
         try:
             returncode = relay.wait(child, look)
         finally:
-            if live is not None:
-                live.close()
+            for looked in (live, first):
+                if looked is not None:
+                    looked.close()
             if preload is not None:
                 preload.finish()
     interrupted = relay.interrupted or returncode == -signal.SIGINT

@@ -36,7 +36,7 @@ class WindowReports:
             for window in self._ended():
                 self._begun.add(window.name)
                 if not (window / summary.FILE).exists():
-                    self._process = _begin(window)
+                    self._process = begin_gently(_MODULE, window)
                     return
 
     def close(self) -> None:
@@ -55,14 +55,17 @@ class WindowReports:
         return sorted(Path(each.path) for each in new if Path(each.path, "end.json").exists())
 
 
-def _begin(window: Path) -> subprocess.Popen[bytes]:
-    """In the window's folder, where no file is named as a module is. In our session: priorities may be compared within
-    one only (``sched_autogroup_enabled``)."""
+def begin_gently(module: str, folder: Path, stdout: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+    """Start ``python -m module folder`` on idle processors only. Raises OSError.
+
+    It runs in the folder, where no file is named as a module is, and in our session: priorities may be compared within
+    one only (``sched_autogroup_enabled``).
+    """
     process = subprocess.Popen(
-        [sys.executable, "-m", _MODULE, str(window.resolve())],
-        cwd=window,
+        [sys.executable, "-m", module, str(folder.resolve())],
+        cwd=folder,
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
+        stdout=stdout,
         stderr=subprocess.DEVNULL,
     )
     with suppress(OSError, AttributeError):

@@ -45,6 +45,8 @@ DONE = (
     "docs/design-notes.md",
     "docs/symptoms/",
     "docs/probes/",
+    "docs/glossary.md",
+    "docs/reading-a-report.md",
 )
 
 

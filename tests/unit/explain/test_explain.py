@@ -75,7 +75,7 @@ def test_a_page_and_an_entry_of_one_name_are_both_shown(capsys: pytest.CaptureFi
 
 def test_a_whole_report(capsys: pytest.CaptureFixture[str]) -> None:
     command.explain(["report"])
-    assert capsys.readouterr().out.startswith("# Reading a report\n")
+    assert capsys.readouterr().out.startswith("# Read the report\n")
 
 
 def test_through_a_pipe_the_page_comes_as_it_is_written(capsys: pytest.CaptureFixture[str]) -> None:

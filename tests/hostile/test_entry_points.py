@@ -110,6 +110,6 @@ def test_entry_points_with_odd_names_and_values(
     ran = command("run", "--probes", "all", "--run-dir", "r", "t.py")
     assert (ran.returncode, ran.stdout) == (0, "ran\n"), ran.stderr
     assert {path.name for path in tmp_path.iterdir()} <= {"r", "run", "runs", "t.py", "library"}
-    reported = command("report", str(copied))
+    reported = command("report", str(copied), "--full")
     assert reported.returncode == 0, reported.stderr
     assert "rule" in reported.stdout and len(reported.stdout) < 100_000

@@ -82,6 +82,7 @@ EXECUTING = {
     ("commands/__init__.py", "import_module"),  # the modules of that package
     ("collecting.py", "import_module"),  # the modules of a family of rules
     ("launch/preload.py", "import_module"),  # modules of a fixed list
+    ("explain/detection.py", "import_module"),  # the module of an installed rule
     ("fixing/lookup.py", "import_module"),  # the fixers of its table
     ("registry.py", "import_module"),  # the package of our own probes
     ("native.py", "import_module"),  # our own C code
@@ -140,6 +141,7 @@ READING = {
     "cli.py",
     "registry.py",  # loads entry points
     "explain/pages.py",  # our own pages
+    "rule_pages.py",  # their names
     "report/output.py",  # what it writes
     "report/html/render.py",  # our own scripts and styles
     "testing/fakes.py",

@@ -138,7 +138,7 @@ def test_report_of_nothing(tfperf: Tfperf) -> None:
 
 def test_report_of_what_is_not_ours(tfperf: Tfperf, recorded: Path) -> None:
     assert "not a run directory of tfperf" in tfperf.refuses("report", ".")
-    assert "not a run directory of tfperf" in tfperf.refuses("report", "train.py")
+    assert "train.py is no trace that tfperf knows" in tfperf.refuses("report", "train.py")
     (recorded / "run.json").write_text('{"name": "something else"}')
     assert "not a run directory of tfperf" in tfperf.refuses("report", "r")
 

@@ -73,13 +73,19 @@ def _announce(board: TensorBoard, shown: list[Shown], browser: bool) -> None:
         print(f"{item.name:{width}}  overview  {board.link(item)}")
         print(f"{'':{width}}  timeline  {board.link(item, 'trace_viewer@')}")
     print("On this machine only. Ctrl-C ends it.", flush=True)
-    if browser and can_open_browser():
+    if browser:
+        open_browser(board.link(shown[0]))
+
+
+def open_browser(address: str) -> None:
+    """Open a browser window, if there can be one. The address is on the screen anyway."""
+    if can_open_browser():
         import webbrowser
 
         try:
-            webbrowser.open(board.link(shown[0]))
+            webbrowser.open(address)
         except (webbrowser.Error, OSError):
-            pass  # the address is on the screen
+            pass
 
 
 def _ended_by(number: int, frame: FrameType | None) -> None:

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 
-from tfperfkit.viewing.command import can_open_browser
+from tfperfkit.viewing.command import open_browser
 
 
 def new_page(folder: Path) -> Path:
     """Return the file for the page of a run: ``report.html`` in its folder, or one in a temporary folder if the folder
     can't be written."""
-    page = folder / "report.html"
-    try:
-        with page.open("ab"):
-            return page
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="tfperf-view-")) / f"{folder.name}.html"
+    if os.access(folder, os.W_OK):
+        return folder / "report.html"
+    return Path(tempfile.mkdtemp(prefix="tfperf-view-")) / f"{folder.name}.html"
 
 
 def show_page(page: Path, browser: bool) -> None:
     """Print the address of the page, and open it in a browser window if there can be one."""
     address = page.absolute().as_uri()
     print(address, flush=True)
-    if browser and can_open_browser():
-        import webbrowser
-
-        try:
-            webbrowser.open(address)
-        except (webbrowser.Error, OSError):
-            pass  # the address is on the screen
+    if browser:
+        open_browser(address)

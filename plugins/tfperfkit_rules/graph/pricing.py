@@ -19,7 +19,8 @@ from tfperfkit.remedy import Remedy, ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import C, Cause
 from tfperfkit_rules.graph.functions import definition, largest_first, places
-from tfperfkit_rules.graph.untraced import untraced_runs
+from tfperfkit_rules.graph.loop_share import turns_of
+from tfperfkit_rules.graph.loop_trace import is_within
 from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.ran_functions import list_ran_functions
@@ -279,7 +280,7 @@ def _saved(step: ComputedStep, rows: list[ComputedOperation]) -> float:
 
 def _idle_ms(evidence: Evidence, step: ComputedStep) -> float:
     """Of the time between operations, what is between those that are in the trace."""
-    runs, hidden = sum(row.runs for row in step.operations), untraced_runs(evidence, step)
+    runs, hidden = sum(row.runs for row in step.operations), _count_untraced_runs(evidence, step)
     return step.idle_ms * runs / (runs + hidden) if hidden else step.idle_ms
 
 
@@ -325,3 +326,23 @@ def _ms(evidence: Evidence, flops: float, moved: float) -> tuple[float, float]:
         flops / (rate * shared.RATE_MAX.value) + moved / shared.MEMORY_MAX_BYTES.value,
         flops / (rate * shared.RATE_MIN.value) + moved / shared.MEMORY_MIN_BYTES.value,
     )
+
+
+def _count_untraced_runs(evidence: Evidence, step: ComputedStep) -> float:
+    """Count the operations of loops that run in a step and are not in the trace, which leaves out cheap ones.
+
+    The time between the operations in the trace is mostly theirs. The count is infinite if the iterations of a loop are
+    not known and none of its operations is in the trace.
+    """
+    calls = evidence.offer(FunctionCalls)
+    ran: dict[str, float] = {}
+    for function in largest_first(evidence):
+        often = calls.per_step.get(function.graph, 0.0) if calls is not None else 0.0
+        for loop in function.marks.loops:
+            turns = turns_of(loop)
+            inner = any(other.around == loop.name for other in function.marks.loops)
+            if often and not inner and not loop.trains:
+                runs = often * turns * loop.operations if turns is not None else math.inf
+                ran[loop.name] = max(ran.get(loop.name, 0.0), runs)
+    seen = {name: sum(row.runs for row in step.operations if is_within(row.name, name)) for name in ran}
+    return sum(max(0.0, each - seen[name]) for name, each in ran.items() if math.isfinite(each) or not seen[name])

@@ -47,6 +47,12 @@ DONE = (
     "docs/probes/",
     "docs/glossary.md",
     "docs/reading-a-report.md",
+    "docs/findings/EAG",
+    "docs/findings/MEM",
+    "docs/findings/RET",
+    "plugins/tfperfkit_rules/eager/",
+    "plugins/tfperfkit_rules/memory/",
+    "plugins/tfperfkit_rules/retrace/",
 )
 
 

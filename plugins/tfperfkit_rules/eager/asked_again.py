@@ -21,12 +21,12 @@ from tfperfkit_rules.measures.predicting import predicting
 from tfperfkit_rules.measures.step_shares import callers
 from tfperfkit_rules.measures.turns import basis, stretch, where
 
-#: What else such calls show.
+#: Other findings that such calls cause.
 _SAME_CALLS = ("EAG004", "LIN001", "STP001", "STP006", "INP001", "INP012", "INP013", "RET008", "RET012", "RET014")
 
 
 def same_again(evidence: Evidence) -> Iterable[Finding]:
-    """For the line that takes the most: of a work, or of an iteration, by samples; else of the run, by the clock."""
+    """Report the line that takes most of a work or an iteration, by samples; else of the run, by wall-clock time."""
     data = evidence.offer(InputData)
     rows = [row for row in data.asked_again if 2 * row.repeats >= row.calls] if data is not None else []
     if not rows:
@@ -40,14 +40,14 @@ def same_again(evidence: Evidence) -> Iterable[Finding]:
             yield _make_finding(evidence, row, share, len(turns.found), basis(evidence, turns.turn_ms))
             return
     whole, steps = evidence.run.wall_s, evidence.steps.steps
-    # What comes before or after the steps is a work of its own.
+    # A call before or after the steps is separate work.
     within = bool(steps) and row.begin_ns < steps[-1].end_ns and row.end_ns > steps[0].begin_ns
     if within and evidence.work is None and whole > 0 and row.in_vain >= MEDIUM * whole:
         yield _make_finding(evidence, row, row.in_vain / whole, 0, "run")
 
 
 def _make_finding(evidence: Evidence, row: AskedAgain, share: float, samples: int, of: Basis) -> Finding:
-    """``samples`` 0: the share is by the clock."""
+    """``samples`` 0: the share is of wall-clock time."""
     place = row.file, row.line
     model = name_receiver(find_call_at(evidence, place, EVALUATE if row.way == "evaluate" else PREDICT))
     spans = [*where(evidence, [place]), *([row.before] if row.before is not None else callers(evidence, place))]

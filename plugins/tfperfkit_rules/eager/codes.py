@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-#: What each code means, without numbers or names: the heading of its page. A finding fills the user's names in.
+#: The title of each code, which is the heading of its page. A finding fills in numbers and the user's names.
 TITLES = {
     "EAG001": "Training step runs as eager operations, without tf.function",
     "EAG002": "NumPy inside the step prevents compiling with tf.function",

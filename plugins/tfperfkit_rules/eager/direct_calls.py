@@ -146,5 +146,5 @@ def _places(evidence: Evidence, rows: list[LineShare], apart: BatchLoop | None) 
 
 
 def _in_loop(evidence: Evidence, place: Place) -> bool:
-    """Whether a line stands in a loop, or in a function, which a loop may call."""
+    """Whether a line is in a loop, or in a function, which a loop may call."""
     return bool(find_loops(evidence, *place)) or find_function(evidence, *place) is not None

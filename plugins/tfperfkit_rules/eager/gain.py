@@ -1,12 +1,12 @@
-"""What a step that runs operation by operation would take as a compiled one, from what the trace measured.
+"""Estimate the time of an eager step as a compiled step, from the operations that the trace measured.
 
-What stays is the work of its kernels, undisturbed: what they take beyond one on next to nothing. All around a kernel
-goes: finding it, checking and recording for a tape what goes in, making objects of what comes out, and the Python of
-TensorFlow and Keras. In its place come a call of a compiled function and, for each operation, what the runtime of
-graphs takes. A graph also leaves out gradients that nobody uses, and runs side by side what does not need each other.
+The work of the kernels remains, beyond the time of a kernel on a negligible input. Everything around a kernel goes:
+finding it, checking its inputs, recording them for a tape, creating result objects, and the Python of TensorFlow and
+Keras. A call of a compiled function is added, and the overhead of the graph's runtime for each operation. A graph also
+omits gradients that nobody uses, and runs independent operations in parallel.
 
-Each of these terms has a lower and an upper bound. They are wrong independently of each other, so the range of their
-sum is that of errors which add up as such do, not that of all at their worst.
+Each of these terms has a lower and an upper bound. Their errors are independent, so the range of the sum adds them by
+squares, not all at their worst.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ FIRST_INPUT = Threshold(
     Chosen("one of two matmuls of the same size"),
 )
 
-#: What a compiled step still computes, whatever is fused or reordered around it.
+#: Operations that a compiled step still computes, even if others are fused or reordered around them.
 HEAVY = optable.names(trait="heavy") | optable.names(kind=("sort", "decomposition", "solve", "fft"))
 #: These do no work of their own, however long the runtime takes over them.
 FREE = optable.names(trait="instant")
@@ -259,7 +259,7 @@ def is_of(row: RanOperation, types: tuple[str, ...]) -> bool:
 
 
 def tiny_of(rows: list[RanOperation]) -> float:
-    """ms of an operation that does next to nothing: the lower quartile over all that ran, by type."""
+    """Return the ms of an operation on a negligible input: the lower quartile over all that ran, by type."""
     light = sorted((_took(row) / row.count, row.count) for row in rows if row.count and row.type not in HEAVY)
     whole, seen = sum(count for _, count in light), 0
     for each, count in light:
@@ -275,7 +275,7 @@ def _took(row: RanOperation) -> float:
 
 
 def work_of(rows: list[RanOperation], tiny: float) -> float:
-    """ms of operations beyond what one on next to nothing takes."""
+    """Return the ms of operations beyond the time of an operation on a negligible input."""
     return sum(max(0.0, _took(row) - row.count * tiny) for row in rows)
 
 

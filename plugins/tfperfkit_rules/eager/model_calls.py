@@ -75,14 +75,13 @@ _KERAS = ("predict", "evaluate")
 
 
 def predict_in_loop(evidence: Evidence) -> Iterable[Finding]:
-    """EAG004, for ``predict`` within the training loop, in a loop of its own between the steps, or in a work outside of
-    them."""
+    """Report EAG004 for ``predict`` in the training loop, in its own loop between the steps, or in other work."""
     found = priced_predicting(evidence)
     return [found] if found is not None else []
 
 
 def priced_predicting(evidence: Evidence) -> Finding | None:
-    """What calling ``predict`` costs there, and what a compiled call in its place gains."""
+    """Return the finding with the cost of calling ``predict``, and the gain of a compiled call instead."""
     turns = stretch(evidence)
     if turns is None:
         return None
@@ -191,8 +190,8 @@ def _batches(evidence: Evidence, place: Place) -> float:
 
 
 def _rounds(evidence: Evidence, place: Place, batches: float) -> float:
-    """The share of such a call that the rounds of its loop take, where that is most of it: for each batch one, whatever
-    is in it; else 0."""
+    """Return the share of such a call in Keras' loop, one iteration per batch of any size; 0 if it is not most of the
+    call."""
     durations = _durations(evidence, place)
     if batches < MIN_MADE.value or not durations:
         return 0.0
@@ -234,8 +233,8 @@ def _apart(evidence: Evidence, place: tuple[str, int]) -> bool:
 
 
 def _fits_beside(evidence: Evidence, turns: Stretch, places: set[tuple[str, int]]) -> Counter[tuple[str, int]]:
-    """Samples in a ``fit`` that stands in the same loop, or in the same function outside of all its loops, so is called
-    as often: what it takes around its batch."""
+    """Return the samples in a ``fit`` that is in the same loop, or in the same function outside all loops, so that it
+    is called as often: its time around the batch."""
     around = {_repeats(evidence, *place) for place in places} - {None}
     at: Counter[tuple[str, int]] = Counter()
     for stack, weight in turns.found:
@@ -247,7 +246,7 @@ def _fits_beside(evidence: Evidence, turns: Stretch, places: set[tuple[str, int]
 
 
 def _repeats(evidence: Evidence, file: str, line: int) -> tuple[str, int] | None:
-    """Where what repeats a line begins: the innermost loop around it, else its function."""
+    """Return where the innermost loop around a line begins, or its function if there is no loop."""
     own, function = find_loops(evidence, file, line), find_function(evidence, file, line)
     at = own[-1].line if own else function.line if function is not None else None
     return (file, at) if at is not None else None

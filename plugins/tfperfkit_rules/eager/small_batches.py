@@ -112,7 +112,7 @@ def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
 
 
 _WAYS = ("predict", "evaluate")
-#: What Keras compiles for them.
+#: The functions that Keras compiles for these methods.
 _COMPILED = ("one_step_on_data", "one_step_on_data_distributed", "multi_step_on_iterator")
 
 

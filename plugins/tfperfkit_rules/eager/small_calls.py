@@ -106,7 +106,7 @@ _BATCH = _Words(
     "Each call binds its arguments in Python and starts the graph in the runtime, however few rows there are.",
     BatchSize("predict"),
 )
-#: What Keras compiles for such a call.
+#: The functions that Keras compiles for such a call.
 _ON_DATA = ("one_step_on_data", "one_step_on_data_distributed")
 
 
@@ -184,8 +184,7 @@ def _judge_calls(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) 
 
 
 def _needed_ms(evidence: Evidence, place: Place) -> float | None:
-    """What the function called at a line needs for its arithmetic and for what it moves, at worst; None where that is
-    not known."""
+    """Return the most ms that the function called at a line needs for its arithmetic and its bytes; None if unknown."""
     here = count_frames_at(evidence, place)
     costs = evidence.offer(FunctionCosts)
     frame = next((item for item in here if is_calling(evidence, item, COMPILED)), None)

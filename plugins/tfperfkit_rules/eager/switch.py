@@ -27,7 +27,7 @@ from tfperfkit_rules.measures.step_place import StepPlace, step_place
 
 _GLOBAL = ("tensorflow.config.run_functions_eagerly", "tensorflow.config.experimental_run_functions_eagerly")
 _OF_MODEL = "run_eagerly"
-#: What Keras calls the functions that it compiles for a training step.
+#: The names of the functions that Keras compiles for a training step.
 _COMPILED = re.compile(r"(one_step_on_(iterator|data)|multi_step_on_iterator|train_function)_\d+$")
 
 

@@ -45,12 +45,12 @@ WEIGHTS_LEFT_MAX = Threshold(
 )
 
 _LIBRARY: tuple[Literal["dispatch", "eager_ops", "host_sync"], ...] = ("dispatch", "eager_ops", "host_sync")
-#: Where the weights are read and nothing is set.
+#: Advice if the weights are read and nothing is set.
 _READ = (
     "Call get_weights once, before the loop, and keep the arrays, if nothing trains in between. Or: read only the rows "
     "in use, within TensorFlow: tf.gather(layer.embeddings, ids)."
 )
-#: What changes weights: training, and assigning.
+#: Methods that change weights: training and assigning.
 _CHANGES = (
     "fit",
     "train_on_batch",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-#: What each code means, without numbers or names: the heading of its page. A finding fills the user's names in.
+#: The title of each code, which is the heading of its page. A finding fills in numbers and the user's names.
 TITLES = {
     "MEM001": "Memory grows because a container is never emptied",
     "MEM002": "Graph grows because every iteration adds operations",

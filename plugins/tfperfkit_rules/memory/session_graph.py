@@ -59,8 +59,8 @@ class _Price(NamedTuple):
 def session_graph(evidence: Evidence) -> Iterator[Finding]:
     """MEM002: a loop around ``session.run`` makes operations, so the graph is extended and optimised again each time.
 
-    By the operations of the graph, counted at its runs; where these are too few, by the lines of the loop. Scripts of
-    TensorFlow 1 have no steps that are seen; the price is a share of the run, by its stack samples.
+    The operations of the graph are counted at its runs; with too few runs, the lines of the loop decide. Scripts of
+    TensorFlow 1 show no steps, so the cost is a share of the run, by its stack samples.
     """
     samples = evidence.samples
     if (evidence.steps.count and evidence.work is None) or samples.count < MIN:

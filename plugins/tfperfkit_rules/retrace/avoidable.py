@@ -36,7 +36,7 @@ NOTICEABLE = Threshold(
 
 #: Methods that make batches, of datasets and of what Keras reads from folders and arrays.
 _BATCHING = ("batch", "padded_batch", "ragged_batch", "fit", "flow", "image_dataset_from_directory")
-#: What happens once is reported for these causes; for the others once is how it should be.
+#: Causes that are reported even if they happen once. The others have to happen once.
 _TOLD_ONCE = {
     codes.PYTHON_VALUE,
     codes.VARYING_BATCH,
@@ -84,7 +84,7 @@ def _make_finding(
     lost_ms = ms(sum(lost_ns(trace) for trace in traces))
     total = len(function.traces) + function.earlier
     fix = _fix(evidence, code, function, traces)
-    # What leaves sizes open by itself first sees two of them, so the first retrace stays.
+    # ``reduce_retracing`` leaves a size open once it has seen two sizes, so the first retrace stays.
     saved = traces[1:] if fix.startswith(advice.REDUCED) and not once else traces
     after = total - len(saved)
     figures = [
@@ -99,7 +99,7 @@ def _make_finding(
         figures.append(Measurement("median step", ms(median), "ms", "baseline"))
         figures.append(Measurement("time in avoidable retraces, in median steps", lost_ms / ms(median), "count", "run"))
     costliest = max(traces, key=lost_ns)
-    # What happened once does not come back with every step, so the steady step gains nothing that we know of.
+    # A single retrace does not come back in later steps, so no gain of the steady step is known.
     gained = gain.Unknown() if once else _gain(evidence, time, function, saved, time.share(saved))
     return Finding(
         code=code,
@@ -107,7 +107,7 @@ def _make_finding(
         remedy=codes.REMEDIES[code],
         title=title(code, function, traces),
         severity=_severity(code, share, once, traces),
-        # What goes for certain is lost: beside the tracing the first executions of what was traced.
+        # The certain gain is lost time: the tracing and the first executions of the traced graphs.
         share_of_step=max(share, gained.surely) if gained.bounds else share,
         basis="run" if before_steps else "step",
         gain=gained,
@@ -157,9 +157,9 @@ def _gain(evidence: Evidence, time: Time, function: TracedFunction, traces: list
 
 
 def _traced(evidence: Evidence, share: float, traces: list[Trace]) -> float:
-    """The share of an iteration in these traces. ``share`` is of all of the work, in which windows and what stands
-    beside its iterations count too. The account of the iterations has their tracing, of which these are a part: by
-    their number, for the first trace of a function takes longest, and comes before them."""
+    """Return the share of an iteration in these traces. ``share`` is of the whole work, which also holds windows and
+    code outside its iterations. The account of the iterations has all tracing; these traces are a part by their number,
+    because the first trace of a function takes longest and comes before them."""
     data = evidence.offer(RetraceData)
     if data is None or evidence.work is None:
         return share

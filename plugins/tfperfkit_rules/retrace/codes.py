@@ -21,7 +21,7 @@ PIPELINE_REBUILT = "RET012"
 OTHER = "RET013"
 UNEXPLAINED = "RET014"
 
-#: What the findings ask for.
+#: The remedy of each finding.
 REMEDIES: dict[str, Remedy] = {
     PYTHON_VALUE: KeepTrace("number"),
     VARYING_BATCH: KeepTrace("batch"),
@@ -38,7 +38,7 @@ REMEDIES: dict[str, Remedy] = {
     OTHER: KeepTrace("other"),
 }
 
-#: By what the probe ``retrace`` blames.
+#: The code for each blame of the probe ``retrace``.
 OF_BLAME: dict[Blame, str] = {
     "python_value": PYTHON_VALUE,
     "varying_batch": VARYING_BATCH,
@@ -55,7 +55,7 @@ OF_BLAME: dict[Blame, str] = {
     "other": OTHER,
 }
 
-#: What each code means, without numbers or names: the heading of its page. A finding fills the user's names in.
+#: The title of each code, which is the heading of its page. A finding fills in numbers and the user's names.
 TITLES = {
     PYTHON_VALUE: "tf.function retraced because a Python value changes",
     VARYING_BATCH: "tf.function retraced because the batch size changes",

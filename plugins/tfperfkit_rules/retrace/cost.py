@@ -1,4 +1,4 @@
-"""What avoidable traces cost, as a share of the steps' time."""
+"""The cost of avoidable traces, as a share of the steps' time."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ ORDINARY = Threshold(
 
 
 def lost_ns(trace: Trace) -> int:
-    """What the trace took."""
+    """Return the time of a trace in ns."""
     return round(trace.ms * NS_PER_MS)
 
 
 @dataclasses.dataclass(frozen=True)
 class Time:
-    """What lost time is compared with."""
+    """The time that lost time is compared with."""
 
     steps: StepTable
     run_ns: float = 0.0
 
     @property
     def median_step_ns(self) -> float | None:
-        """Of the clean steps; of all where none is marked so."""
+        """The median of the clean steps, or of all steps if none is clean."""
         durations = [step.duration_ns for step in self.steps.clean or self.steps.steps]
         return statistics.median(durations) if durations else None
 

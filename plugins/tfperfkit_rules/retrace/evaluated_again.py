@@ -1,5 +1,5 @@
-"""What a model that is made or compiled again costs beside the training steps: ``evaluate`` and ``predict`` trace their
-functions again, too."""
+"""The cost of a model that is created or compiled again, outside the training steps: ``evaluate`` and ``predict`` trace
+their functions again, too."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tfperfkit_rules.measures.moments import moments
 
 
 def evaluated_again(evidence: Evidence) -> tuple[Elsewhere, ...]:
-    """Of the traces there all but the first, which has to be: they take about the same each. At most goes what Python
-    does to make these functions, too. Nothing where it traced once, or too few samples saw it."""
+    """Return the time of all traces there but the first, which is needed; each takes about the same time. The upper
+    bound adds the Python that creates these functions. Empty after a single trace, or with too few samples."""
     if evidence.work is not None:
         return ()
     traced = made = seen = 0

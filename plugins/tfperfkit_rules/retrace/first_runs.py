@@ -1,8 +1,8 @@
-"""What the first execution of a new trace takes beyond running its graph again.
+"""The time of the first execution of a new trace, beyond running its graph again.
 
-The first call of a trace optimises the graph, divides it and makes it ready; that was timed. What the graph takes when
-it runs again follows from its arithmetic and the bytes that it moves, and from what a call costs. So the loss of a
-trace is known where no window shows one: outside of training steps.
+The first call of a trace optimises the graph, partitions it and prepares it; that call is timed. The time of later runs
+follows from the graph's arithmetic, the bytes that it moves and the cost of a call. So the loss of a trace is known
+even if no window shows one, outside of training steps.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ def _choose_samples(evidence: Evidence) -> Samples:
     return evidence.log.samples([(step.begin_ns, step.end_ns) for step in evidence.steps.clean])
 
 
-#: What traces a Keras model's functions.
+#: Methods that trace the functions of a Keras model.
 _TRACES = ("fit", "train_on_batch", "evaluate", "predict")
 _KEEP = (
     "Create and compile one model before the loop{made} and reset it in each iteration, unless shapes differ. Once: "

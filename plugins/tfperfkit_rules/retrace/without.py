@@ -1,10 +1,9 @@
-"""What a step takes when nothing is traced in it, where every step traces and none shows it.
+"""The time of a step without tracing, if every step traces and none shows it.
 
-A new trace costs more than the tracing: its first execution optimises the graph and makes it ready, in the call of the
-compiled function. Those are the moments of the call in which no operation runs (the trace window holds such calls);
-what its operations take is what the call will still take. What Python does around a trace (finding that none fits,
-making the function, freeing the last one and its graph) goes too, but not all of it: a call of a traced function has
-some as well.
+A new trace costs more than the tracing: its first execution optimises the graph and prepares it, in the call of the
+compiled function. Those are the moments of the call in which no operation runs (the trace window holds such calls); the
+time of its operations remains. The Python around a trace (finding that none fits, creating the function, destroying the
+last one and its graph) goes too, but not completely: a call of a traced function runs some Python as well.
 """
 
 from __future__ import annotations

@@ -206,9 +206,8 @@ def _joined(evidence: Evidence, part: EagerPart, elements: EagerPart | None) -> 
 
 
 def _compiled_step(evidence: Evidence) -> bool:
-    """Whether the steps are a loop of the user's whose updates no line of Python makes: a compiled function does; or
-    whose gradients one computes, which takes the larger part, and Python the update; or of ``fit``, as its callbacks'
-    operations are beside the compiled step."""
+    """Whether a compiled function makes the updates of the steps, or computes their gradients and takes the larger
+    part; or ``fit`` makes the steps, whose callbacks run operations next to the compiled step."""
     place, computes = step_place(evidence), evidence.share("graph") >= MEDIUM
     if evidence.steps.source == "keras":
         return computes

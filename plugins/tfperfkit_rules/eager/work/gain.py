@@ -1,9 +1,9 @@
-"""What compiling leaves of eager operations in a work outside of training steps, or beside a compiled step, from a
-trace of them.
+"""Estimate the part of eager operations that compiling leaves, in work outside training steps or next to a compiled
+step, from a trace of the operations.
 
-The same reckoning as ``eager.gain`` makes of a training step, with four differences: a trace of a work has no steps, so
-it is scaled by time; operations on files stay what they are; what is called beside the function that is to be compiled
-goes on as it does; and a work has an end, so that tracing the function once counts.
+The estimate follows ``eager.gain``, with four differences. A trace of work has no steps, so it is scaled by time.
+Operations on files do not change. Calls outside the function to compile do not change. Work has an end, so tracing the
+function once counts.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ MAPS_LEFT_MAX = Threshold(
     ),
 )
 
-#: What reads and decodes files, whoever calls it.
+#: Operations that read and decode files.
 _FILES = optable.names(kind=("file", "decode", "encode", "parse", "dataset", "iterator"))
 
 #: Of one example alone these have too little work for threads, or read a matrix for one row.
@@ -147,7 +147,7 @@ class Left(NamedTuple):
     loops: bool = False
 
     def saved(self, share: float, samples: int) -> Part:
-        """What goes of the work if eager operations have this share of it."""
+        """Return the part of the work that goes if eager operations take this share."""
         low, high = interval(share, samples)
         return Part(low * (1 - self.upper), high * (1 - self.lower))
 
@@ -194,8 +194,8 @@ def _of_steps(evidence: Evidence) -> Traced | None:
 
 
 def _at_once(seen: Traced, rows: list[RanOperation], own: float, inside: float, turns: Bounds, cpus: int) -> Left:
-    """What is left when all iterations of a loop become one: each operation is handed out once for all of them, and its
-    kernel does the work of all, on as many processors as it finds."""
+    """Return the part that is left when all iterations of a loop become one: each operation is dispatched once, and its
+    kernel does the work of all iterations, on as many CPU cores as it finds."""
     tiny = tiny_of(rows)
     heavy = [row for row in rows if row.type in HEAVY]
     light = [row for row in rows if row not in heavy and row.type not in FREE]
@@ -270,8 +270,8 @@ def _compute_gain(
 
 
 def _calls(rows: list[RanOperation], seen: Traced) -> tuple[float, float]:
-    """How often what would be compiled runs, at least and at most, where no line was counted: as its rarest types of
-    operations do, once or a few times in each call; those that are rarer still stand beside it."""
+    """Estimate how often the code to compile runs, at least and at most, if no line was counted: as often as its rarest
+    types of operations, which run once or a few times per call. Still rarer types are outside this code."""
     types = Counter[str]()
     for row in rows:
         types[row.type] += row.count

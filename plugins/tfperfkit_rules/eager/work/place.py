@@ -1,4 +1,4 @@
-"""What of the work's eager operations is to be compiled: a model, a function of the user's, or the loop itself."""
+"""Find the code to compile in work with eager operations: a model, a user function, or the loop itself."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def model_of(evidence: Evidence, part: EagerPart) -> Model | None:
 
 
 def function_of(evidence: Evidence, part: EagerPart) -> Place | None:
-    """Of the functions that the loop calls and that hold most of these operations, the outermost that reads no value;
-    the outermost where all do. None where each of them changes what lives in Python, as an environment does."""
+    """Return the outermost function that the loop calls, that holds most of these operations and reads no value; the
+    outermost of all if each reads one. None if each function changes state in Python, as an environment does."""
     held: Counter[Place] = Counter()
     for stack, count in part.stacks.items():
         around = dict.fromkeys(
@@ -66,18 +66,18 @@ def function_of(evidence: Evidence, part: EagerPart) -> Place | None:
         )
         for item in around:
             held[item] += count
-    # The outermost hold most; those that hold as much stand in the order of the stacks.
+    # The outermost hold most; those that hold as much are in the order of the stacks.
     every = [item for item, count in held.most_common() if count >= shared.LOOP_SHARE.value * part.seen]
     wide = [item for item in every if find_python_state(evidence, *item) is None]
-    # What the loop stands in is not called by it: compiled, it would be traced iteration by iteration.
+    # The function around the loop is no candidate: compiled, it would be traced iteration by iteration.
     wide = [item for item in wide if not _around(evidence, item)] or wide
     within = next((item for item in wide if not reads(evidence, item)), wide[0] if wide else None)
     return within or _calling(evidence)
 
 
 def _calling(evidence: Evidence) -> Place | None:
-    """Return the function that makes one long call of a library's that runs all of it, as a sampler of a chain does;
-    None where it reads values or changes what lives in Python."""
+    """Return the function that makes the one long library call of this work, such as a sampler of a chain; None if the
+    function reads values or changes state in Python."""
     work = evidence.work
     if work is None or work.kind != "call" or work.iterations is not None:
         return None
@@ -108,8 +108,8 @@ def holds(place: Place | None, frame: Frame) -> bool:
 
 
 def beside(evidence: Evidence, part: EagerPart, place: Place | None) -> Counter[int]:
-    """Return the samples of operations in the work's own loop, beside the function that is to be compiled, by their
-    lines: they may be moved into it. None where it is called on the way of them, or where there is no such loop."""
+    """Count the samples of operations in the work's own loop, next to the function to compile, by line: the user may
+    move these lines into the function. Empty if there is no such loop."""
     own = evidence.work.where if evidence.work is not None and evidence.work.kind == "loop" else None
     loop = find_loop(evidence, own.file, own.line) if own is not None else None
     found = Counter[int]()

@@ -120,7 +120,7 @@ def of_update(evidence: Evidence, part: EagerPart) -> str:
         return ""
     return (
         f"Move the update of line {applied.most_common(1)[0][0]} into the compiled function that computes the "
-        "gradients. Or: if it follows several of them, put it into its own @tf.function, def update(gradients): "
+        "gradients. Or: if it follows several such functions, put it into its own @tf.function, def update(gradients): "
         "optimizer.apply_gradients(zip(gradients, variables)), and sum gradients in a compiled function too."
     )
 

@@ -42,4 +42,4 @@ def test_a_thread_that_spins_is_named_with_its_loop(tfperf: Tfperf) -> None:
     findings = json.loads((tfperf.folder / "report.json").read_text())["findings"]
     (found,) = [finding for finding in findings if finding["code"] == "STP015"]
     line = SPINS.splitlines().index("    while not done.is_set():") + 1
-    assert found["where"][0]["line"] == line and "spins in watch" in found["title"]
+    assert found["where"][0]["line"] == line and "Polling thread watch" in found["title"]

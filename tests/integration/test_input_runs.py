@@ -302,7 +302,7 @@ def test_the_wait_for_an_iterator_that_is_freed_is_reported(tfperf: Tfperf) -> N
     line = FREED.splitlines().index("train()  # frees the iterator, which waits for the function that runs") + 1
     assert [place["line"] for place in found["where"]] == [line]
     assert "after the last step" in found["title"]
-    assert next(item["value"] for item in found["evidence"] if item["name"] == "longest wait") > 1
+    assert next(item["value"] for item in found["evidence"] if item["name"] == "longest wait for an iterator") > 1
 
 
 EVALUATE = (

@@ -319,9 +319,10 @@ def _advice(stage: Stage, source: KerasInput | None) -> str:
         return text
     name = stage.mapped.function if stage.mapped is not None else "the generator"
     if stage.kind == "Generator":
+        generator = f"the generator {name}" if stage.mapped is not None else name
         return (
-            f"Replace {name} with tf.data.Dataset.from_tensor_slices(arrays).shuffle(n).batch(b) if the data fits into "
-            "memory, and compute in a map with num_parallel_calls=tf.data.AUTOTUNE. "
+            f"Replace {generator} with tf.data.Dataset.from_tensor_slices(arrays).shuffle(n).batch(b) if the data fits "
+            "into memory, and compute in a map with num_parallel_calls=tf.data.AUTOTUNE. "
             f"Or: let {name} yield whole batches instead of single examples."
         )
     return (

@@ -30,14 +30,9 @@ def speedup(saved: float) -> float:
     return min(MAX, 1 / (1 - min(max(saved, 0.0), calibration.MAX_SAVED.value)))
 
 
-def speedups(low: float, high: float) -> tuple[float, float]:
-    """The range of factors for a saving between the shares ``low`` and ``high``, in either order."""
-    return speedup(min(low, high)), speedup(max(low, high))
-
-
 def from_shares(low: float, high: float) -> Range:
     """The gain if between ``low`` and ``high`` of the time (shares, in either order) goes."""
-    return between(*speedups(low, high))
+    return between(speedup(min(low, high)), speedup(max(low, high)))
 
 
 def at_least(saved: float) -> AtLeast:

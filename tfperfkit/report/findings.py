@@ -13,7 +13,7 @@ from tfperfkit.report import numbers
 from tfperfkit.report.layout import described, heading, joined, labelled, prose
 from tfperfkit.report.patch import patch_lines
 from tfperfkit.report.paths import name, place, with_short_paths
-from tfperfkit.report.saved import saved_words
+from tfperfkit.report.saved import name_ties, nearly_goes, saved_words
 from tfperfkit.report.terminal import Screen
 from tfperfkit.report.text import cells, wrap
 from tfperfkit.report.trials import detail_items, verdict_words
@@ -162,11 +162,11 @@ def _gain(finding: Finding, screen: Screen) -> list[Text]:
     elif gain.likely < 1.005:
         items.append(f"no gain in the time of {'a step' if not finding.work else 'this work'}")
     else:
-        items.append(f"{_gets_faster(finding)} {numbers.speedup(gain.likely)} faster{range_words(gain)}")
+        items.append(_say_faster(finding, gain))
         certain = True
         if finding.once is not None:
             items.append(name(once_words(finding.once), screen))
-    said = certain or items[0].startswith(f"{_gets_faster(finding)} ")
+    said = certain or items[0].startswith(_gets_faster(finding))
     of = "it" if said and (finding.work or finding.basis in _FASTER) else _takes_share_of(finding)
     if math.isfinite(finding.share_of_step) and finding.share_of_step > 0:
         items.append(f"costs {numbers.alone(finding.share_of_step, 'share', screen.symbols)} of {of}")
@@ -178,10 +178,19 @@ def _gain(finding: Finding, screen: Screen) -> list[Text]:
     if saved := saved_words(finding):
         # A training goes on at the pace of its steps; of other work the user gets back the seconds.
         items.insert(0 if certain and (finding.work or finding.basis == "run") else len(items), saved)
+        items += filter(None, [name_ties(finding)])
     lines = joined(items, screen, indent=_INDENT, style="" if certain else "dim")
     if certain:
         lines[0].stylize("bold green", _INDENT, _INDENT + cells(items[0]))
     return lines
+
+
+def _say_faster(finding: Finding, gain: Gain) -> str:
+    """Return ``step 2.0x faster (1.8x to 2.3x)``, or ``the loop at a.py:3: most of it goes``."""
+    what = _gets_faster(finding)
+    if nearly_goes(finding):
+        return f"{what}: most of it goes"
+    return f"{what} {numbers.speedup(gain.likely or 1.0)} faster{range_words(gain)}"
 
 
 def once_words(once: OnceFixed) -> str:

@@ -10,8 +10,22 @@ from tfperfkit.model import Finding
 #: Less than this many seconds is not said.
 _MIN_S = 0.1
 _NO_GAIN = 1.005
+#: From this share on.
+_MOST = 0.9
 #: Of a range as narrow as this (upper over lower end) one figure is given.
 _ONE = 1.05
+
+
+def nearly_goes(finding: Finding) -> bool:
+    """Return whether a loop, a call or the run nearly goes, so that "most of it goes" says more than a factor. A factor
+    of the step is what a longer training gets."""
+    other = finding.saves_s is not None and bool(finding.work or finding.basis == "run")
+    return other and finding.gain.saved >= _MOST
+
+
+def name_ties(finding: Finding) -> str:
+    """Return ``may save as much as 1 and 2``; "" if the finding saves less than those before it."""
+    return f"may save as much as {' and '.join(map(str, finding.ties_with))}" if finding.ties_with else ""
 
 
 def saved_seconds(finding: Finding) -> str:

@@ -123,7 +123,7 @@ def test_a_cause_of_the_whole_run_explains_what_a_work_shows_at_its_place() -> N
 
 def test_amdahl_and_intervals() -> None:
     assert gain.speedup(0.5) == pytest.approx(2.0)
-    assert gain.speedups(0.2, 0.5) == (pytest.approx(1.25), pytest.approx(2.0))
+    assert gain.from_shares(0.5, 0.2).bounds == (pytest.approx(1.25), pytest.approx(2.0))
     low, high = gain.interval(0.3, 100)
     assert 0.2 < low < 0.3 < high < 0.41  # Wilson's interval for 30 of 100
     assert gain.interval(0.3, 0) == (pytest.approx(0.28), pytest.approx(0.32))

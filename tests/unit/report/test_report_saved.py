@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import math
 
 import pytest
-from test_report_forms import finding
+from test_report_forms import finding, report
 
-from tfperfkit.gain import UpTo
+from tfperfkit.gain import Range, UpTo
+from tfperfkit.model import Finding
+from tfperfkit.report.console import render
 from tfperfkit.report.saved import saved_words
 
 
@@ -44,3 +47,22 @@ def test_seconds_are_shares_of_the_run_too(saves_s: tuple[float, float], said: s
 
 def test_no_seconds_are_promised_if_nobody_can_tell_what_goes() -> None:
     assert saved_words(finding(saves_s=(0.0, 3.2), gain=UpTo(9.0))) == ""
+
+
+def shown(*findings: Finding) -> str:
+    file = io.StringIO()
+    render(report(*findings), file=file, width=200, color=False, full=True)
+    return file.getvalue()
+
+
+def test_of_a_loop_that_nearly_goes_no_factor_is_said() -> None:
+    """The seconds say it; 25 or 50 times faster makes no difference of the run."""
+    loop = finding(gain=Range(20.0, 40.0, 60.0), work="a.py:3", work_kind="loop", saves_s=(9.5, 9.8))
+    console = shown(loop)
+    assert "most of the loop goes" in console and "40x" not in console
+    assert "step 40x faster (20x to 60x)" in shown(finding(gain=Range(20.0, 40.0, 60.0)))
+
+
+def test_findings_that_may_save_as_much_say_so() -> None:
+    first, second = finding(saves_s=(2.0, 4.0)), finding(saves_s=(1.9, 4.0), ties_with=(1,))
+    assert shown(first, second).count("may save as much as 1") == 1

@@ -11,7 +11,7 @@ from tfperfkit.records.gains import finite
 from tfperfkit.report import numbers
 from tfperfkit.report.findings import once_words
 from tfperfkit.report.paths import name, place, with_short_paths
-from tfperfkit.report.saved import saved_seconds
+from tfperfkit.report.saved import name_ties, nearly_goes, saved_seconds
 from tfperfkit.report.terminal import Screen
 from tfperfkit.report.text import cells
 from tfperfkit.report.trials import verdict_words
@@ -93,7 +93,7 @@ def _gain(finding: Finding, report: Report, screen: Screen) -> list[str]:
     if not parts:
         return ["not predicted"]
     once = [name(once_words(finding.once), screen)] if finding.once is not None else []
-    return [f"predicted: {parts}", *once]
+    return [f"predicted: {parts}", *filter(None, [name_ties(finding)]), *once]
 
 
 def _factor(finding: Finding) -> str:
@@ -104,6 +104,8 @@ def _factor(finding: Finding) -> str:
         return f"{what} at least {numbers.speedup(gain.low)} faster" if gain.low is not None else ""
     if gain.likely < _NO_GAIN:
         return ""
+    if nearly_goes(finding):
+        return f"most of the {what} goes"
     low, high = map(numbers.speedup, gain.bounds or (1.0, 1.0))
     return f"{what} {numbers.speedup(gain.likely)} faster{f' ({low}-{high})' if low != high else ''}"
 

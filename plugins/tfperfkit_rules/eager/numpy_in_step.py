@@ -1,7 +1,7 @@
 """EAG002: NumPy inside the step prevents compiling it.
 
 The source shows the first line that reads the value of a tensor, and stack samples give the time in Python and NumPy
-after it. The gain is that of a compiled step (EAG001), from which at most half of the NumPy time remains.
+after it. The gain is that of a compiled training step, in which at most half of the NumPy time remains.
 """
 
 from __future__ import annotations

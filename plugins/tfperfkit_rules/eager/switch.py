@@ -1,6 +1,6 @@
 """EAG003: a debugging switch makes compiled functions, or Keras' training step, run as eager operations.
 
-The switch is read from TensorFlow's settings and from the source. The gain is that of a compiled step (EAG001).
+The switch is read from TensorFlow's settings and from the source. The gain is that of a compiled training step.
 """
 
 from __future__ import annotations

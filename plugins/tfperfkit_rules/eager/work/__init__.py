@@ -1,5 +1,4 @@
-"""EAG008: a loop outside of training, a long call, or code next to a compiled training step, runs as eager
-operations."""
+"""Work outside training, or next to a compiled training step, that runs as eager operations."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 operations.
 
 Stack samples give the time in eager operations and their dispatch. If a trace counted the operations, the gain keeps
-the work of their kernels, as for EAG001; otherwise it assumes that 3 to 65 % of the time remain. If the iterations of a
-loop are independent, the gain assumes one batch of all iterations.
+the work of their kernels, as for an eager training step; otherwise it assumes that 3 to 65 % of the time remain. If the
+iterations of a loop are independent, the gain assumes one batch of all iterations.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The texts of EAG008: its places, what to change, and what stays outside the compiled function."""
+"""Texts about work that runs as eager operations: its places, what to change, and what stays outside the function."""
 
 from __future__ import annotations
 

@@ -28,6 +28,8 @@ from tfperfkit.records.parts import PAID_ONCE
 from tfperfkit.remedy import Remedy
 from tfperfkit.rule import Evidence
 
+#: What stands in the page from here on is written by hand, and kept.
+_BY_HAND = "\n## What was found"
 _MIN_SAVED_S = 0.2
 _MAX_NODES = 8
 #: A factor that stands for "nothing is left of the step".
@@ -106,9 +108,16 @@ def main() -> None:
             print("\n".join(describe_pair(pair, 40)), flush=True)
     page = write_page(pairs, left_out, given.first_sight)
     if given.out:
-        given.out.write_text(page, encoding="utf-8")
+        before = given.out.read_text(encoding="utf-8") if given.out.exists() else ""
+        given.out.write_text(page + keep_by_hand(before), encoding="utf-8")
     else:
         print(page)
+
+
+def keep_by_hand(before: str) -> str:
+    """Return what is written by hand in a page; "" if nothing is."""
+    _, heading, by_hand = before.partition(_BY_HAND)
+    return heading + by_hand
 
 
 def read_pairs(runs: Path, names: Sequence[str] = ()) -> tuple[list[Pair], list[str]]:

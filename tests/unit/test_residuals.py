@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.forecast_scores import Forecast, score_all
 from benchmarks.residual_nodes import Lines, compare_ledgers
-from benchmarks.residuals import name_largest, read_pairs, write_page
+from benchmarks.residuals import keep_by_hand, name_largest, read_pairs, write_page
 from tests.builders.recorded_runs import FOLDER
 from tfperfkit.ledger.call_tree import Entry, Ledger
 from tfperfkit.records.samples import Frame, Stack
@@ -94,3 +94,8 @@ def test_a_run_next_to_itself_saves_nothing(tmp_path: Path) -> None:
     assert pair.step_forecast is not None and pair.step_forecast.measured == pytest.approx(1.0)
     page = write_page(pairs, left_out)
     assert "| Compile | 1 |" in page and "nobody.knows" in page and "collection.plain_loop_mlp | EAG001" in page
+
+
+def test_what_is_written_by_hand_is_kept() -> None:
+    assert keep_by_hand("# Page\n| 1 |\n\n## What was found\n\nBy hand.\n") == "\n## What was found\n\nBy hand.\n"
+    assert keep_by_hand("# Page\n| 1 |\n") == ""

@@ -88,12 +88,12 @@ def larger_batch(evidence: Evidence) -> Iterable[Finding]:
         where=places,
         evidence=(
             Measurement("examples in a batch", float(batch), "count", "run"),
-            Measurement("examples in a batch to try", float(times * batch), "count", "advice"),
+            Measurement("suggested examples in a batch", float(times * batch), "count", "advice"),
             *found.evidence(),
         ),
         advice=(
-            f"{_capital(size_code(evidence, places, batch, times * batch))}, with the learning rate raised with it "
-            "(in proportion, or by the square root for Adam): it is another training, so watch the loss."
+            f"Try {size_code(evidence, places, batch, times * batch)}. Raise the learning rate too (in proportion, or "
+            "by the square root of the factor for Adam), and watch the loss."
         ),
         detail=_detail(evidence, found, batch),
         parts=("graph", "dispatch"),
@@ -112,11 +112,9 @@ def _times(found: Growth, batch: int) -> int:
 
 def _title(found: Growth, batch: int, times: int, unit: Unit) -> str:
     updates = found.update_ms / found.step_ms
-    title = (
-        f"{times * batch} examples to a batch instead of {batch} give {found.middle(times):.1f}x the examples a second"
-    )
+    title = f"Batch of {times * batch} instead of {batch} gives {found.middle(times):.1f}x examples per second"
     if updates >= UPDATE_SHARE.value:
-        title += f"; {100 * updates:.0f} % of {unit.a} updates weights, whatever the batch"
+        title += f"; {100 * updates:.0f} % of {unit.a} updates weights"
     return title
 
 
@@ -129,9 +127,9 @@ def _detail(evidence: Evidence, found: Growth, batch: int) -> str:
     fixed = found.step_ms - sum(found.grows) / 2
     rest = _rest(fixed - found.update_ms - found.gaps_ms - found.around_ms)
     text = (
-        f"Of {found.step_ms:,.2f} ms {unit.a} about {fixed:,.2f} ms do not grow with the batch: "
+        f"About {fixed:,.2f} ms of {found.step_ms:,.2f} ms {unit.per} do not grow with the batch: "
         f"{found.update_ms:,.2f} updating weights, {found.gaps_ms:,.2f} between operations, {found.around_ms:,.2f} "
-        f"around the compiled step{rest}. Examples a second by batch: {', '.join(rows)}."
+        f"around the compiled step{rest}. Examples per second by batch: {', '.join(rows)}."
     )
     memory = evidence.offer(MemoryData)
     if memory is not None and memory.rss_peak_bytes and memory.limit_bytes:
@@ -143,7 +141,3 @@ def _detail(evidence: Evidence, found: Growth, batch: int) -> str:
 def _rest(left_ms: float) -> str:
     """What is in none of the parts that were named, where it can be seen in the figures."""
     return f", {left_ms:,.2f} in none of these" if left_ms >= SEEN_MS.value else ""
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:] if text.startswith("batches") else text

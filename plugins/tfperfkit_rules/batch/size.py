@@ -97,24 +97,23 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
         code="BAT001",
         family="batch",
         remedy=BatchSize("training", math.ceil(wanted / batch)),
-        title=f"With {batch} {'examples' if batch > 1 else 'example'} to a batch, {unit.the} is nearly all overhead",
+        title=f"batch_size {batch} too small; call overhead dominates {unit.the}",
         severity=severity(gained.surely),
         share_of_step=min(fixed, 1.0),
         gain=gained,
         where=places,
         evidence=(
             Measurement("examples in a batch", float(batch), "count", "run"),
-            Measurement("examples in a batch to try", float(wanted), "count", "advice"),
+            Measurement("suggested examples in a batch", float(wanted), "count", "advice"),
             *cost.evidence(),
         ),
         advice=(
-            f"Try {size_code(evidence, places, batch, wanted)}: {unit.the} takes about as long, and an epoch has "
-            f"{wanted / batch:,.0f} times fewer of them. Raise the learning rate with it (in proportion, or by the "
-            "square root for Adam) and watch the loss."
+            f"Try {size_code(evidence, places, batch, wanted)}. Raise the learning rate too (in proportion, or by the "
+            "square root of the factor for Adam), and watch the loss."
         ),
         detail=(
-            f"Of {cost.step_ms:,.2f} ms {unit.a}, {cost.operations_ms:,.2f} ms is spent in operations, and only "
-            f"{cost.work_ms:,.2f} ms is work that grows with the batch. The factor is for examples per second."
+            f"Only {cost.work_ms:,.2f} ms of {cost.step_ms:,.2f} ms {unit.per} is work that grows with the batch. The "
+            "factor is for examples per second."
         ),
     )
 

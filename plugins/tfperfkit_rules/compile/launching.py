@@ -65,17 +65,20 @@ def launching(evidence: Evidence) -> Iterable[Finding]:
         code="CMP006",
         family="compile",
         remedy=Setting("jit_compile", "on"),
-        title=f"Starting {runs:,.0f} small operations takes {100 * starting / found.step_ms:.0f} % of {unit.a}",
+        title=f"Launching {runs:,.0f} small graph operations takes {100 * starting / found.step_ms:.0f} % of {unit.a}",
         severity="info",
         share_of_step=min(starting / found.step_ms, 1.0),
         gain=price(Setting("jit_compile"), left=find_left(whole, lower, upper)),
         where=(span(evidence, sites[0].file, sites[0].line),) if sites else (),
         evidence=(Measurement(f"operations that run in {unit.a}", runs, "count", "breakdown"), *found.evidence()),
         advice=(
-            ("compile(..., jit_compile=True)" if fit else f"@tf.function(jit_compile=True) on {unit.the}")
-            + " makes few kernels of them. The first step compiles for some seconds, again for each new shape; "
-            "results may differ in the last digits."
+            "Try "
+            + ("compile(..., jit_compile=True)" if fit else f"@tf.function(jit_compile=True) on {unit.the}")
+            + ", and "
+            "keep it only if it is faster."
         ),
+        detail="XLA compiles small operations into few kernels. The first call takes seconds, again for each new "
+        "shape, and results may differ in the last digits.",
         parts=("graph",),
         headroom=True,
     )

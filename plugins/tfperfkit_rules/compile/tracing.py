@@ -1,4 +1,10 @@
-"""Rules about tracing, compiling and XLA."""
+"""CMP002: elementwise operations that XLA could fuse, by their share of the traced steps. CMP004: tracing and compiling
+dominate the run.
+
+The gain of CMP002 starts at none: on a CPU, XLA often gains nothing. It is silent on a CPU with convolutions, sines or
+hyperbolic tangents, which XLA slows down. CMP004 counts tracing and the extra time of first runs, without avoidable
+retraces.
+"""
 
 from __future__ import annotations
 
@@ -132,18 +138,17 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
         family="compile",
         remedy=Setting("jit_compile", "on"),
         share_of_step=share,
-        title=f"{100 * share:.0f} % of {unit.a} is elementwise operations, slices and sums, one by one",
+        title=f"Elementwise operations run one by one without XLA, {100 * share:.0f} % of {unit.a}",
         gain=price(Setting("jit_compile"), Part(0.0, upper)),
         where=tuple(dict.fromkeys((*mostly.lines, *xla_place.function_lines(evidence, function)))),
         evidence=(
             Measurement(
-                f"elementwise operations, slices and sums, of {evidence.unit.the}", share, "share", "breakdown"
+                f"share of elementwise operations, slices and sums in {evidence.unit.the}", share, "share", "breakdown"
             ),
             Measurement("elementwise operations in a call", function.elementwise, "count", "run"),
         ),
-        advice=f"Try {code}: XLA makes one pass over the data of many operations. "
-        f"Keep it only if {unit.a} gets shorter.",
-        detail=f"Each operation reads its input from memory and writes its result back.{_size(mostly)}",
+        advice=f"Try {code}, and keep it only if {unit.a} gets shorter.",
+        detail=f"Each operation reads and writes memory; XLA fuses chains of operations into one pass.{_size(mostly)}",
     )
 
 
@@ -152,8 +157,8 @@ def _size(mostly: Elementwise) -> str:
     if not mostly.shape:
         return ""
     return (
-        f" Line {mostly.lines[0].line} makes tensors of {mostly.shape}, {mostly.numbers:,} numbers: where not all of "
-        "them count (a mask sets most to zero, say), computing only those that do gains more."
+        f" Line {mostly.lines[0].line} makes tensors of {mostly.shape}, {mostly.numbers:,} numbers: if a mask sets "
+        "most of these to zero, computing only the others gains more."
     )
 
 
@@ -178,7 +183,7 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
     where = xla_place.function_lines(evidence, known[0]) if known else ()
     largest = f" The largest is {known[0].function}, with {known[0].operations:,} operations." if known else ""
     numbers = [
-        Measurement("tracing, without what could be avoided", tracing, "s", "run"),
+        Measurement("tracing, without avoidable retraces", tracing, "s", "run"),
         Measurement("compile and first runs", first_runs, "s", "run"),
         Measurement("share of the run", share, "share", "run"),
     ]
@@ -195,14 +200,13 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
         share_of_step=share,
         where=where if siblings is None else tuple(dict.fromkeys((siblings.place, *where))),
         evidence=tuple(numbers),
-        title=f"{100 * share:.0f} % of the run is tracing and compiling functions"
-        + (", of layers that a loop makes side by side" if siblings is not None else ""),
+        title=f"Tracing and compiling tf.functions dominate the run at {100 * share:.0f} %"
+        + (", for layers that a loop makes" if siblings is not None else ""),
         advice=_one_layer(siblings, evidence.unit)
         if siblings is not None
         else (
-            "A longer run does not pay it again. What makes graphs long is Python's loops, whose iterations are "
-            "traced one by one: tf.range in their place, or one call for all of them. Models, optimizers and "
-            "tf.functions that are made once are traced once."
+            "Make models, optimizers and tf.functions once, before the loop. Or, if AutoGraph unrolls a Python loop: "
+            "write for i in tf.range(n). Or: run longer, which amortises this one-time cost."
         ),
         detail=f"TensorFlow traces and optimises each function before its first run.{largest}",
     )
@@ -211,10 +215,10 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
 def _one_layer(siblings: Siblings, unit: Unit) -> str:
     units = "units" if siblings.layer == "Dense" else "filters"
     return (
-        f"Line {siblings.place.line} makes a layer in each iteration of its loop, all of {siblings.given}: make one of "
-        f"them, layers.{siblings.layer} with the {units} of all, called once. What each gave is a part of its last "
-        f"axis; one loss and one metric go over all of them. The graph, its tracing and the operations of {unit.every} "
-        "then do not grow with their number."
+        f"Replace the layers that line {siblings.place.line} makes in a loop with one layers.{siblings.layer} that "
+        "has the "
+        f"{units} of all, called once on {siblings.given}. Slice its last axis for each result, and use one loss and "
+        f"one metric. Tracing and the operations of {unit.every} then no longer grow with their number."
     )
 
 

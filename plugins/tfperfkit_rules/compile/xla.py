@@ -74,29 +74,29 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
     window = evidence.offered_by(XlaCompilations)
     evidence_of = [
         Measurement("XLA compilations in the traced steps", data.count, "count", window),
-        Measurement("making machine code, of the traced steps", traced, "share", window),
+        Measurement("share of the traced steps in making machine code", traced, "share", window),
     ]
     if many:
+        evidence_of.append(Measurement("outlier steps in a compiled function", len(outliers), "count", "baseline"))
         evidence_of.append(
-            Measurement("steps that took much longer in a compiled function", len(outliers), "count", "baseline")
-        )
-        evidence_of.append(
-            Measurement(f"what these took beyond the others, of {evidence.unit.the}", excess, "share", "baseline")
+            Measurement(
+                f"extra time of the outlier steps, as a share of {evidence.unit.the}", excess, "share", "baseline"
+            )
         )
     yield Finding(
         code="CMP001",
         family="compile",
         remedy=KeepTrace("shape"),
         share_of_step=upper,
-        title=f"XLA compiles {function.function} again in the middle of {what}, without a retrace",
+        title=f"jit_compile=True recompiles {function.function} in the middle of {what}, without a retrace",
         gain=price(KeepTrace("shape"), Part(min(lower, upper), upper)),
         where=tuple(reversed(xla_place.jit_lines(evidence, function))),
         evidence=tuple(evidence_of),
         advice=(
-            f"Give {function.function} few different shapes: pad to a fixed length or to a few (padded_batch, "
-            "bucket_by_sequence_length), drop the rest of an epoch (drop_remainder=True); or leave jit_compile out."
+            f"Pad the inputs of {function.function} to a fixed length: dataset.padded_batch(n, padded_shapes=...). Or: "
+            "batch(n, drop_remainder=True), if only the last batch differs. Or: remove jit_compile=True."
         ),
-        detail="XLA compiles for each concrete shape, also where the signature leaves a size open (None).",
+        detail="XLA compiles for each concrete shape, even if the signature leaves a size open (None).",
         absorbs=("SYN001",),
     )
 
@@ -133,20 +133,21 @@ def slower_by_xla(evidence: Evidence) -> Iterator[Finding]:
         family="compile",
         remedy=Setting("jit_compile", "off"),
         share_of_step=upper,
-        title=f"XLA makes {unit.the} slower on this processor",
+        title=f"jit_compile=True slows {unit.the} on this CPU",
         gain=price(Setting("jit_compile"), Part(lower, upper)),
         where=where,
         evidence=(
-            Measurement(f"in compiled functions {unit.per}", took, "ms", "breakdown"),
-            Measurement("GFLOP/s there", flops / took / 1e6, "number", "breakdown"),
+            Measurement(f"time in compiled functions {unit.per}", took, "ms", "breakdown"),
+            Measurement("GFLOP/s in compiled functions", flops / took / 1e6, "number", "breakdown"),
             Measurement(
                 "GFLOP/s of a float32 matrix product", evidence.machine_gflops or 0.0, "number", "after the run"
             ),
         ),
-        advice="Take jit_compile=True out and compare: on a CPU TensorFlow's own kernels (oneDNN) are often faster.",
+        advice="Remove jit_compile=True and compare. Or, for GPUs too: "
+        "jit_compile=bool(tf.config.list_physical_devices('GPU')).",
         detail=(
-            f"XLA computes convolutions and pooling on a CPU without oneDNN. What {unit.the} should take without "
-            "it is estimated from its FLOPs, the bytes it moves, and this machine's speed."
+            "On a CPU, XLA computes convolutions and pooling without oneDNN. The gain is estimated from the FLOPs "
+            f"and bytes of {unit.the} and this machine's speed."
         ),
         absorbs=("GRF003",),
     )
@@ -168,15 +169,15 @@ def without_effect(evidence: Evidence) -> Iterator[Finding]:
         remedy=Setting("jit_compile", "on"),
         severity="info",
         share_of_step=0.0,
-        title=f"XLA was asked for by {asked}, and does nothing on a CPU",
+        title=f"XLA auto-clustering requested by {asked} but inactive on CPU",
         where=xla_place.auto_jit_lines(evidence),
         evidence=(
             Measurement("functions compiled by XLA", 0, "count", "run"),
-            Measurement(f"elementwise operations, of {evidence.unit.the}", elementwise, "share", "breakdown"),
+            Measurement(f"share of elementwise operations in {evidence.unit.the}", elementwise, "share", "breakdown"),
         ),
         advice=(
-            "Take it out; or try XLA where it counts, with @tf.function(jit_compile=True), or add "
-            "--tf_xla_cpu_global_jit to TF_XLA_FLAGS, and compare."
+            "Remove the setting, and try @tf.function(jit_compile=True) instead. Or: add --tf_xla_cpu_global_jit to "
+            "TF_XLA_FLAGS, and compare."
         ),
-        detail="On CPUs clusters are compiled only with --tf_xla_cpu_global_jit. The run is as it is without XLA.",
+        detail="On CPUs, TensorFlow compiles clusters only with --tf_xla_cpu_global_jit, so the setting has no effect.",
     )

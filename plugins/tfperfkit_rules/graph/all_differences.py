@@ -76,10 +76,10 @@ class AllDifferences(GraphRule[Differences]):
         return self.finding(
             evidence,
             part,
-            f"{often(cause.differences)} differences are made for {often(cause.distances)} distances",
+            f"Pairwise distances computed by broadcasting {often(cause.differences)} differences",
             _advice(*_points(evidence, cause.where)),
-            "Each difference is written to memory, read, squared, written and read again. Of points that lie close "
-            "together far from zero the expanded square loses digits: subtract their mean from both first.",
+            "Each difference is written to memory, read, squared, written and read again. The expanded square loses "
+            "digits if points lie close together and far from zero: then subtract their mean from both first.",
             count("differences", cause.differences),
             count("distances", cause.distances),
         )
@@ -210,11 +210,10 @@ def _advice(a: str, b: str) -> str:
     """Return the expanded square of two sets of points."""
     product = f"2 * tf.matmul({a}, {b}, transpose_b=True)"
     return (
-        "Expand the square: a product of matrices has the same sums. "
+        "Expand the square: "
         f"tf.reduce_sum({a} * {a}, -1)[:, None] - {product} + tf.reduce_sum({b} * {b}, -1)[None, :], with "
-        "tf.maximum(..., 0) around it, and tf.sqrt around that where the distance itself is used. For the nearest "
-        f"only, leave out what is the same for all: tf.reduce_sum({b} * {b}, -1) - {product} has its minimum at the "
-        "same place."
+        "tf.maximum(..., 0) around it, and tf.sqrt around that for the distance itself. Or, for the nearest only: "
+        f"tf.argmin(tf.reduce_sum({b} * {b}, -1) - {product}, axis=1)."
     )
 
 

@@ -84,12 +84,12 @@ class AllPositions(GraphRule[ComputedPositions]):
         made = self.finding(
             evidence,
             part,
-            f"{often(cause.positions)} positions of each sequence are computed, of which {often(cause.used)} "
+            f"Dense layer computes all {often(cause.positions)} positions, {often(cause.used)} "
             f"{'is' if cause.used == 1 else 'are'} used",
-            f"{_advise_order(layer, slice_)} Where nothing else needs the others, the recurrent layer below can "
-            "leave them out too: return_sequences=False.",
-            "Each position is computed by itself, so the results are the same. Of the others all is thrown away, "
-            "forward and backward.",
+            f"{_advise_order(layer, slice_)} Or: set return_sequences=False in the recurrent layer below, if "
+            "nothing else uses the other positions.",
+            "Each position is computed on its own, so the results are the same. The results of all other positions are "
+            "discarded, forward and backward.",
             count("positions computed", cause.positions),
             count("positions used", cause.used),
         )

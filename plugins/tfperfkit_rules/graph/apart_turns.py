@@ -95,29 +95,26 @@ def _judge_loop(evidence: Evidence, function: Brief, loop: Control) -> Finding |
     return Finding(
         code=codes.APART_TURNS,
         family="graph",
-        title=f"The {_name(loop)} in {loop.function} puts {loop.copies:,} copies of its body into the graph, and none "
-        "needs another",
+        title=f"Unrolled {_name(loop)} in {loop.function} with {loop.copies:,} independent iterations",
         severity=severity(lower),
         share_of_step=min(share, 1.0),
         gain=price(Rewrite(), Part(lower, min(upper, share))),
         where=places([SourceSpan(loop.file, loop.line, loop.function), definition(function)]),
         evidence=(
-            counted("copies of its body", loop.copies),
+            counted("copies of the loop body", loop.copies),
             counted("operations of the loop", loop.ops),
-            Measurement(f"operations of it that {unit.a} runs, with gradients", runs, "count", "tfprof"),
-            Measurement("time in them", took * scale * account.mean_ms, "ms", "tfprof"),
-            Measurement("between them", gaps * scale * account.mean_ms, "ms", "tfprof"),
+            Measurement(f"loop operations that run in {unit.a}, gradients included", runs, "count", "tfprof"),
+            Measurement("time in the loop's operations", took * scale * account.mean_ms, "ms", "tfprof"),
+            Measurement("idle time between the loop's operations", gaps * scale * account.mean_ms, "ms", "tfprof"),
             Measurement(f"share of {unit.the}", min(share, 1.0), "share", "tfprof"),
             Measurement("tracing and first run of the copies", traced_s, "s", "run"),
         ),
         advice=(
-            "Work on the whole axis at once: take what the iterations index out of the loop (x instead of x[:, i]), "
-            "let tf.matmul, tf.einsum and sums over an axis do all iterations in one operation. Where that can't be "
-            "written, tf.vectorized_map does it."
+            "Replace the loop with one operation over the whole axis: use x instead of x[:, i], with tf.matmul, "
+            "tf.einsum or a sum over an axis. Or: let tf.vectorized_map batch the body."
         ),
-        detail="Each copy does the same to another part of what goes in. The runtime starts every operation of every "
-        "copy, and its gradient, by itself; that of a part (x[:, i]) is as large as all."
-        + _once(traced_s, of_run, unit),
+        detail="Each copy does the same to another slice of the input. TensorFlow starts every operation of each copy, "
+        "and the gradient of each slice (x[:, i]) is as large as x." + _once(traced_s, of_run, unit),
         # Copies that are most of a function are what its tracing takes long for.
         absorbs=("CMP004",) if part >= shared.MOSTLY.value else (),
         # Where tracing is more of the run than the copies are of a step, that is to be told first.
@@ -131,7 +128,7 @@ def _once(traced_s: float, of_run: float, unit: Unit) -> str:
     if of_run < MEDIUM:
         return ""
     share = f"{100 * of_run:.0f} % of this run"
-    return f" Beside {unit.the}, {traced_s:,.0f} s of tracing them and of their first run go, {share}."
+    return f" The change also saves {traced_s:,.0f} s of tracing and first runs, {share}."
 
 
 def _name(loop: Control) -> str:

@@ -115,20 +115,20 @@ def _make_finding(evidence: Evidence, baked: _Baked) -> Finding:
         remedy=Hoist("array"),
         severity=severity,
         share_of_step=0.0,
-        title=f"{_size(total)} of constants are baked into {called(function)}: {name}",
+        title=f"NumPy array of {_size(total)} baked into the graph of {called(function)}: {name}",
         where=baked.where,
         evidence=(
-            counted("the constants", total, "bytes"),
-            counted("constants", len(baked.constants)),
-            counted("constants of the function", function.constants_bytes, "bytes"),
+            counted("size of these constants", total, "bytes"),
+            counted("number of these constants", len(baked.constants)),
+            counted("size of all constants of the function", function.constants_bytes, "bytes"),
             counted("traces", function.traces),
             counted("tracing", trace_ms, "ms"),
             counted("first execution", first_ms, "ms"),
             counted("operations", operations),
         ),
-        advice="Pass the array as an argument, feed it with a tf.data.Dataset, or make it a tensor before the function "
-        "(tf.constant, tf.Variable): then it is captured by reference. A NumPy array used inside is copied into "
-        "every trace, through Grappler, and into every SavedModel.",
+        advice="Make the array a tensor before the function: array = tf.constant(array), which is then captured by "
+        "reference. Or: pass it as an argument, or feed it with a tf.data.Dataset.",
+        detail="A NumPy array that is used inside a tf.function is copied into every trace and every SavedModel.",
     )
     # Never more than the function's own trace and first run took.
     each_ms = total / 1e6 * CONSTANT_MB_MS.value

@@ -45,17 +45,16 @@ def checks_on(evidence: Evidence) -> Iterator[Finding]:
         remedy=Setting("check_numerics", "off"),
         severity="info",
         share_of_step=0.0,
-        title=f"tf.debugging.enable_check_numerics checks every result: {runs:,.0f} of the {every:,.0f} operations of "
-        f"{evidence.unit.the}",
+        title=f"tf.debugging.enable_check_numerics runs {runs:,.0f} checks in {evidence.unit.every}",
         where=places(evidence.calls(_SWITCH)[:1]),
         evidence=(counted("checks", runs),),
-        advice="Delete tf.debugging.enable_check_numerics(), or put it behind a flag: it is to find where a NaN "
-        "comes from.",
-        detail="It also makes graphs about twice as large, which take longer to trace and to optimise, and keeps "
-        "operations from being fused.",
+        advice="Delete tf.debugging.enable_check_numerics(), which is for finding where a NaN comes from. Or: put it "
+        "behind a flag.",
+        detail="The switch adds a check to each operation. Graphs become twice as large, take longer to trace, and "
+        "cannot be fused.",
     )
     absorbs = (codes.PRINT, "STP002", "CMP006", "GRF032")
-    own = Measurement("the checks themselves", share, "share", "tfprof")
+    own = Measurement("share of time in the checks", share, "share", "tfprof")
     found = of_step(
         made, costs, Part(PRINT_SAVED_MIN.value * share, costs + python), "checking and starting it", absorbs
     )

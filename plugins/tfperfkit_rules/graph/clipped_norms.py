@@ -63,13 +63,13 @@ class ClippedNorms(GraphRule[ClippedGradients]):
             evidence,
             part,
             f"Clipping {gradients} gradients by {norm} takes {100 * part.share:.0f} % of {evidence.unit.a}",
-            "See whether it ever clips: print the norm once in a hundred steps (tf.linalg.global_norm(gradients)). "
-            "Where it stays below the limit, take the clipping out: that is what the factor is for. Where it doesn't, "
-            "clip only what needs it (a recurrent layer's gradients), or keep it and let each variable's update be one "
-            "operation, which saves about as much (see this finding's page).",
-            "All gradients are read and squared for the norm, then read and written once more to be scaled, also where "
-            "the norm is below the limit: they are multiplied by 1 then.",
-            count("gradients that are clipped", gradients),
+            "Print tf.linalg.global_norm(gradients) every hundred steps, and remove the clipping if the norm stays "
+            "below "
+            "the limit. Or: clip only the layers that need it, such as recurrent ones. Or: keep it and update each "
+            "variable in one operation (see this finding's page).",
+            "All gradients are read for the norm, then read and written again to scale them. That happens even if the "
+            "norm is below the limit: then they are multiplied by 1.",
+            count("clipped gradients", gradients),
         )
         return weighed(made, part, *by_keras)
 

@@ -41,24 +41,24 @@ def copied_layers(evidence: Evidence) -> Iterator[Finding]:
         return
     copies = max(each.copies for each in layers)
     often = f"{copies:,}" if all(each.copies == copies for each in layers) else f"up to {copies:,}"
-    which = "A TimeDistributed layer stands" if len(layers) == 1 else f"{len(layers)} TimeDistributed layers stand"
+    which = "TimeDistributed layer" if len(layers) == 1 else f"{len(layers)} TimeDistributed layers"
     finding = Finding(
         code=codes.UNROLLED_LOOP,
         family="graph",
         share_of_step=0.0,
-        title=f"{which} in the graph once for each time step, {often} times: {operations:,} operations",
+        title=f"{which} unrolled {often} times into {operations:,} operations",
         where=places([*(place for place, _ in wrapped), *largest.callers]),
         evidence=(
             counted("operations of these layers", operations),
-            counted("copies of a layer, at most", copies),
-            counted("operations", largest.operations),
+            counted("maximum number of copies of a layer", copies),
+            counted("operations of the function", largest.operations),
             counted("tracing", largest.trace_ms, "ms"),
             counted("first execution", largest.first_execution_ms or 0.0, "ms"),
         ),
         advice=_advice(list(dict.fromkeys(inner for _, inner in wrapped))),
-        detail="Where it knows the number of time steps, TimeDistributed takes them apart, calls the layer on each and "
-        "stacks the results. Tracing, Grappler and the first run grow with that number, gradients included, and each "
-        "batch starts as many times the small operations.",
+        detail="TimeDistributed calls the layer on each time step, then stacks the results. "
+        "Tracing and first run grow with "
+        "the number of time steps, gradients included.",
     )
     lost = sum(map(_estimate_lost_ms, ran))
     yield msgspec.structs.replace(
@@ -85,18 +85,16 @@ def _advice(inner: list[str]) -> str:
     others = [name for name in inner if name not in _BY_THEMSELVES]
     parts = []
     if alone:
-        them, take = ("it", "takes") if len(alone) == 1 else ("they", "take")
         parts.append(
-            f"Leave TimeDistributed out around {_joined(alone)}: {them} {take} each time step alone anyway, whatever "
-            f"axes stand before the last one, so layers.{alone[0]}(...)(x) in place of layers.TimeDistributed("
-            f"layers.{alone[0]}(...))(x) gives the same, with the same weights."
+            f"Remove TimeDistributed around {_joined(alone)}: layers.{alone[0]}(...)(x) instead of "
+            f"layers.TimeDistributed(layers.{alone[0]}(...))(x) gives the same result with the same weights."
         )
     if others:
         named = [name for name in others if name]
         around = f"Around {_joined(named)}" if named and len(named) == len(others) else "Around other layers and models"
         parts.append(
-            f"{around} make one batch of all time steps: keras.ops.reshape(x, (-1, ...)) with the shape of one, the "
-            "layer, and keras.ops.reshape(y, (-1, steps, ...)) with that of its result."
+            f"{around}, make one batch of all time steps: keras.ops.reshape(x, (-1, ...)), the layer, then "
+            "keras.ops.reshape(y, (-1, steps, ...))."
         )
     return " ".join(parts)
 

@@ -31,21 +31,19 @@ _SHIFTS = optable.names(trait="shifts")
 #: What keeps rows that are zero so: a number times the gradient.
 _KEEPS_ZEROS = optable.names(trait="scales") | {"Neg", "Cast"}
 _IN_PLACE = (
-    "Write into the variable: v.scatter_nd_update(indices, rows) in place of "
-    "v.assign(tf.tensor_scatter_nd_update(v, indices, rows)), with the same arguments; scatter_nd_add and "
-    "scatter_nd_sub for sums, v.scatter_update(tf.IndexedSlices(rows, numbers)) for whole rows. A keras.Variable has "
-    "them at its .value, the tf.Variable."
+    "Write into the variable: v.scatter_nd_update(indices, rows) instead of "
+    "v.assign(tf.tensor_scatter_nd_update(v, indices, rows)). Or, for sums: v.scatter_nd_add. A keras.Variable has "
+    "these methods at its .value."
 )
 _RING = (
-    "Leave the rows where they are and write over the oldest: places = (start + tf.range(n)) % size, "
-    "queue.scatter_update(tf.IndexedSlices(rows, places)), start.assign((start + n) % size). The rows are the same, "
-    "in another order; where the order matters, read them with tf.roll."
+    "Overwrite the oldest rows in place: places = (start + tf.range(n)) % size, "
+    "queue.scatter_update(tf.IndexedSlices(rows, places)), start.assign((start + n) % size). If the order matters, "
+    "read the queue with tf.roll."
 )
 _ROWS_ALONE = (
-    "Add the rows that it names alone: where isinstance(g, tf.IndexedSlices), as the gradient of a lookup is, "
-    "total.scatter_add(g) in place of total.assign_add(tf.convert_to_tensor(g)); scatter_sub to take them "
-    "away, and tf.IndexedSlices(rate * g.values, g.indices) where it is multiplied, for tf.multiply makes it a "
-    "table too. A keras.Variable has them at its .value, the tf.Variable."
+    "Add only the rows of the gradient: total.scatter_add(g) instead of total.assign_add(tf.convert_to_tensor(g)), if "
+    "isinstance(g, tf.IndexedSlices). Or, with a factor: scatter_sub(tf.IndexedSlices(rate * g.values, g.indices)). A "
+    "keras.Variable has these methods at its .value."
 )
 
 
@@ -102,13 +100,12 @@ class CopiedVariable(GraphRule[RowsOfTable]):
             return self.finding(
                 evidence,
                 part,
-                f"{often(cause.written)} rows of a gradient become a table of {often(cause.rows)}, all of which is "
-                "added to a variable",
+                f"Whole tf.Variable of {often(cause.rows)} rows updated to add {often(cause.written)}",
                 _ROWS_ALONE,
-                "The table is filled with zeros and written, then read, and all of the variable read and written, for "
-                "each batch. What sets such a sum back to zero still goes over all rows, but once for many batches.",
+                "The gradient becomes a dense table of mostly zeros, and each batch reads and writes all of it and "
+                "all of the variable.",
                 count("rows of the table", cause.rows),
-                count("rows that are named", cause.written),
+                count("rows in the gradient", cause.written),
                 count("bytes of the table", cause.table_bytes, "bytes"),
             )
         what, whole, written = "rows", float(cause.rows), cause.written
@@ -117,14 +114,14 @@ class CopiedVariable(GraphRule[RowsOfTable]):
         return self.finding(
             evidence,
             part,
-            f"{often(whole)} {what} of a variable are copied to write {often(written)}",
+            f"Whole tf.Variable of {often(whole)} {what} copied to write {often(written)}",
             _RING if cause.queue else _IN_PLACE,
-            "What tf.tensor_scatter_nd_update (or tf.where, tf.concat, tf.roll) makes is a tensor of its own, as large "
-            "as the variable: all of it is read and written at each call, and the variable's memory is held twice "
-            "meanwhile. A scatter method of the variable writes the rows that are named, and nothing else.",
+            "tf.tensor_scatter_nd_update (or tf.where, tf.concat, tf.roll) makes a new tensor as large as the "
+            "variable, so "
+            "each call reads and writes all of it. A scatter method of the variable writes only the named rows.",
             count("bytes of the variable", cause.table_bytes, "bytes"),
-            count(f"{what} of it", whole),
-            count(f"{what} that are written", written),
+            count(f"{what} of the variable", whole),
+            count(f"{what} written", written),
         )
 
 

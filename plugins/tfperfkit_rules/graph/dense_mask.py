@@ -33,19 +33,16 @@ _VECTORS = optable.names(kind=("one-hot", "bincount", "gather"))
 _MAKES_MASKS = _VECTORS | _ORDERS | {"Equal"}
 
 _LOOK_UP = (
-    "Look the rows up: tf.gather(table, ids) in place of tf.one_hot(ids, n) @ table; in place of a Dense layer on "
-    "one-hot vectors a keras.layers.Embedding(n, width, embeddings_initializer='glorot_uniform'), whose weights are "
-    "the same kernel and begin as it did, called on the ids. A sum over the ids of an example then is tf.reduce_sum "
-    "of the rows."
+    "Look the rows up: tf.gather(table, ids) instead of tf.one_hot(ids, n) @ table. Or, instead of a Dense layer on "
+    "one-hot vectors: keras.layers.Embedding(n, width, embeddings_initializer='glorot_uniform')(ids)."
 )
 _SUM_UP = (
-    "Sum by row: tf.math.unsorted_segment_sum(values, ids, n) in place of the mask, its multiplication and the sum "
-    "(unsorted_segment_max, _min, _mean likewise); tf.math.bincount(ids, minlength=n) for how often each occurs. Where "
-    "the sum goes the other way, over the classes, tf.gather(values, ids) picks the same numbers."
+    "Sum by row: tf.math.unsorted_segment_sum(values, ids, n) instead of the mask, the multiplication and the sum. Or, "
+    "for counts: tf.math.bincount(ids, minlength=n). Or, if the sum is over the classes: tf.gather(values, ids)."
 )
 _COUNT = (
-    "Sort once and search: tf.searchsorted(tf.sort(a), b) is how many of a are smaller than each of b (side='right': "
-    "not larger), in place of comparing each with each; leave tf.sort out where a is in order, as a running sum is."
+    "Search instead of comparing all pairs: tf.searchsorted(tf.sort(a), b) counts the numbers of a below each of b. "
+    "Remove tf.sort if a is sorted, as a running sum is. Or, to count equal numbers too: side='right'."
 )
 
 
@@ -103,20 +100,19 @@ class DenseMask(GraphRule[Mask]):
     def report(self, evidence: Evidence, part: Part[Mask]) -> Finding:
         """Advise a lookup, sums by segment, or a search in sorted numbers."""
         cause = part.cause
-        made = "one-hot vectors" if cause.one_hot else "a mask"
-        ends = "only to be summed up again"
-        if cause.multiplied:
-            ends = f"only to be multiplied{' by a table' if cause.one_hot else ''}"
+        made = "One-hot mask" if cause.one_hot else "Comparison mask"
+        looked_up = cause.one_hot and cause.multiplied
+        instead = "tf.searchsorted" if cause.ordered else "tf.gather" if looked_up else "tf.math.unsorted_segment_sum"
         return self.finding(
             evidence,
             part,
-            f"{often(cause.indices)} {'numbers are compared into' if cause.ordered else 'indices become'} {made} of "
-            f"{often(cause.numbers)} numbers, {ends}",
-            _COUNT if cause.ordered else _LOOK_UP if cause.one_hot and cause.multiplied else _SUM_UP,
-            "Only their number is used: a search in sorted numbers takes some twenty comparisons for each."
+            f"{made} of {often(cause.numbers)} numbers where {instead} suffices",
+            _COUNT if cause.ordered else _LOOK_UP if looked_up else _SUM_UP,
+            "Only the count of smaller numbers is used. A search in sorted numbers takes some twenty comparisons for "
+            "each."
             if cause.ordered
-            else "Nearly all numbers of it are zero. A lookup, or a sum by row, reads what the indices name and "
-            "nothing else; the gradient of a lookup is of the rows that were looked up.",
+            else "Nearly all numbers of the mask are zero. A lookup or a sum by row reads only rows that the indices "
+            "name, and so does its gradient.",
             count("numbers" if cause.ordered else "indices", cause.indices),
             count("numbers of the mask", cause.numbers),
         )

@@ -73,25 +73,24 @@ def dense_updates(evidence: Evidence) -> Iterator[Finding]:
         code=codes.DENSE_UPDATE,
         family="graph",
         remedy=ReplaceOps("looked_up_rows"),
-        title=f"{100 * share:.0f} % of {unit.a} updates all rows of an embedding, of which a batch touches few",
+        title=f"Optimizer updates all rows of an Embedding table, {100 * share:.0f} % of {unit.a}",
         severity=severity(gained.surely),
         share_of_step=min(share, 1.0),
         gain=gained,
         where=tuple(dict.fromkeys(place)),
         evidence=(
             Measurement(f"updates of embeddings {unit.per}", took, "ms", "breakdown"),
-            Measurement("tables of embeddings", float(tables), "bytes", "run"),
-            Measurement("all that is trained", float(trained), "bytes", "run"),
+            Measurement("size of the embedding tables", float(tables), "bytes", "run"),
+            Measurement("size of all trained variables", float(trained), "bytes", "run"),
         ),
         advice=(
-            "Update only the rows of the batch: an optimizer whose update_step handles tf.IndexedSlices by rows (lazy "
-            "Adam: tf.unique of the indices, gather and scatter of the moments), or SGD without momentum, which does "
-            "so already; or fewer rows (hashing, a smaller vocabulary). Rows that a batch does not touch then keep "
-            "their moments, so check that it trains as well."
+            "Update only the rows of the batch: use the lazy Adam of this finding's page, whose update_step handles "
+            "tf.IndexedSlices. Or: SGD without momentum, which does so already. Or: fewer rows (hashing, a smaller "
+            "vocabulary)."
         ),
         detail=(
-            "Keras' Adam, RMSprop and Adagrad make the gradient of a gather as large as the table, and go over the "
-            f"table, its moments and that gradient some twelve times in {unit.every}."
+            "Adam, RMSprop and Adagrad of Keras make the gradient of a lookup as large as the table, and read or "
+            f"write the table, its moments and that gradient some twelve times in {unit.every}."
         ),
     )
 

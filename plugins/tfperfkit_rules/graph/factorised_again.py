@@ -77,12 +77,13 @@ class FactorisedAgain(GraphRule[FactorisedMatrix]):
         return self.finding(
             evidence,
             part,
-            f"The same matrix of {size:,} x {size:,} is factorised {'twice' if times == 2 else f'{times} times'}",
-            "Factorise it once and use the factor for all: root = tf.linalg.cholesky(matrix), and for a product with "
-            f"its inverse tf.linalg.cholesky_solve(root, right){determinant}.{without}",
+            f"Same {size:,} x {size:,} matrix factorised {'twice' if times == 2 else f'{times} times'} in a call",
+            "Factorise the matrix once: root = tf.linalg.cholesky(matrix), then tf.linalg.cholesky_solve(root, "
+            "right) for a "
+            f"product with its inverse{determinant}.{without} Or: tf.linalg.lu and lu_solve, if it is not symmetric "
+            "and positive definite.",
             "An inverse, a determinant and a solution each factorise the matrix again, and so do their gradients. "
-            "Cholesky's factor takes half of the arithmetic of the general one (LU), for matrices that are symmetric "
-            "and positive definite, as covariances and kernels are; for others tf.linalg.lu and lu_solve do the same.",
+            "Cholesky takes half of the arithmetic of a general factorisation (LU).",
             count("rows of the matrix", size),
             count("operations that factorise it", times),
         )

@@ -127,24 +127,24 @@ def _make_finding(
         code=codes.FIXED_WORK,
         family="graph",
         remedy=ReplaceOps("kept_results"),
-        title=f"The same results of {name} are computed again in every epoch",
+        title=f"Frozen layers ({name}) recompute the same features every epoch",
         share_of_step=share,
         gain=price(ReplaceOps("kept_results"), Part.exactly(share), Left(0.0, FIXED_LEFT_MAX.value)),
         where=_where(evidence, rows),
         evidence=(
             Measurement(f"share of {unit.the}", share, "share", WINDOW),
             Measurement(f"time {unit.per}", share * (evidence.step_ms or 0.0), "ms", WINDOW),
-            Measurement("operations in it", float(len(rows)), "count", WINDOW),
-            *([Measurement("its results for all examples", kept, "bytes", "run")] if kept else []),
+            Measurement("operations of the frozen part", float(len(rows)), "count", WINDOW),
+            *([Measurement("size of the features of all examples", kept, "bytes", "run")] if kept else []),
         ),
         advice=(
-            f"Run {name} once over all data and keep what comes out: dataset.map(lambda x, y: (frozen(x, "
-            "training=False), y)).cache() before shuffle; or frozen.predict(x), and fit only the layers behind it on "
-            "that."
+            f"Run {name} once over all data and train the other layers on the features: "
+            "features = frozen.predict(x), then head.fit(features, y). Or: "
+            "dataset.map(lambda x, y: (frozen(x, training=False), y)).cache() before shuffle."
         ),
         detail=(
-            "It depends on the batch alone: no variable in it is trained, and nothing before or in it is random. "
-            "Random changes of the inputs, and training these layers later, need it computed each time."
+            "This part depends on the batch alone: none of its variables is trained, and nothing before it is random. "
+            "Random augmentation, or training these layers later, would need it in each epoch."
         ),
         absorbs=(codes.SLOW_LAYER, codes.SLOW_KERNEL),
         parts=("graph",),

@@ -118,27 +118,27 @@ class Flattened(GraphRule[FlattenedLayer]):
         return Finding(
             code=self.code,
             family="graph",
-            title=f"{100 * share:.0f} % of {unit.a} is a dense layer on {often(cause.numbers)} numbers of each example",
+            title=f"Flatten feeds a Dense layer of {often(cause.numbers)} inputs, {100 * share:.0f} % of {unit.a}",
             severity=severity(share),
             share_of_step=share,
             gain=price(Rewrite(), Part(WASTE_SAVED_MIN.value * share * (1 - 1 / cause.places_of_example), share)),
             where=places([cause.where, definition(function)]),
             evidence=(
                 count("weights of the layer", cause.numbers * cause.units),
-                Measurement("of all weights", min(of_all, 1.0), "share", "run"),
+                Measurement("the layer's share of all weights", min(of_all, 1.0), "share", "run"),
                 Measurement(f"share of {unit.the}, forward and backward", own, "share", "breakdown"),
                 Measurement(f"share of {unit.the}, updating its weights", updates, "share", "breakdown"),
             ),
             advice=(
-                f"layers.GlobalAveragePooling{cause.axes}D() in place of layers.Flatten() gives the layer "
-                f"{often(cause.channels)} numbers in place of {often(cause.numbers)}; a MaxPooling{cause.axes}D() "
-                f"before it {_PART[cause.axes - 1]} of them. It is another model, with far fewer weights: compare how "
-                "well it learns."
+                f"Replace layers.Flatten() with layers.GlobalAveragePooling{cause.axes}D(), which gives the layer "
+                f"{often(cause.channels)} inputs instead of {often(cause.numbers)}. It is another model: compare how "
+                "well "
+                f"it learns. Or: MaxPooling{cause.axes}D() before Flatten leaves {_PART[cause.axes - 1]} of the inputs."
             ),
             detail=(
-                f"It has a weight for each of {often(cause.places_of_example)} places, {often(cause.channels)} "
-                f"channels and {often(cause.units)} units. Each is read forward, read and written backward, and read "
-                "and written with its moments by the optimizer, whatever the batch."
+                f"The layer has a weight for each of {often(cause.places_of_example)} places, {often(cause.channels)} "
+                f"channels and {often(cause.units)} units. The optimizer reads and writes all weights and moments in "
+                f"{unit.each}, at any batch size."
             ),
             absorbs=("BAT002",),
             absorbs_here=("STP003", "GRF003"),

@@ -104,23 +104,22 @@ def _judge_function(evidence: Evidence, function: Brief) -> Iterator[Finding]:
     begins = _name_arguments(function, inputs)
     if own:
         kinds = ", ".join(dict.fromkeys(f"{each.type} ({each.types})" for each in own[:3]))
-        begins += f"It begins at {kinds}. "
+        begins += f"float64 begins at {kinds}. "
     name = (name_call(evidence, function) if function.owner == "keras" else "") or called(function)
     yield Finding(
         code=codes.FLOAT64,
         family="precision",
         remedy=Setting("precision", "float32"),
         share_of_step=0.0,
-        title=f"{name} computes in float64: {ops:,} operations, {100 * share:.0f} % of its FLOPs",
+        title=f"{name} computes {100 * share:.0f} % of its FLOPs in float64",
         where=places([*where, definition(function)]),
         evidence=(
             counted("float64 operations", ops),
-            counted("of the FLOPs in float64", share, "share"),
-            counted("operations", function.operations),
+            counted("share of FLOPs in float64", share, "share"),
+            counted("operations of the function", function.operations),
         ),
-        advice="Cast to float32 at the entrance (tf.cast, array.astype('float32') or the dataset's map): NumPy makes "
-        "float64 by default. Variables that are float64 must be made as float32 too. float64 moves twice the bytes and "
-        "runs at half the speed or less on a CPU, at a fraction on a GPU.",
+        advice="Cast to float32 where the data enters: array.astype('float32') (NumPy makes float64), and make "
+        "variables as float32 too. Or: tf.cast(x, tf.float32) in the dataset's map.",
         detail=begins.strip(),
     )
 

@@ -53,17 +53,18 @@ def repeated_gradients(evidence: Evidence) -> Iterator[Finding]:
                 family="graph",
                 remedy=ReplaceOps("one_gradient"),
                 share_of_step=upper,
-                title=f"{passes.function} runs the backward pass {passes.times} times to add the results up",
+                title=f"tape.gradient called {passes.times} times in {passes.function}, once per loss term",
                 gain=price(ReplaceOps("one_gradient"), Part(GRADIENTS_SAVED_MIN.value * upper, upper)),
                 where=(SourceSpan(file, passes.line, passes.function), SourceSpan(file, passes.tape, passes.function)),
                 evidence=(
-                    Measurement(f"backward, of {evidence.unit.the}", backward, "share", "breakdown"),
+                    Measurement(f"backward share of {evidence.unit.the}", backward, "share", "breakdown"),
                     Measurement("backward passes in the source", passes.times, "count", "run"),
                 ),
                 advice=(
-                    f"Add the losses up inside the tape and take one gradient, {passes.tape_name}.gradient(total_loss, "
-                    "variables): the gradient of a sum is the sum of the gradients. persistent=True can go then."
+                    "Add the losses inside the tape and compute one gradient: "
+                    f"{passes.tape_name}.gradient(total_loss, variables). Remove persistent=True."
                 ),
+                detail=("The gradient of a sum is the sum of the gradients, so the result differs only by rounding."),
                 absorbs=(codes.SLOW_LAYER,),
             )
 

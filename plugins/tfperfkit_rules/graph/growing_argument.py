@@ -61,13 +61,12 @@ class GrowingArgument(GraphRule[GrownArgument]):
         made = self.finding(
             evidence,
             part,
-            f"{name} gets longer from call to call, and each call computes all of it again",
-            "Keep what was computed of the part before, and hand over only what is new: of a recurrent layer its state "
-            "(return_state=True, and initial_state=state in the next call), of attention its keys and values.",
-            f"In most calls {name} was that of the call before with something behind it (or with one more place of its "
-            "padding filled). Layers that look ahead "
-            "(bidirectional ones, attention without a causal mask) need all of it each time.",
-            count("first calls that were looked at", part.cause.calls),
+            f"Growing {name} recomputed from its start in every call",
+            "Pass only the new element and the kept state: return_state=True in the recurrent layer, then "
+            "initial_state=state in the next call. Or, with attention: keep its keys and values.",
+            f"In most calls, {name} was the previous value with something appended. Layers that look ahead "
+            "(bidirectional layers, attention without a causal mask) need all of it each time.",
+            count("calls examined", part.cause.calls),
         )
         # That each iteration takes longer than the one before follows.
         return msgspec.structs.replace(made, absorbs=(*made.absorbs, "STP007"))

@@ -71,24 +71,22 @@ class JacobianDiagonal(GraphRule[DiagonalJacobian]):
     def report(self, evidence: Evidence, part: Part[DiagonalJacobian]) -> Finding:
         """Advise the gradient of a sum, or ``batch_jacobian``."""
         examples, zeros = often(part.cause.examples), part.cause.zeros
-        used = "though only its diagonal is not zero" if zeros else "for its diagonal"
+        used = "computes mostly zero blocks" if zeros else "used only for its diagonal"
         return self.finding(
             evidence,
             part,
-            f"A jacobian of {examples} by {examples} examples is computed {used}",
-            "Where each example has one result, the gradient of their sum has the same rows: "
-            "tape.gradient(tf.reduce_sum(scores), inputs). Where it has several, tape.batch_jacobian(results, inputs) "
-            "computes the blocks of the diagonal alone.",
-            f"Each of the {examples} gradients goes back through all examples, though all but one of them don't "
-            f"depend on it: these blocks are zero. {_SUM if zeros else _MIXED}",
+            f"tape.jacobian of {examples} examples {used}",
+            "Replace tape.jacobian with tape.batch_jacobian(results, inputs), which computes only the diagonal "
+            "blocks. Or, if each example has one result: tape.gradient(tf.reduce_sum(scores), inputs).",
+            f"An example's result depends on its own input only, so all blocks off the diagonal are zero. "
+            f"{_SUM if zeros else _MIXED}",
             count("examples", part.cause.examples),
         )
 
 
-_SUM = "Their sum, and that of their squares, is that of the diagonal's."
+_SUM = "So the sum of the diagonal blocks, or of their squares, is the sum over all blocks."
 _MIXED = (
-    "A network that mixes examples (batch normalisation in training, attention over the batch) has others, which the "
-    "diagonal leaves out as well."
+    "If a network mixes examples (batch normalisation in training, attention over the batch), batch_jacobian is wrong."
 )
 
 

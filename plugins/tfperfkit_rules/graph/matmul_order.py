@@ -72,26 +72,25 @@ class MatmulOrder(GraphRule[CostlyOrder]):
             return self.finding(
                 evidence,
                 part,
-                f"A product makes {often(cause.made)} numbers, of which the diagonal is used",
-                "Multiply each row by the column of its own number: tf.reduce_sum(a * tf.transpose(b), -1) in place of "
-                "tf.linalg.diag_part(a @ b), its sum in place of tf.linalg.trace(a @ b); of x @ A @ tf.transpose(x) it "
-                "is tf.reduce_sum((x @ A) * x, -1).",
-                "Nothing but its diagonal goes anywhere; the rest is computed and written, forward and backward. "
-                "Results differ by rounding only.",
+                f"tf.matmul computes {often(cause.made)} numbers for their diagonal",
+                "Replace tf.linalg.diag_part(a @ b) with tf.reduce_sum(a * tf.transpose(b), -1). For x @ A @ "
+                "tf.transpose(x): tf.reduce_sum((x @ A) * x, -1). For tf.linalg.trace(a @ b): the sum of either.",
+                "Only the diagonal of the product is used; the rest is computed and written, forward and backward. "
+                "Results differ only by rounding.",
                 count("FLOPs of the product, forward", cause.arithmetic),
                 count("FLOPs of its diagonal", cause.needed),
             )
         return self.finding(
             evidence,
             part,
-            f"Two products in this order take {often(cause.arithmetic / max(cause.needed, 1.0))} times the arithmetic "
-            "of the other order",
-            "Multiply the other two first: A @ (B @ v) in place of (A @ B) @ v, q @ (tf.transpose(k) @ v) in place of "
-            "(q @ tf.transpose(k)) @ v. A sum of the first product's rows moves inside too: "
-            "tf.reduce_sum(A @ B, -1) is A @ tf.reduce_sum(B, -1). Results differ by rounding only.",
-            f"The first product makes {often(cause.made)} numbers, which only the second one, and sums, use; in "
-            f"the other order {often(cause.between)} stand between. Gradients follow the same order.",
-            count("FLOPs of the two, forward", cause.arithmetic),
+            f"tf.matmul chain needs {often(cause.arithmetic / max(cause.needed, 1.0))} times the arithmetic of "
+            "another order",
+            "Multiply the other two first: A @ (B @ v) instead of (A @ B) @ v, q @ (tf.transpose(k) @ v) instead of "
+            "(q @ tf.transpose(k)) @ v. A sum of rows moves inside too: tf.reduce_sum(A @ B, -1) is "
+            "A @ tf.reduce_sum(B, -1).",
+            f"The first product makes {often(cause.made)} intermediate numbers; the other order makes "
+            f"{often(cause.between)}. Gradients follow the same order, and results differ only by rounding.",
+            count("FLOPs of both products, forward", cause.arithmetic),
             count("FLOPs in the other order", cause.needed),
         )
 

@@ -37,10 +37,10 @@ NAMED = Threshold(
 
 _ADVICE = {
     "metrics": (
-        "Leave the costly metrics to the validation data, once per epoch, or choose cheaper ones (AUC keeps 200 "
-        "thresholds by default: num_thresholds=50)."
+        "Compute costly metrics once per epoch, on the validation data. Or: choose cheaper ones, such as "
+        "AUC(num_thresholds=50) instead of 200 thresholds."
     ),
-    "summaries": "Write summaries every n-th step only: with tf.summary.record_if(step % 100 == 0).",
+    "summaries": "Write summaries every 100 steps: with tf.summary.record_if(step % 100 == 0).",
 }
 #: Keras' metrics that count each batch once for each of many thresholds.
 _WITH_THRESHOLDS = (
@@ -72,7 +72,7 @@ def _judge_function(evidence: Evidence, function: GraphFunction, step_ms: float)
         code=codes.METRICS,
         family="graph",
         remedy=Remove("metrics"),
-        title=f"{words.capitalize()} take {100 * share:.0f} % of {unit.every}",
+        title=f"{words.capitalize()} computed in {unit.every}, {100 * share:.0f} % of its time",
         share_of_step=share,
         gain=price(Remove("metrics"), Part(WASTE_SAVED_MIN.value * share, share + starts)),
         where=_places(evidence, named) or definition(function),

@@ -82,8 +82,8 @@ class PaddedCalls(GraphRule[PaddedSequences]):
             return
         unit, name = evidence.unit, each.function.function
         called = f"the function called at line {each.place[1]}" if name.startswith("<") else name
-        seen = f"{cause.rows:,.0f} sequences that were looked at"
-        short = f"Of the {seen} none is longer than {longest:,.0f}, and all are padded to {width:,.0f}. "
+        seen = f"{cause.rows:,.0f} sequences examined"
+        short = f"None of the {seen} is longer than {longest:,.0f}, and all are padded to {width:,.0f}. "
         yield Finding(
             code=self.code,
             family="graph",
@@ -93,21 +93,22 @@ class PaddedCalls(GraphRule[PaddedSequences]):
             remedy=ReplaceOps("less_padding"),
             where=places([span(evidence, *each.place), cause.where]),
             evidence=(
-                Measurement("length of the sequences", width, "count", "run"),
-                Measurement("without padding, in the mean", mean, "count", "run"),
-                Measurement("the longest", longest, "count", "run"),
-                Measurement("in batches of like lengths", alike, "count", "run"),
-                Measurement("sequences that were looked at", cause.rows, "count", "run"),
-                Measurement(f"share of {unit.the} that computes for padding", share, "share", "breakdown"),
+                Measurement("padded length", width, "count", "run"),
+                Measurement("mean length without padding", mean, "count", "run"),
+                Measurement("longest sequence", longest, "count", "run"),
+                Measurement("mean length in batches of similar lengths", alike, "count", "run"),
+                Measurement("sequences examined", cause.rows, "count", "run"),
+                Measurement(f"share of {unit.the} spent on padding", share, "share", "breakdown"),
             ),
             advice=(
-                f"{short if longest < width else ''}Sort the sequences by length, pad each batch to its own longest "
-                "(rounded up to a multiple of 8, say: few lengths), and put the results back in order. The function "
-                "takes tensors of open length then: input_signature=[tf.TensorSpec([None, None], tf.int32)], say."
+                f"{short if longest < width else ''}Sort the sequences by length, pad each batch to its longest one "
+                "rounded "
+                "up to a multiple of 8, and put the results back in order. Let the function take any length: "
+                "input_signature=[tf.TensorSpec([None, None], tf.int32)]."
             ),
             detail=(
-                "Each position is computed, and attention compares each with each; a mask changes results, not the "
-                "work."
+                "Every position is computed, and attention compares all pairs of positions. A mask changes the "
+                "results, not the work."
             ),
             parts=("graph",),
         )

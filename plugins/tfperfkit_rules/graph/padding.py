@@ -122,23 +122,22 @@ def _padded_batches(stage: Stage, filled: float, computed: float, unit: Unit) ->
         code=codes.PADDING,
         family="graph",
         remedy=ReplaceOps("less_padding"),
-        title=f"{100 * (1 - filled):.0f} % of the batches is padding",
+        title=f"{100 * (1 - filled):.0f} % of the batches of padded_batch is padding",
         share_of_step=share,
         gain=gained,
         where=(SourceSpan(stage.file, stage.line, stage.function),) if stage.file else (),
         evidence=(
-            Measurement("bytes that came into the padded batches, of those that came out", filled, "share", "run"),
+            Measurement("bytes before padding, as a share of bytes after it", filled, "share", "run"),
             Measurement(f"share of {unit.the} that computes for padding", share, "share", WINDOW),
         ),
         advice=(
-            "Make batches of sequences of like length: dataset.bucket_by_sequence_length(lambda x, y: tf.shape(x)[0], "
-            "bucket_boundaries=[...], bucket_batch_sizes=[...]) in place of padded_batch, with the quartiles of the "
-            "lengths as boundaries and one batch size more than these; shuffle stays before it. Where a few long ones "
-            "make all others long, cut them (x[:longest])."
+            "Replace padded_batch with dataset.bucket_by_sequence_length(lambda x, y: tf.shape(x)[0], "
+            "bucket_boundaries=[...], bucket_batch_sizes=[...]), with the quartiles of the lengths as boundaries. "
+            "Or, if a few long sequences make all others long: cut them, x[:longest]."
         ),
         detail=(
-            "A batch is as long as its longest sequence, and a layer computes each position; a mask changes results, "
-            "not the work. Each new length of batches may be traced once: pad_to_bucket_boundary=True keeps to few."
+            "A layer computes every position of the longest sequence in a batch; a mask changes the results, not the "
+            "work. Each new batch length may cause a trace: pad_to_bucket_boundary=True keeps them few."
         ),
         parts=("graph",),
     )
@@ -153,10 +152,8 @@ def _make_finding(found: _Sequences, share: float, gained: gain.Range, unit: Uni
     empty = 1 - padded.mean / padded.width
     short = ""
     if padded.longest < padded.width:  # of a sample: a longer one may be among the others
-        short = (
-            f"None of the {padded.rows:,} sequences that were looked at is longer than {padded.longest}: see whether "
-            f"pad_sequences(..., maxlen={padded.longest}) cuts any that matters. "
-        )
+        seen = f"none of the {padded.rows:,} sequences examined is longer"
+        short = f"Set pad_sequences(..., maxlen={padded.longest}): {seen}. Or: "
     edges = ", ".join(str(length) for length in dict.fromkeys(padded.quartiles))
     return Finding(
         code=codes.PADDING,
@@ -167,22 +164,22 @@ def _make_finding(found: _Sequences, share: float, gained: gain.Range, unit: Uni
         gain=gained,
         where=(found.place,),
         evidence=(
-            Measurement("length of the sequences", float(padded.width), "count", "run"),
-            Measurement("without padding, in the mean", padded.mean, "count", "run"),
-            Measurement("the longest", float(padded.longest), "count", "run"),
-            Measurement("in batches of like lengths", padded.alike, "count", "run"),
-            Measurement("sequences that were looked at", float(padded.rows), "count", "run"),
+            Measurement("padded length", float(padded.width), "count", "run"),
+            Measurement("mean length without padding", padded.mean, "count", "run"),
+            Measurement("longest sequence", float(padded.longest), "count", "run"),
+            Measurement("mean length in batches of similar lengths", padded.alike, "count", "run"),
+            Measurement("sequences examined", float(padded.rows), "count", "run"),
             Measurement(f"share of {unit.the} that computes for padding", share, "share", WINDOW),
         ),
         advice=(
-            f"{short}Make batches of sequences of like length, each padded to its own longest: from the sequences as "
-            "they are, before padding, dataset.bucket_by_sequence_length(lambda x, y: tf.shape(x)[0], "
-            f"bucket_boundaries=[{edges}], bucket_batch_sizes=[{_sizes(found)}]) in place of batch; the model's "
-            "input is keras.Input((None,))."
+            f"{short}Batch the unpadded sequences by length: dataset.bucket_by_sequence_length(lambda x, y: "
+            "tf.shape(x)[0], "
+            f"bucket_boundaries=[{edges}], bucket_batch_sizes=[{_sizes(found)}]) instead of batch, with "
+            "keras.Input((None,)) as the model's input."
         ),
         detail=(
-            "A layer computes each position; a mask (mask_zero=True) changes results, not the work. Each new length of "
-            "batches is traced once, so take few: pad_to_bucket_boundary=True keeps to the boundaries."
+            "A layer computes every position; a mask (mask_zero=True) changes the results, not the work. Each new "
+            "batch length is traced once: pad_to_bucket_boundary=True keeps them few."
         ),
         parts=("graph",),
     )

@@ -83,14 +83,13 @@ class PickedBranch(GraphRule[PickedBranches]):
         return self.finding(
             evidence,
             part,
-            f"{branches} branches run on all rows, and each row takes the result of {'one' if taken == 1 else taken}",
+            f"All {branches} branches run on all rows; each row uses {'one' if taken == 1 else taken}",
             "Give each branch its own rows: parts = tf.dynamic_partition(x, which, n), run branch i on parts[i], and "
-            "put the results back with tf.dynamic_stitch(tf.dynamic_partition(tf.range(tf.shape(x)[0]), which, n), "
-            "results). Where the branches are one layer each of the same shape, one product for each row with its own "
-            "weights (tf.gather of the stacked weights) does it too, if the weights are small.",
-            f"{branches - taken} of {branches} results of each row are thrown away; their gradients are zeros, and are "
-            "computed all the same. A branch that draws random numbers or normalises over the batch sees other rows "
-            "then.",
+            "join the results with tf.dynamic_stitch(tf.dynamic_partition(tf.range(tf.shape(x)[0]), which, n), "
+            "results). Or, if each branch is one small layer: multiply each row by tf.gather(stacked_weights, which).",
+            f"{branches - taken} of {branches} results of each row are discarded; their gradients are zero, but "
+            "computed "
+            "all the same. After the change, dropout and batch normalisation in a branch see only its own rows.",
             count("branches", branches),
         )
 

@@ -130,7 +130,9 @@ def finding(
     unit = evidence.unit
     shares = [Measurement(f"share of {unit.the}", part.share, "share", part.window)]
     if part.backward > 0:
-        shares.append(Measurement("of it backward", part.backward / part.share, "share", part.window))
+        shares.append(
+            Measurement("backward pass, as a part of that share", part.backward / part.share, "share", part.window)
+        )
     return Finding(
         code=code,
         family="graph",

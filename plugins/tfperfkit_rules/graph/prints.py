@@ -54,11 +54,12 @@ def _judge_function(evidence: Evidence, function: Brief) -> Iterator[Finding]:
         remedy=Every("print"),
         severity="low" if printed else "info",
         share_of_step=0.0,
-        title=f"{called(function)} makes {what} in every call",
+        title=f"{called(function)} runs {what} in every call",
         where=places([*(each.where for each in (*printed, *checked)), definition(function)]),
         evidence=(counted("prints", _total(printed)), counted("checks", _total(checked))),
-        advice="Print every hundredth step from Python, and keep checks behind a flag: each waits for its tensor, "
-        "copies it to the host, and keeps operations from being fused or compiled by XLA.",
+        advice="Print from Python, around the compiled function: if step % 100 == 0: print(float(loss)). Keep checks "
+        "behind a flag.",
+        detail="Each print or check waits for its tensor, copies it to the host, and prevents fusion and XLA.",
     )
 
 

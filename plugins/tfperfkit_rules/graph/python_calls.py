@@ -39,10 +39,7 @@ LOCK_WAITED = Threshold(
 )
 
 #: What helps where Python is needed in each iteration, as of an environment that lives there.
-_MANY = (
-    "Where an iteration needs what only Python has (an environment), let one call serve many: several environments an "
-    "iteration. "
-)
+_MANY = " Or, if an iteration needs Python, as a simulator does: process several elements in one call."
 TYPES = optable.names(kind="python")
 
 
@@ -84,12 +81,16 @@ def _calls(evidence: Evidence, function: Brief) -> Finding:
         remedy=ReplaceOps("tensorflow"),
         severity="medium",
         share_of_step=0.0,
-        title=f"{called(function)} calls back into Python {when}",
+        title=f"{called(function)} calls tf.py_function or tf.numpy_function {when}",
         where=places([*(each.where for each in found), definition(function)]),
-        evidence=(counted("calls of Python", count), counted("operations", function.operations)),
-        advice="Write it with TensorFlow operations, or move it into the dataset's map if it prepares data. "
-        f"{_MANY if looped else ''}tf.py_function and tf.numpy_function run under Python's lock, on the host, with "
-        "copies from and to the device; XLA and SavedModel can't hold them.",
+        evidence=(
+            counted("Python calls in the graph", count),
+            counted("operations of the function", function.operations),
+        ),
+        advice="Replace the Python function with TensorFlow operations. Or, if it prepares data: move it into the "
+        f"dataset's map.{_MANY if looped else ''}",
+        detail="Both functions run one at a time under Python's lock, with copies to and from the "
+        "device. XLA cannot compile them, and a SavedModel cannot store them.",
     )
 
 
@@ -107,10 +108,10 @@ def _effects(function: Brief) -> Finding:
         family="graph",
         severity="info",
         share_of_step=0.0,
-        title=f"Python in {effects[0].function} runs only while it is traced: {names}",
+        title=f"Python side effect in {effects[0].function} runs only while tracing: {names}",
         where=places(SourceSpan(effect.file, effect.line, effect.function) for effect in effects),
         evidence=(counted("statements", len(effects)), counted("traces", function.traces)),
-        advice="If it is meant for every call use TensorFlow's own: tf.print, a tf.Variable or tf.TensorArray, "
-        "tf.random, tf.timestamp; else leave it. Its value at the time of the trace is part of the graph.",
+        advice="Use TensorFlow's own operation if it must run in every call: tf.print, tf.Variable, tf.TensorArray, "
+        "tf.random or tf.timestamp(). Or: leave it, if it is meant to run once for each trace.",
         detail="\n".join(f"{os.path.basename(e.file)}:{e.line}  {e.text}" for e in effects[: shared.MAX_PLACES.value]),
     )

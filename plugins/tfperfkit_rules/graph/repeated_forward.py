@@ -61,14 +61,16 @@ def _judge_function(function: GraphFunction, step_ms: float, unit: Unit) -> Iter
         code=codes.REPEATED_FORWARD,
         family="graph",
         remedy=ReplaceOps("one_pass"),
-        title=f"The forward pass of {words} runs {_often(function)} in {unit.a}",
+        title=f"Forward pass of {words} runs {_often(function)} in {unit.a}",
         share_of_step=share,
         gain=price(ReplaceOps("one_pass"), saved),
         where=tuple(dict.fromkeys(places)) or definition(function),
         evidence=(
-            Measurement("repeated forward pass", saved_ms, "ms", WINDOW),
+            Measurement("time in repeated forward passes", saved_ms, "ms", WINDOW),
             Measurement(f"share of {unit.the}", share, "share", WINDOW),
-            Measurement("all of these forward passes", sum(row.forward_ms for row in function.repeated), "ms", WINDOW),
+            Measurement(
+                "time in all of these forward passes", sum(row.forward_ms for row in function.repeated), "ms", WINDOW
+            ),
         ),
         advice=_advice(words, all(row.same_input for row in function.repeated)),
     )
@@ -83,11 +85,10 @@ def _often(function: GraphFunction) -> str:
 def _advice(words: str, same_input: bool) -> str:
     if same_input:
         return (
-            f"Run {words} once, keep what comes out, and use it at all of these lines: the same tensors go in, no "
-            "random numbers are drawn and no variable changes between the calls, so the results are the same."
+            f"Run {words} once, keep the result, and use it at all of these lines. The results are equal: the inputs "
+            "are the same tensors, and nothing random or assigned comes between the calls."
         )
     return (
-        f"Run {words} once and take every gradient from that pass: one GradientTape(persistent=True) around it, "
-        "all gradients before the first update. Updates then see the same weights and the same random numbers, "
-        "which alternating updates do not: check that it trains as well."
+        f"Run {words} once under tf.GradientTape(persistent=True), and compute all gradients before the first update. "
+        "Updates then see the same weights and random numbers: check that it trains as well."
     )

@@ -90,13 +90,12 @@ class CopiesInNetwork(GraphRule[Copied]):
             return self.finding(
                 evidence,
                 part,
-                f"Pictures are enlarged to {often(cause.times)} times as many places before a 1 x 1 convolution",
-                "Put the 1 x 1 convolution first, and enlarge what comes out of it (activations that stand after the "
-                "convolution stay after both).",
-                "Each new place is a mean of old ones, or one of them, and the convolution takes each place alone: in "
-                "either order the numbers are the same, up to rounding. Put first, it has few places to work on, and "
-                "fewer channels are enlarged.",
-                count("times as many places", cause.times),
+                f"Image resize by {often(cause.times)}x before a 1 x 1 convolution",
+                "Put the 1 x 1 convolution before the resize: Conv2D(channels, 1), then UpSampling2D or "
+                "tf.image.resize. Keep activations after both.",
+                "A 1 x 1 convolution computes each pixel on its own, so both orders give the same numbers up to "
+                "rounding. Put first, it works on few pixels, and fewer channels are enlarged.",
+                count("pixels after the resize, per pixel before it", cause.times),
                 count("channels before the convolution", cause.before),
                 count("channels after it", cause.after),
             )
@@ -106,13 +105,12 @@ class CopiesInNetwork(GraphRule[Copied]):
             evidence,
             part,
             f"{which} goes through the same layers {often(cause.times)} times",
-            "Let the network see each row once, and repeat (tf.repeat, tf.tile, broadcasting) what comes out of it. "
-            "For scores of all pairs no repetition is needed: tf.matmul(users, items, transpose_b=True) of what the "
-            "two networks made.",
-            "The copies of a row are equal, so are their results up to the first operation that joins them with "
-            "something else. Nothing random is drawn between.",
+            "Run the network on each row once and repeat its result: tf.repeat(network(rows), count, axis=0). Or, for "
+            "scores of all pairs: tf.matmul(users, items, transpose_b=True) of both networks' results.",
+            "The copies of a row are equal, and so are their results, up to the first operation that joins them with "
+            "something else.",
             *([count("rows", rows)] if rows else []),
-            count("copies of each", cause.times),
+            count("copies of each row", cause.times),
         )
 
 

@@ -116,34 +116,30 @@ class SameInEachCall(GraphRule[SameInEach]):
             return self.finding(
                 evidence,
                 part,
-                f"Each call of {function} computes again what is the same in all calls",
-                "Compute what is at this line once, before the loop, keep the result (an attribute, a tensor outside "
-                f"of the function), and let {function} use it.",
-                "It follows from tensors that the function was made with and from variables that nothing changes: no "
-                "argument, no random number.",
+                f"Loop-invariant computation repeated in every call of {function}",
+                f"Compute this line once, before the loop, and let {function} use the kept result (an attribute or a "
+                "tensor).",
+                "The result depends only on captured tensors and on variables that nothing changes.",
             )
         if not cause.calls:
             return self.finding(
                 evidence,
                 part,
-                "A loop computes in each iteration what is the same in all of them",
-                "Of what is computed at this line, do before the loop what no iteration changes (a layer called on "
-                "the same tensor, say), and hand its result on; what changes with the iteration stays where it is.",
-                "It follows from what the loop is given and hands on as it is, also weights that no iteration assigns "
-                "to, and from no random numbers. TensorFlow moves nothing out of a loop by itself. Gradients go "
-                "through what is computed once as well: those of the iterations are added up first.",
+                "Loop-invariant computation repeated in every iteration of a loop",
+                "Move the part of this line that no iteration changes before the loop, such as a layer called on the "
+                "same tensor, and use its result in the loop.",
+                "TensorFlow moves nothing out of a loop, although no iteration changes these inputs. Gradients flow "
+                "through the moved part as before.",
             )
         names = " and ".join(cause.names)
-        stays, it = ("stay", "them") if len(cause.names) > 1 else ("stays", "it")
         return self.finding(
             evidence,
             part,
-            f"{names} {stays} the same from call to call, and what follows from {it} alone is computed in each",
-            f"Divide the function: put what follows from {names} alone, at this line, into a compiled function of its "
-            f"own, call that once for each new {names}, and hand its result to the rest in place of {names}.",
-            f"It depends on {names} and on what never changes between these calls: no random numbers, no variable that "
-            "is assigned to.",
-            count("first calls that were looked at", cause.calls),
+            f"Loop-invariant computation from {names} repeated in every call of {function}",
+            f"Split {function}: compute this line in a tf.function of its own, call that once for each new {names}, "
+            f"and pass its result instead of {names}.",
+            f"The result depends only on {names}, and on variables that do not change between these calls.",
+            count("calls examined", cause.calls),
             Measurement("calls in a row with the same value", cause.times, "count", "run"),
         )
 

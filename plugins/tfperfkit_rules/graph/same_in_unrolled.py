@@ -83,14 +83,12 @@ class SameInUnrolled(GraphRule[RepeatedProducts]):
         made = self.finding(
             evidence,
             part,
-            f"What is computed {times:,} times in {unit.a} is the same each time",
-            "Of what is computed at this line, do once, before the Python loop whose iterations all call it, what no "
-            "iteration changes (a layer called on the same tensor: keys = self.project(values)), and hand its result "
-            "to the iterations; what changes with the iteration stays where it is.",
-            "The very same tensors and weights go in, no random numbers are drawn and no variable changes between, so "
-            "the results are equal. Each reads the weights again, so TensorFlow does not take them together. Gradients "
-            "go through what is computed once as well: those of the iterations are added up first.",
-            count(f"times in {unit.a}", times),
+            f"Loop-invariant computation repeated {times:,} times in {unit.a}",
+            "Move the part of this line that no iteration changes before the Python loop, for example keys = "
+            "self.project(values), and use its result in the iterations.",
+            "The inputs are the same tensors and weights in each iteration, so the results are equal. Gradients flow "
+            "through the moved part as before.",
+            count(f"computations of the same result in {unit.a}", times),
         )
         return msgspec.structs.replace(made, absorbs_here=(*made.absorbs_here, codes.REPEATED_FORWARD))
 

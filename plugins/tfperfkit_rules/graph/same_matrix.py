@@ -37,10 +37,10 @@ SOLVED_LEFT = Threshold(
     Measured("0.18 with 1,000 rows, 0.32 with 480", TWO_BUSY_CORES, 2),
 )
 _SOLVE = (
-    "factors = tf.linalg.lu(a) once, and tf.linalg.lu_solve(*factors, b) for each right side (tf.linalg.cholesky and "
-    "cholesky_solve where the matrix is symmetric and positive definite)"
+    "factors = tf.linalg.lu(a), then tf.linalg.lu_solve(*factors, b) for each right side. Or, if it is symmetric and "
+    "positive definite: tf.linalg.cholesky and cholesky_solve"
 )
-_OTHERS = "what is computed of the matrix alone (its inverse, its decomposition) once, and its result each time"
+_OTHERS = "compute its inverse or decomposition there, and use the kept result"
 #: An assignment beside compiled functions is seen in the trace only.
 _VARIABLES = "variables that are not trained and that no compiled function of this run changes"
 
@@ -98,10 +98,10 @@ class SameMatrix(GraphRule[StayingMatrix]):
         return self.finding(
             evidence,
             part,
-            f"A matrix of {cause.size:,} x {cause.size:,} that stays the same is factorised in each {each}",
-            f"Do once what depends on the matrix alone, {before}: {_SOLVE if cause.columns else _OTHERS}.",
-            f"The matrix follows from {source} "
-            f"between one {between} and the next. Its factors take n^3, a right side with them n^2.",
+            f"Constant {cause.size:,} x {cause.size:,} matrix factorised again in every {each}",
+            f"Factorise the matrix once, {before}: {_SOLVE if cause.columns else _OTHERS}.",
+            f"The matrix depends only on {source} between one {between} and the next. Factorising takes n^3 "
+            "operations, solving with the factors n^2.",
             count("rows of the matrix", cause.size),
             *([count("columns of the right side", cause.columns)] if cause.columns else []),
         )

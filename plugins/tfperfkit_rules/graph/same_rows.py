@@ -67,13 +67,13 @@ class SameRows(GraphRule[StackedRows]):
         return self.finding(
             evidence,
             part,
-            f"{same} of the {rows} rows that go through a network are the same in each call",
-            "Run the network on these rows once, before the loop, keep what comes out, and put only the others through "
-            "it in each call; what is compared with them then takes the kept results.",
-            "tf.concat puts them beside the others at this line, the results are taken apart again, and no weight "
-            "of the network is trained here. Backward they cost as much as the others.",
-            count("rows", rows),
-            count("rows that stay the same", same),
+            f"Loop-invariant computation of {same} of {rows} rows repeated in every call",
+            "Run the network on the unchanged rows once, before the loop, and keep the result. Pass only the other "
+            "rows through the network in each call.",
+            "tf.concat joins the unchanged rows with the others at this line, and the results are split again. No "
+            "weight of the network is trained here.",
+            count("rows in a call", rows),
+            count("unchanged rows", same),
         )
 
 

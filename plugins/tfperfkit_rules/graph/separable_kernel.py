@@ -99,20 +99,20 @@ class SeparableKernel(GraphRule[SeparableConvolution]):
     def report(self, evidence: Evidence, part: Part[SeparableConvolution]) -> Finding:
         """Advise a convolution with a column, then one with a row."""
         height, width, many = part.cause.height, part.cause.width, len(part.cause.operations)
-        which = "Convolutions take up to" if many > 1 else "A convolution takes"
         one = part.cause.channels == 1
         row = "tf.nn.conv2d(…, row, 1, 'SAME')" if one else "tf.nn.depthwise_conv2d(…) for each channel"
         return self.finding(
             evidence,
             part,
-            f"{which} {height} × {width} numbers for each result, where {height} + {width} would do",
-            "Convolve with a column, then with a row: column = kernel[:, j:j+1], row = kernel[i:i+1] / kernel[i, j], "
-            "where i, j is the place of the largest number; tf.nn.conv2d(x, column, 1, 'SAME'), then of that "
-            f"{row}. Of a Gaussian both are its one-dimensional form.",
-            "The kernel is the product of the two, as a Gaussian's and a mean's are. Results differ by rounding.",
-            count("numbers of the largest kernel for a result", height * width),
-            count("numbers of the column and the row", height + width),
-            count("such convolutions", many),
+            f"Separable {height} × {width} kernel convolved as a whole",
+            "Convolve with a column, then with a row: tf.nn.conv2d(x, column, 1, 'SAME'), then "
+            f"{row}. With i, j the place of the largest number: column = kernel[:, j:j+1], "
+            "row = kernel[i:i+1] / kernel[i, j]. For a Gaussian, both are its one-dimensional form.",
+            f"The kernel is a column times a row: {height} + {width} multiplications for each result instead of "
+            f"{height} x {width}. Results differ only by rounding.",
+            count("multiplications per result, whole kernel", height * width),
+            count("multiplications per result, column and row", height + width),
+            count("convolutions with a separable kernel", many),
         )
 
 

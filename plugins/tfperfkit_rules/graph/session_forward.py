@@ -104,20 +104,20 @@ def _make_finding(evidence: Evidence, runs: list[_Run], longest: _Run, clock: _C
         code=codes.REPEATED_FORWARD,
         family="graph",
         remedy=ReplaceOps("one_pass"),
-        title=f"session.run is called {len(runs)} times with one feed, and each runs the same network",
+        title=f"session.run called {len(runs)} times with one feed for the same network",
         severity=severity(gained.surely),
         share_of_step=saved,
         gain=gained,
         where=tuple(span(evidence, *place) for place in sorted(places)),
         evidence=(
-            Measurement("time in these calls", share, "share", "samples"),
-            Measurement("the longest of them", statistics.median(longest.times), "ms", "run"),
-            Measurement("one of each", sum(statistics.median(run.times) for run in runs), "ms", "run"),
+            Measurement("share of time in these calls", share, "share", "samples"),
+            Measurement("time of the longest call", statistics.median(longest.times), "ms", "run"),
+            Measurement("time of one call of each", sum(statistics.median(run.times) for run in runs), "ms", "run"),
         ),
-        advice="Fetch all of it in one call, which runs the network once: a, b = session.run([a_tensor, b_tensor], "
-        "feed_dict={...})."
-        + (" What is fetched together with the update is of the weights before it, or behind it." if trains else ""),
-        detail="Each call computes all that its fetches need, and keeps nothing of the call before.",
+        advice="Fetch everything in one call, which runs the network once: a, b = session.run([a_tensor, b_tensor], "
+        "feed_dict={...}).",
+        detail="Each call computes everything that its fetches need and keeps nothing."
+        + (" Fetched together with the update, values may belong to the weights before or after it." if trains else ""),
         absorbs_here=("LIN001", "EAG012"),
         parts=("graph", "dispatch"),
     )

@@ -55,7 +55,7 @@ def _judge_function(function: GraphFunction, step_ms: float, unit: Unit) -> Iter
         yield Finding(
             code=codes.SLOW_LAYER,
             family="graph",
-            title=f"{row.layer} computes {usual / row.gflop_per_s:.0f} times more slowly than other {row.kind} layers",
+            title=f"{row.layer} runs {usual / row.gflop_per_s:.0f}x slower than other {row.kind} layers",
             severity="info",
             share_of_step=share,
             where=(span,),
@@ -65,8 +65,8 @@ def _judge_function(function: GraphFunction, step_ms: float, unit: Unit) -> Iter
                 Measurement(f"share of {unit.the}", share, "share", WINDOW),
             ),
             advice=(
-                "Look at its shapes and its number format: few channels, a dilation or groups, a stride over a large "
-                "image, float64, or a size that is no multiple of 8 keep a layer from using the processor well."
+                "Check the layer's dtype and shapes: float64, few channels, dilation_rate, groups, or sizes that are "
+                "no multiple of 8 keep a layer from using the processor well."
             ),
         )
 

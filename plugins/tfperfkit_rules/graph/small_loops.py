@@ -125,7 +125,7 @@ def _make_finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_l
     left = _left(found, (low + high) / 2 * step_ms) if graded else _LEFT
     turns = turns_of(loop)
     figures = [
-        Measurement(f"{evidence.unit.the} in {called(function)}", each.share, "share", "breakdown"),
+        Measurement(f"share of {evidence.unit.the} in {called(function)}", each.share, "share", "breakdown"),
         Measurement("operations in an iteration", round(loop.operations), "count", "run"),
     ]
     if turns is not None:
@@ -134,19 +134,19 @@ def _make_finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_l
         figures.append(
             Measurement("numbers computed in an iteration", round(max(loop.flops, loop.elements)), "count", "run")
         )
-    goes = f"{round(turns):,} iterations" if turns is not None else "iterations"
+    goes = f"{round(turns):,} tiny iterations" if turns is not None else "many tiny iterations"
     yield Finding(
         code=codes.SMALL_LOOP,
         family="graph",
         remedy=ReplaceOps("all_rows"),
-        title=f"{found.kind} in {called(function)} makes {goes} that do next to nothing",
+        title=f"{found.kind} in {called(function)} runs {goes}",
         share_of_step=(low + high) / 2,
         gain=price(ReplaceOps("all_rows"), pricing.Part(low, high), left),
         where=places([found.place, definition(function), SourceSpan(*each.place)]),
         evidence=tuple(figures),
         advice=advice(found.kind, loop, graded),
-        detail="In each iteration the runtime starts every operation of the body again, a microsecond or more for each."
-        " That takes the time; the arithmetic on such small tensors takes next to none.",
+        detail="TensorFlow starts every operation of the body again in each iteration, at 1 µs or more for each. "
+        "The arithmetic on such small tensors takes almost no time.",
         absorbs=("BAT001",),  # what a small batch does not fill is the loop's
         absorbs_here=("LIN001",),
         parts=("graph",),

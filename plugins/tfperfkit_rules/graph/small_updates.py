@@ -109,14 +109,14 @@ class SmallUpdates(GraphRule[OneByOne]):
         return self.finding(
             evidence,
             part,
-            f"{cause.variables:,} small variables are brought up to date one by one, with {round(cause.each)} "
-            f"operations each: {100 * part.share:.0f} % of {evidence.unit.a}",
+            f"Optimizer updates {cause.variables:,} small variables one by one, {100 * part.share:.0f} % of "
+            f"{evidence.unit.a}",
             _advice(cause),
-            f"Half of them have no more than {round(cause.numbers):,} numbers, so that each operation takes as "
-            "long to start as to run, whatever the batch.",
+            f"Half of these variables have at most {round(cause.numbers):,} numbers, and each update takes "
+            f"{round(cause.each)} operations. Each operation takes as long to start as to run, at any batch size.",
             count("small variables", cause.variables),
-            count("numbers in one, by the median", cause.numbers),
-            count("operations for each", round(cause.each)),
+            count("median numbers in a variable", cause.numbers),
+            count("operations for each update", round(cause.each)),
             *_measured(evidence),
         )
 
@@ -169,15 +169,13 @@ def _advice(cause: OneByOne) -> str:
     alike, shapes = cause.alike, cause.shapes
     share = "share a shape" if shapes == 1 else f"come in {shapes} shapes"
     together = (
-        "Let the optimizer see the small ones as one variable, made before the loop (flat = tf.keras.Variable("
-        "tf.concat([tf.reshape(each, [-1]) for each in small], 0))): apply it to their gradients, put together in the "
-        "same way, and assign the parts of tf.split(flat, sizes) back. An optimizer that goes number by number (SGD, "
-        "Adam, RMSprop) gives the same weights. That is what the factor is for; this finding's page has the lines."
+        "Apply the optimizer to one flat variable, made before the loop: flat = tf.keras.Variable(tf.concat("
+        "[tf.reshape(each, [-1]) for each in small], 0)). Join the gradients in the same way, and assign the parts of "
+        "tf.split(flat, sizes) back. The weights are the same with SGD, Adam and RMSprop."
     )
     stacked = (
-        f" {alike:,} of them {share}: layers alike that stand side by side can be one, with an axis "
-        "more in its weights (tf.einsum('bni,nio->bno', x, kernels)), which also takes the forward and backward pass "
-        "together and gains more."
+        f" Or, as {alike:,} of the variables {share}: stack equal layers into one, tf.einsum('bni,nio->bno', x, "
+        "kernels), which gains more."
     )
     return together + (stacked if alike > shared.MOSTLY.value * cause.variables else "")
 
@@ -188,8 +186,8 @@ def _measured(evidence: Evidence) -> Iterator[Measurement]:
     rows = [row for row in step.operations if row.stage == "update"] if step is not None else []
     per = evidence.unit.per
     if rows:
-        yield Measurement(f"operations of updates {per}", sum(row.runs for row in rows), "count", "tfprof")
-        yield Measurement(f"updates {per}", sum(row.ms for row in rows), "ms", "tfprof")
+        yield Measurement(f"update operations {per}", sum(row.runs for row in rows), "count", "tfprof")
+        yield Measurement(f"time of updates {per}", sum(row.ms for row in rows), "ms", "tfprof")
         moved = sum(row.bytes or 0.0 for row in rows) / shared.MEMORY_MIN_BYTES.value
         yield Measurement("of it moving their bytes, at most", moved, "ms", "tfprof")
 

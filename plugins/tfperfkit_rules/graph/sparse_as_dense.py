@@ -98,32 +98,32 @@ class SparseAsDense(GraphRule[ZeroMatrix]):
             return self.finding(
                 evidence,
                 part,
-                f"A matrix of {often(cause.numbers)} numbers is multiplied that has some on its diagonal alone",
-                "Scale instead: d[:, None] * x in place of tf.linalg.diag(d) @ x, and x * d in place of "
-                "x @ tf.linalg.diag(d).",
+                f"Diagonal matrix of {often(cause.numbers)} numbers multiplied as dense",
+                "Scale instead: d[:, None] * x replaces tf.linalg.diag(d) @ x. Or: x * d replaces x @ "
+                "tf.linalg.diag(d).",
                 "The product multiplies and adds the zeros too, forward and backward. The results are the same.",
                 count("numbers of the matrix", cause.numbers),
-                Measurement("of them not zero", cause.filled, "share", "run"),
+                Measurement("share of nonzero numbers", cause.filled, "share", "run"),
             )
-        identity = "Of the identity (tf.eye) the product with x is a lookup, tf.gather(x, ids). Another one: keep"
+        identity = "If the matrix is tf.eye, use tf.gather(x, ids). Else keep"
         keep = identity if cause.looked_up else "Keep"
         return self.finding(
             evidence,
             part,
-            f"A {'sparse matrix is made dense and' if cause.made else 'constant matrix is'} multiplied, of whose "
-            f"{often(cause.numbers)} numbers {100 * cause.filled:.2g} % are not zero",
-            "Leave it sparse: tf.sparse.sparse_dense_matmul(sparse, x) in place of tf.sparse.to_dense(sparse) @ x. Of "
-            "indices and values tf.math.unsorted_segment_sum(tf.gather(x, columns) * values[:, None], rows, n) does "
-            "the same."
+            f"Sparse matrix of {often(cause.numbers)} numbers ({100 * cause.filled:.2g} % nonzero) multiplied as dense",
+            "Keep it sparse: tf.sparse.sparse_dense_matmul(sparse, x) replaces tf.sparse.to_dense(sparse) @ x. Or, "
+            "with "
+            "lists of indices: tf.math.unsorted_segment_sum(tf.gather(x, columns) * values[:, None], rows, n)."
             if cause.made
-            else f"{keep} it sparse: sparse = tf.sparse.from_dense(matrix) once, before the function (better: a "
-            "tf.SparseTensor of its indices and values, so that the dense one is never made), and "
-            "tf.sparse.sparse_dense_matmul(sparse, x) in place of matrix @ x. Where it holds the links between nodes "
-            "tf.math.unsorted_segment_sum(tf.gather(x, sources) * weights[:, None], targets, n) does the same.",
-            "A dense product multiplies the zeros too, forward and backward. A sparse one takes some 70 times as "
-            "long for a number, so it pays from about 1 % on; the order of sums differs by rounding.",
+            else f"{keep} it sparse: sparse = tf.sparse.from_dense(matrix), once before the function, then "
+            "tf.sparse.sparse_dense_matmul(sparse, x) instead of matrix @ x. Or, for links between nodes: "
+            "tf.math.unsorted_segment_sum(tf.gather(x, sources) * weights[:, None], targets, n).",
+            "A dense product multiplies the zeros too, forward and backward. A sparse product takes about 70 times "
+            "as long per number, so it pays off below about 1 % nonzeros.",
             count("numbers of the matrix", cause.numbers),
-            Measurement(f"of them not zero{'' if cause.made else ', by a sample'}", cause.filled, "share", "run"),
+            Measurement(
+                f"share of nonzero numbers{'' if cause.made else ', from a sample'}", cause.filled, "share", "run"
+            ),
         )
 
 

@@ -100,19 +100,19 @@ class UnreadResult(GraphRule[ResultAlone]):
         keras = part.function.owner != "user"
         of = "the model" if keras else part.function.function
         advice = (
-            "Predict with a model that gives only what is read: keras.Model(model.input, "
-            f"[the outputs that are read]).predict(...), made once. It shares the layers and their weights with {of}."
+            "Predict with a model that has only the outputs that you read, made once: keras.Model(model.input, "
+            f"[outputs]).predict(...). It shares layers and weights with {of}."
             if keras
-            else f"Take it out of what {of} returns, and compute it where it is needed: in a compiled function of its "
-            "own, or behind an argument of Python's own (True in the calls that read it)."
+            else f"Remove it from the return value of {of}, and compute it in another tf.function if needed. Or: "
+            "compute it only if a Python argument is True."
         )
         made = self.finding(
             evidence,
             part,
-            f"Result {number + 1} of {total} of {of} is computed in each call, and nothing reads it",
+            f"{of} returns result {number + 1} of {total}, which nothing reads",
             advice,
-            "Within a compiled function TensorFlow takes out what no result needs; the results themselves it has to "
-            "compute, for it cannot know what the caller does with them.",
+            "TensorFlow removes unused operations inside a function, but must compute everything that the function "
+            "returns.",
             count("results", total),
             count("calls in the source", len(reads.calls)),
         )

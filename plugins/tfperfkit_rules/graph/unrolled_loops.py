@@ -52,7 +52,7 @@ def _make_finding(evidence: Evidence, function: Brief, loop: Control) -> Finding
     figures = [
         counted("operations of the loop", loop.ops),
         counted("copies of its body", loop.copies),
-        counted("operations", function.operations),
+        counted("operations of the function", function.operations),
         counted("tracing", function.trace_ms, "ms"),
         counted("operations of gradients", function.gradient_operations),
         counted("traces", function.traces),
@@ -66,13 +66,12 @@ def _make_finding(evidence: Evidence, function: Brief, loop: Control) -> Finding
         code=codes.UNROLLED_LOOP,
         family="graph",
         share_of_step=0.0,
-        title=f"the {_name(loop)} in {loop.function} is unrolled: {known}{loop.copies:,} copies of its body, "
-        f"{known}{loop.ops:,} operations",
+        title=f"Python {_name(loop)} in {loop.function} unrolled into {known}{loop.ops:,} operations",
         where=places([SourceSpan(loop.file, loop.line, loop.function), definition(function)]),
         evidence=tuple(figures),
         advice=_as_jacobian(evidence, loop) or _advice(loop),
-        detail=f"{called(function)} has {function.operations:,} operations; its trace took {_time(function.trace_ms)}"
-        f"{first}. Both grow with every iteration of the loop, and each new trace pays them again.",
+        detail=f"Tracing {called(function)}, with {function.operations:,} operations, took {_time(function.trace_ms)}"
+        f"{first}. Both grow with the number of iterations, in each new trace.",
     )
     # A gradient of the loop stands at the line that asks for it: its operations are as many times those of the loop.
     forward = function.operations - function.gradient_operations
@@ -99,12 +98,12 @@ def _name(loop: Control) -> str:
 
 def _advice(loop: Control) -> str:
     if loop.statement == "comprehension":
-        return "Compute all elements in one operation, or use tf.vectorized_map or tf.map_fn."
+        return "Compute all elements in one operation. Or: use tf.vectorized_map or tf.map_fn."
     if loop.statement == "while":
-        return "Make the condition a tensor, so that AutoGraph makes one tf.while_loop of it."
+        return "Make the condition a tensor, so that AutoGraph converts the loop into one tf.while_loop."
     return (
-        "Loop over a tensor, for i in tf.range(n), so that AutoGraph makes one tf.while_loop of it; better still, work "
-        "on the whole axis in one operation."
+        "Loop over a tensor, for i in tf.range(n), so that AutoGraph converts it into one tf.while_loop. Or, if "
+        "iterations are independent: compute the whole axis in one operation."
     )
 
 
@@ -114,7 +113,7 @@ def _as_jacobian(evidence: Evidence, loop: Control) -> str:
         return ""
     return (
         f"Each iteration takes the gradient of one number of {rows.tensor} (line {rows.line}): {rows.tape}.jacobian("
-        f"{rows.tensor}, {rows.sources}) takes all of them at once, in one part of the graph; persistent=True can go."
+        f"{rows.tensor}, {rows.sources}) computes all gradients at once. Remove persistent=True."
     )
 
 

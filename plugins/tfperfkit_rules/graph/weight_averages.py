@@ -54,21 +54,20 @@ class WeightAverages(GraphRule[AveragedWeights]):
         by_keras = find_given(evidence, "use_ema", is_true)
         each = round(AVERAGED_EACH.value)
         first = (
-            "Leave use_ema out, and keep the averages yourself in a compiled function that"
+            "Remove use_ema, and update the averages in a tf.function of your own that"
             if by_keras
-            else "Put it into a compiled function of its own that"
+            else "Move the update of the averages into a tf.function of its own that"
         )
         made = self.finding(
             evidence,
             part,
-            f"Averages of {often(part.cause.numbers)} weights are brought up to date in {evidence.unit.every}",
-            f"{first} is called every {each} steps, with momentum ** {each} in the momentum's place: "
-            f"average.assign(momentum * average + (1 - momentum) * weight). An average that looks "
-            "back over a hundred steps and more hardly changes."
-            + (" Keras' ema_overwrite_frequency saves nothing of it." if by_keras else ""),
-            f"All weights and all averages are read, and all averages written, in {evidence.unit.each}.",
-            count("variables that are averaged", part.cause.variables),
-            count("numbers in them", part.cause.numbers),
+            f"Weight averages (EMA) of {often(part.cause.numbers)} numbers updated in {evidence.unit.every}",
+            f"{first} you call every {each} steps: momentum = 0.999 ** {each}, then "
+            "average.assign(momentum * average + (1 - momentum) * weight)."
+            + (" ema_overwrite_frequency saves nothing." if by_keras else ""),
+            f"Each update reads all weights and averages and writes all averages, in {evidence.unit.each}.",
+            count("averaged variables", part.cause.variables),
+            count("numbers in the averaged variables", part.cause.numbers),
         )
         return weighed(made, part, *by_keras)
 

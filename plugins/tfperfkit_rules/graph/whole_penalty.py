@@ -40,14 +40,11 @@ PENALTY_OPERATIONS_MAX = Threshold(
 )
 _READS, _GATHERS = optable.names(kind="read"), optable.names(kind="variable-gather")
 _REDUCTIONS = optable.names(kind=("reduction", "whole-reduction"), differentiates=False)
-_BY_LAYER = (
-    "Penalise the rows that the batch looks up: activity_regularizer= in place of embeddings_regularizer= "
-    "penalises what the layer gives. "
-)
-_BY_HAND = "Penalise the rows that the batch looks up: tf.reduce_sum(tf.square(rows)), of what tf.gather gave. "
+_BY_LAYER = "Penalise only the rows that the batch looks up: activity_regularizer= instead of embeddings_regularizer=. "
+_BY_HAND = "Penalise only the rows that the batch looks up: tf.nn.l2_loss(tf.gather(table, ids)). "
 _OTHERWISE = (
-    "A row is then penalised when it is used, and the factor is another one, so choose it again. Where every row has "
-    "to decay, let all of them do so once in so many steps."
+    "Choose the factor again, since a row now decays only when it is used. Or, if every row must decay: apply the "
+    "penalty only every n-th step."
 )
 
 
@@ -102,10 +99,10 @@ class WholePenalty(GraphRule[PenalisedTable]):
         made = self.finding(
             evidence,
             part,
-            f"A penalty goes over all {often(rows)} rows of a table, of which {often(taken)} are looked up",
+            f"L2 penalty covers all {often(rows)} Embedding rows, {often(taken)} are looked up",
             (_BY_LAYER if layers else _BY_HAND) + _OTHERWISE,
-            "The table is read whole, and its gradient is as large as the table, where that of a lookup names rows "
-            "only; so the update goes over all rows too.",
+            "The penalty reads the whole table and makes its gradient as large as the table, so the update covers "
+            "all rows too.",
             count("rows of the table", rows),
             count("rows looked up", taken),
         )

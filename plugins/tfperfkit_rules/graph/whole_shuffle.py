@@ -50,11 +50,11 @@ class WholeShuffle(GraphRule[ShuffledRows]):
         return self.finding(
             evidence,
             part,
-            f"{often(rows)} rows are shuffled, of which {often(used)} {'is' if used == 1 else 'are'} used",
-            f"Draw their places: tf.random.uniform([{used}], maxval={rows}, dtype=tf.int64), and "
-            "tf.gather these rows. One may come twice; where that must not be, draw without putting back: "
-            f"tf.math.top_k(tf.random.uniform([{rows}]), k={used}).indices, with a number for each row.",
-            "What is shuffled goes into slices with fixed bounds and nowhere else.",
+            f"tf.random.shuffle of {often(rows)} rows to draw {often(used)}",
+            f"Draw the indices: ids = tf.random.uniform([{used}], maxval={rows}, dtype=tf.int64), then "
+            "tf.gather(rows, ids). "
+            f"Or, if no row may repeat: ids = tf.math.top_k(tf.random.uniform([{rows}]), k={used}).indices.",
+            "Only slices with fixed bounds use the shuffled rows.",
             count("rows shuffled", rows),
-            count("of them used", used),
+            count("rows used", used),
         )

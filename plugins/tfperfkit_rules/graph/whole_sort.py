@@ -67,18 +67,18 @@ class WholeSort(GraphRule[SortedRow]):
         return self.finding(
             evidence,
             part,
-            f"{often(cause.length)} numbers are sorted, of which {often(cause.used)} {'is' if one else 'are'} used",
+            f"Full sort of {often(cause.length)} numbers where {'tf.reduce_max' if one else 'tf.math.top_k'} is enough",
             (
-                "Take the largest only: tf.reduce_max, or tf.argmax for its place (tf.reduce_min and tf.argmin for the "
-                "smallest)."
+                "Replace the sort with tf.reduce_max(x, axis=-1), or tf.reduce_min for the smallest. Or, for its "
+                "index: tf.argmax or tf.argmin."
                 if one
-                else f"Take them without sorting the rest: tf.math.top_k(x, k={cause.used}) gives values and places "
-                "of the largest along the last axis; for the smallest -tf.math.top_k(-x, k).values."
+                else f"Replace the sort with tf.math.top_k(x, k={cause.used}), which gives values and indices. Or, "
+                f"for the smallest: -tf.math.top_k(-x, k={cause.used}).values."
             ),
-            "What is sorted goes into slices with fixed bounds and nowhere else. The gradient of a sort scatters all "
-            "numbers back to their places; that of top_k the few.",
+            "Only slices with fixed bounds use the sorted numbers. The gradient of a sort also scatters all numbers "
+            "back to their places.",
             count("numbers in a row", cause.length),
-            count("of them used", cause.used),
+            count("numbers used of a row", cause.used),
             count("rows", cause.rows),
         )
 

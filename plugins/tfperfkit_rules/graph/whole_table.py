@@ -76,11 +76,10 @@ class WholeTable(GraphRule[ComputedTable]):
         return self.finding(
             evidence,
             part,
-            f"{often(rows)} rows are computed, of which {often(taken)} are looked up",
-            "Look up first: tf.gather(table, ids), or the slice of the table, then compute with these rows (normalise, "
-            "project, activate). Each row is computed by itself, so the results are the same. The gradient of the "
-            "table then is of the rows that were looked up, not of all.",
-            "Of the rows that no index names, all of that is thrown away, forward and backward, in every call.",
+            f"All {often(rows)} table rows computed before tf.gather picks {often(taken)}",
+            "Look up first: rows = tf.gather(table, ids), then normalise, project or activate these rows.",
+            "Each row is computed on its own, so the results are the same. The results of all other rows are "
+            "discarded, forward and backward.",
             count("rows computed", rows),
             count("rows looked up", taken),
         )

@@ -1,4 +1,9 @@
-"""Rules about number formats."""
+"""PRC003: float16 on a CPU, from the 16-bit share of the FLOPs of the functions that a step calls. PRC002: a GPU with
+tensor cores that computes in float32.
+
+The gain of PRC003 ranges from half of the time in matmuls and convolutions to nearly all compiled work. bfloat16 is
+not judged. PRC002 predicts no gain, because it depends on the shapes.
+"""
 
 from __future__ import annotations
 
@@ -99,20 +104,21 @@ def float16_on_cpu(evidence: Evidence) -> Iterator[Finding]:
         family="precision",
         remedy=Setting("precision", "float16 on GPUs"),
         severity="low" if counted else gain.severity(UNKNOWN_PART.value * saved[1]),
-        title=f"{name} on a processor that has no float16 arithmetic",
+        title=f"{name} on a CPU without float16 arithmetic",
         share_of_step=min(saved[1], 1.0),
         gain=price(Setting("precision"), Part(min(saved), max(saved))) if counted else bound(max(saved)),
         where=where,
         evidence=(
             Measurement("share of the FLOPs in 16 bits", half / flops, "share", "run"),
-            Measurement(f"products and convolutions, of {evidence.unit.the}", arithmetic, "share", "breakdown"),
+            Measurement(f"share of matmuls and convolutions in {evidence.unit.the}", arithmetic, "share", "breakdown"),
         )[: 2 if counted else 1],
         advice=(
-            "Compute in float32 on a CPU: take the policy out, or set it only where there is a GPU: "
-            'if tf.config.list_physical_devices("GPU"): keras.mixed_precision.set_global_policy("mixed_float16").'
+            "Set the policy only if there is a GPU: "
+            'if tf.config.list_physical_devices("GPU"): keras.mixed_precision.set_global_policy("mixed_float16"). '
+            "Or: remove it."
         ),
-        detail="Here each number is converted to float32 and back, and oneDNN's fast kernels are not used."
-        + ("" if counted else " The run ended before a window saw its operations, so what it gains is not predicted."),
+        detail="The CPU converts each number to float32 and back, and cannot use oneDNN's fast kernels."
+        + ("" if counted else " No gain is predicted, because the run ended before a window saw its operations."),
     )
 
 
@@ -148,18 +154,18 @@ def unused_half_precision(evidence: Evidence) -> Iterator[Finding]:
         family="precision",
         remedy=Setting("precision", "mixed_float16"),
         severity="info",
-        title="The GPU's 16-bit arithmetic is not used",
+        title=TITLES["PRC002"],
         share_of_step=share,
         evidence=(
             Measurement("share of the FLOPs in 16 bits", half / flops, "share", "run"),
             Measurement("compute capability", float(f"{capability[0]}.{capability[1]}"), "number", "run"),
-            Measurement(f"computing, of {evidence.unit.the}", share, "share", "breakdown"),
+            Measurement(f"share of compute in {evidence.unit.the}", share, "share", "breakdown"),
         ),
         advice=(
             'Try keras.mixed_precision.set_global_policy("mixed_float16") before the model is made, with the last '
-            "layer in float32; a loop of your own also needs a LossScaleOptimizer."
+            "layer in float32. Your own training loop also needs keras.mixed_precision.LossScaleOptimizer."
         ),
-        detail="What it gains depends on the shapes: nothing here measured it, so nothing is predicted.",
+        detail="The gain depends on the shapes, so none is predicted.",
     )
 
 

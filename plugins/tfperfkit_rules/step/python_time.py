@@ -42,11 +42,6 @@ from tfperfkit_rules.measures.step_shares import (
 )
 from tfperfkit_rules.measures.trace_window import window_in_work
 
-#: The titles of the findings' pages.
-TITLES = {
-    "LIN001": "Python or NumPy code blocks the training step",
-}
-
 HOT = Threshold(
     0.08,
     "share",

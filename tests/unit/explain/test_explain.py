@@ -138,7 +138,7 @@ def test_the_list_names_everything(capsys: pytest.CaptureFixture[str]) -> None:
     command.list_rules()
     command.list_terms()
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
-    assert "BAT001  The batch is so small that the step is all overhead" in lines
+    assert "BAT001  batch_size too small; call overhead dominates the step" in lines
     assert {"clean step", "Sections of the report"} <= set(lines)
 
 

@@ -14,9 +14,6 @@ from tfperfkit.explain.front_matter import read_front_matter, without_front_matt
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = sorted((ROOT / "docs" / "findings").glob("*.md"))
-#: Pages that are not on the template yet. The list only gets shorter.
-OFF_TEMPLATE = frozenset(Path(__file__).with_name("off_template.txt").read_text(encoding="utf-8").split())
-ON_TEMPLATE = [page for page in PAGES if page.stem not in OFF_TEMPLATE]
 MAX_WORDS, MAX_TITLE, MAX_CODE_LINES = 250, 9, 40
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -29,20 +26,14 @@ def finding_pages(monkeypatch: pytest.MonkeyPatch):
     return finding_pages
 
 
-def test_only_pages_that_exist_are_off_the_template() -> None:
-    assert {page.stem for page in PAGES} >= OFF_TEMPLATE
-    on_template = {page.stem for page in PAGES if page.read_text(encoding="utf-8").startswith("---\n")}
-    assert on_template & OFF_TEMPLATE == set()
-
-
-@pytest.mark.parametrize("page", ON_TEMPLATE, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_has_what_follows_from_its_rule(page: Path, finding_pages) -> None:
     """Title, badges, how to silence it and how to verify it: `python -m benchmarks.finding_pages` writes them."""
     text = page.read_text(encoding="utf-8")
     assert finding_pages.complete(text, page.stem) == text, "run python -m benchmarks.finding_pages"
 
 
-@pytest.mark.parametrize("page", ON_TEMPLATE, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_is_short(page: Path) -> None:
     """Words outside of code blocks; code blocks by lines."""
     text = without_front_matter(page.read_text(encoding="utf-8"))
@@ -51,7 +42,7 @@ def test_a_page_is_short(page: Path) -> None:
     assert max(len(block.splitlines()) for block in blocks) <= MAX_CODE_LINES
 
 
-@pytest.mark.parametrize("page", ON_TEMPLATE, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_title_has_at_most_nine_words(page: Path) -> None:
     head = read_front_matter(page.read_text(encoding="utf-8"))
     assert head is not None
@@ -59,7 +50,7 @@ def test_a_title_has_at_most_nine_words(page: Path) -> None:
     assert not re.search(r": |[#`]|\.$", head.title), "YAML would read something else, or it is a sentence"
 
 
-@pytest.mark.parametrize("page", ON_TEMPLATE, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_has_a_line_of_the_report_and_code_before_and_after(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     languages = [language for language, _ in _FENCE.findall(text)]
@@ -69,7 +60,7 @@ def test_a_page_has_a_line_of_the_report_and_code_before_and_after(page: Path) -
         assert first_block(text, section), section
 
 
-@pytest.mark.parametrize("page", ON_TEMPLATE, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_related_findings_have_pages_and_dates_stay_out(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     head = read_front_matter(text)
@@ -77,7 +68,7 @@ def test_related_findings_have_pages_and_dates_stay_out(page: Path) -> None:
     assert re.search(r"\b20\d\d\b|\bblind trial|on ours|busy machine", text) is None, "no lab notes"
 
 
-@pytest.mark.parametrize("page", ON_TEMPLATE, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_collapsed_part_has_what_the_rule_says(page: Path) -> None:
     """A rule's file names its code in its docstring."""
     assert len(describe_detection(page.stem)) > 20

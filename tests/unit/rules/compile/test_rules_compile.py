@@ -233,7 +233,7 @@ OTHERS = [
 )
 def test_layers_that_a_loop_makes_side_by_side_are_named_where_tracing_takes_the_run(body: str, told: bool) -> None:
     (finding,) = run_spent_on_compiling(run(10.0, 40.0, heavy=90, source=KERAS + body))
-    assert ("side by side" in finding.title) == told
+    assert ("layers that a loop makes" in finding.title) == told
     assert not told or "layers." in (KERAS + body).splitlines()[finding.where[0].line - 1]
     (few,) = run_spent_on_compiling(run(10.0, 40.0, heavy=12, source=KERAS + body))
-    assert "side by side" not in few.title
+    assert "layers that a loop makes" not in few.title

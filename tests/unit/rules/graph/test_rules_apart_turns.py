@@ -46,7 +46,7 @@ def step(
 def test_copies_that_do_not_need_each_other_are_told_at_the_loop() -> None:
     (finding,) = apart_turns(step())
     assert finding.code == "GRF008" and finding.where[0] == SourceSpan("train.py", 3, "call")
-    assert "40 copies" in finding.title and finding.absorbs_here == ("OPS001",)
+    assert "40 independent iterations" in finding.title and finding.absorbs_here == ("OPS001",)
     # 2 of 5 ms are in its lines, and 360 of 500 operations have as much of the gaps.
     assert finding.share_of_step == pytest.approx((2.0 + 0.72) / 5.04, abs=0.01)
     assert finding.gain.bounds is not None or finding.gain.low is not None

@@ -20,7 +20,7 @@ def evidence(*, on: bool | None = True, rows: Any = CHECKED, idle_ms: float = 4.
 def test_the_checks_and_their_starts_are_priced() -> None:
     found = one(checks_on(evidence()))
     assert (found.code, found.where[0].line, found.severity) == ("OPS006", 2, "low")
-    assert "200 of the 221 operations" in found.title and "STP002" in found.absorbs
+    assert "200 checks" in found.title and "STP002" in found.absorbs
     assert found.share_of_step == pytest.approx((2.0 + 200 * 0.004) / 9.04, rel=0.02)
     low, _ = found.gain.bounds or (0.0, 0.0)
     assert low == pytest.approx(1 / (1 - 1.0 / 9.04), rel=0.02)

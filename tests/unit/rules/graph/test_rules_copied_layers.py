@@ -44,13 +44,13 @@ def test_the_lines_that_wrap_layers_are_named_and_what_does_without() -> None:
     (finding,) = judged()
     assert finding.code == "OPS001" and finding.absorbs == ("CMP004",)
     assert [(place.file, place.line) for place in finding.where] == [(FILE, 3), (FILE, 5)]
-    assert "Dense and LayerNormalization: they take each time step alone anyway" in finding.advice
+    assert "Dense and LayerNormalization: layers.Dense(...)(x) instead of" in finding.advice
     assert "keras.ops.reshape" not in finding.advice
 
 
 def test_other_layers_get_one_batch_of_all_time_steps() -> None:
     (finding,) = judged("import keras\ny = keras.layers.TimeDistributed(keras.layers.Conv2D(8, 3))(x)\n")
-    assert "Around Conv2D make one batch" in finding.advice and "Leave TimeDistributed out" not in finding.advice
+    assert "Around Conv2D, make one batch" in finding.advice and "Leave TimeDistributed out" not in finding.advice
 
 
 def test_the_price_is_of_all_functions_that_ran_but_for_one_copy() -> None:

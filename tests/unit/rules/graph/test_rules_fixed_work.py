@@ -75,17 +75,17 @@ def one(evidence: Evidence) -> Finding:
 def test_a_frozen_model_s_results_are_to_be_kept() -> None:
     found = one(given())
     assert (found.code, rank([found])[0].severity) == ("GRF009", "high")
-    assert found.title == "The same results of resnet are computed again in every epoch"
+    assert found.title == "Frozen layers (resnet) recompute the same features every epoch"
     assert found.share_of_step == pytest.approx(0.6)
     assert found.gain.bounds == pytest.approx((1 / 0.46, 1 / 0.4))
     assert found.where == (SourceSpan(FILE, 3), SourceSpan(FILE, 4))
-    kept = {item.name: item.value for item in found.evidence}["its results for all examples"]
+    kept = {item.name: item.value for item in found.evidence}["size of the features of all examples"]
     assert kept == 6400 * 60 / 5  # ten iterators of fit are five epochs
 
 
 def test_a_model_that_is_trained_in_part_is_not_named_whole() -> None:
     found = one(given(trained="model/resnet/head"))
-    assert found.title == "The same results of conv1 and 1 other layer of resnet are computed again in every epoch"
+    assert found.title == "Frozen layers (conv1 and 1 other layer of resnet) recompute the same features every epoch"
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,11 @@ def batches(filled: float | None, **fields: Any) -> list[Finding]:
 
 def test_batches_are_mostly_padding() -> None:
     (found,) = batches(0.25)
-    assert (found.code, found.where[0].line, found.title) == ("GRF018", 11, "75 % of the batches is padding")
+    assert (found.code, found.where[0].line, found.title) == (
+        "GRF018",
+        11,
+        "75 % of the batches of padded_batch is padding",
+    )
     assert found.share_of_step == pytest.approx(0.8 * 0.75 * 0.75)
     assert found.gain.bounds is not None and 1.2 < found.gain.bounds[0] < found.gain.bounds[1] < 1.8
 

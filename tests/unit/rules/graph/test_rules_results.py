@@ -142,4 +142,4 @@ def test_what_a_step_waits_is_not_the_starts_of_a_few_updates() -> None:
 
 def test_layers_alike_could_be_one() -> None:
     (finding,) = told(evidence("", ms=4.0, kind="GRF032"))
-    assert finding.code == "GRF032" and "3 of them share a shape" in finding.advice
+    assert finding.code == "GRF032" and "3 of the variables share a shape" in finding.advice

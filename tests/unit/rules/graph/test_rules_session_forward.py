@@ -61,10 +61,10 @@ def found(
 @pytest.mark.parametrize(("first", "second"), [("loss", "right"), ("h", "right"), ("train_loss", "loss")])
 def test_one_run_gives_both(first: str, second: str) -> None:
     finding = one(found(first, second))
-    assert finding.title == "session.run is called 2 times with one feed, and each runs the same network"
+    assert finding.title == "session.run called 2 times with one feed for the same network"
     assert (finding.code, finding.where) == ("GRF001", (SourceSpan(FILE, 3), SourceSpan(FILE, 4)))
     assert finding.gain.bounds == pytest.approx((1 / 0.7, 2.0), rel=0.01)
-    assert ("update" in finding.advice) == (first == "train_loss")
+    assert ("update" in finding.detail) == (first == "train_loss")
 
 
 def test_heads_that_one_line_asks_in_turn() -> None:

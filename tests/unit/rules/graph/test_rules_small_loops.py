@@ -57,7 +57,7 @@ def found(*functions: Brief, source: str = SOURCE, at: int = 6, ops: Any = (), *
 def test_a_map_over_rows() -> None:
     (finding,) = found(a_function(a_loop()))
     assert finding.code == "GRF005" and [span.line for span in finding.where] == [4, 2, 6]
-    assert finding.title == "tf.map_fn in prepare makes 2,000 iterations that do next to nothing"
+    assert finding.title == "tf.map_fn in prepare runs 2,000 tiny iterations"
     assert 0.8 < finding.share_of_step <= 0.9 and finding.gain.bounds[0] > 2
     assert "axis=-1" in finding.advice
 
@@ -109,7 +109,7 @@ def test_turns_that_depend_on_data() -> None:
     """What the rest of the function can't explain is the loop's; unless it is called an unknown number of times."""
     loop = a_loop(turns=None)
     (finding,) = found(a_function(loop))
-    assert finding.title == "tf.map_fn in prepare makes iterations that do next to nothing"
+    assert finding.title == "tf.map_fn in prepare runs many tiny iterations"
     assert found(a_function(loop, outside_measured=False)) == []
     inner = SOURCE.replace("    out = prepare(rows)", "    [prepare(rows) for rows in parts]")
     assert found(a_function(loop), source=inner) == []

@@ -33,7 +33,7 @@ def found(runs: int) -> list[Any]:
 def test_the_same_in_each_turn_is_reported_at_its_line() -> None:
     (finding,) = found(20)
     assert (finding.code, finding.where[0].line) == ("GRF023", 15)
-    assert finding.title == "What is computed 20 times in a step is the same each time"
+    assert finding.title == "Loop-invariant computation repeated 20 times in a step"
     assert "before the Python loop" in finding.advice
 
 

@@ -137,32 +137,35 @@ def test_each_kind_has_its_code_place_and_words(kind: str) -> None:
     (finding,) = told(step(waste(kind)))
     assert (finding.code, finding.where[0]) == (CODES.get(kind, kind), HERE)
     assert finding.share_of_step == pytest.approx(6.0 / 12.14, abs=0.01)
-    backward = next(row for row in finding.evidence if row.name == "of it backward")
+    backward = next(row for row in finding.evidence if row.name == "backward pass, as a part of that share")
     assert backward.value == pytest.approx(1 / 3)
 
 
 def test_what_follows_from_no_argument_has_words_of_its_own() -> None:
     (finding,) = told(step(FIXED))
     assert (finding.code, finding.where[0]) == ("GRF023", HERE)
-    assert finding.title == "Each call of train_step computes again what is the same in all calls"
+    assert finding.title == "Loop-invariant computation repeated in every call of train_step"
 
 
 def test_an_enlarged_picture_has_words_of_its_own() -> None:
     (finding,) = told(step(ENLARGED))
     assert (finding.code, finding.where[0]) == ("GRF015", HERE)
-    assert finding.title == "Pictures are enlarged to 256 times as many places before a 1 x 1 convolution"
+    assert finding.title == "Image resize by 256x before a 1 x 1 convolution"
 
 
 def test_a_table_that_is_summed_has_words_of_its_own() -> None:
     (finding,) = told(step(SUMMED))
     assert (finding.code, finding.where[0]) == ("GRF019", HERE)
-    assert finding.title.startswith("512 rows of a gradient become a table of 500,000")
+    assert finding.title.startswith("Whole tf.Variable of 500,000 rows updated to add 512")
 
 
 def test_what_the_update_takes_goes_with_it() -> None:
     without, with_it = (told(step(waste("GRF028", updates=names)))[0] for names in ([], ["sort/TopKV2"]))
     assert with_it.share_of_step - without.share_of_step == pytest.approx(1.0 / 12.14, abs=0.01)
-    backward = [next(row for row in one.evidence if row.name == "of it backward").value for one in (without, with_it)]
+    backward = [
+        next(row for row in one.evidence if row.name == "backward pass, as a part of that share").value
+        for one in (without, with_it)
+    ]
     assert backward[1] == pytest.approx(backward[0] * without.share_of_step / with_it.share_of_step)
 
 
@@ -258,7 +261,7 @@ def test_a_queue_becomes_a_ring_and_a_scatter_is_done_in_place() -> None:
     (scatter,) = told(step(waste("GRF019")))
     assert "scatter_nd_update(indices, rows)" in scatter.advice
     (cells,) = told(step(waste("GRF019", written=0.2, numbers=4_000_000, numbers_written=400)))
-    assert cells.title == "4 million numbers of a variable are copied to write 400"
+    assert cells.title == "Whole tf.Variable of 4 million numbers copied to write 400"
     (ring,) = told(step(waste("GRF019", queue=True)))
     assert "oldest" in ring.advice
 
@@ -300,7 +303,7 @@ def test_variables_that_can_be_trained_stay_where_one_function_trains_and_leaves
     idle = msgspec.structs.replace(FIXED, idle=True)
     alone = FixedWork(functions=(), writers=0)
     (found,) = told(step(idle, offers=(alone,), gradient_operations=50))
-    assert found.title == "Each call of train_step computes again what is the same in all calls"
+    assert found.title == "Loop-invariant computation repeated in every call of train_step"
     assert not told(step(idle, offers=(FixedWork(functions=(), writers=1),), gradient_operations=50))
     assert not told(step(idle, offers=(alone,), gradient_operations=0)), "what trains is not known"
 

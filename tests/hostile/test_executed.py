@@ -162,7 +162,6 @@ READING = {
     "agents/command.py",  # nothing: the null device, in place of an output that nobody reads any more
     "agents/process.py",
     "agents/tools.py",
-    "agents/worker.py",  # our own pages, and what our own commands wrote
     "trials/judging.py",
     "trials/process.py",  # a trial's own folder
     "trials/findings.py",

@@ -1,6 +1,6 @@
 """What the tools do: each is one of our commands, and its answer is short; what is large is in a file that it names.
 
-No figure is made here. Answers are what ``tfperf report``, ``prove``, ``compare`` and ``check`` say.
+No figure is made here. Answers are what ``tfperf report``, ``try``, ``compare`` and ``check`` say.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def lines(result: TrialReport, screen: Screen) -> list[Text]:
     if result.ended == "interrupted":
         found += prose("Interrupted: this is what had been measured.", screen, style="bold yellow")
     if open_ and result.ended != "interrupted":
-        found += prose("What is undecided may be decided in more time: --time 10m.", screen, style="dim")
+        found += prose("Undecided results may need more runs: try --time-limit 10m.", screen, style="dim")
     for note in result.notes:
         found += prose(name(note, screen), screen, style="dim")
     return found

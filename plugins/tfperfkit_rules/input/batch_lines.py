@@ -3,7 +3,8 @@
 Keras takes the first batch of a ``PyDataset`` or a generator on the main thread; the others are made on a thread of
 tf.data's. Both are sampled, other processes are not. A call of C code that keeps the interpreter's lock, such as
 ``tf.convert_to_tensor`` of a list, starves the sampler too: the first sample after it is at its line, and stands for
-all of the time since the sample before.
+all of the time since the sample before. A line of NumPy that releases the lock attracts the samples of its neighbours:
+the sampler gets the lock there. Unless nearly all samples are on such a line, the function around it is reported.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import SourceSpan
 from tfperfkit.records.samples import FAST_S, MIN, Frame, Place, Stack, read_log
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.function import Function
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.called import name_apis
+from tfperfkit_rules.measures.called import name_apis, name_package
 from tfperfkit_rules.measures.kinds import KINDS, Kind, kind_of
 from tfperfkit_rules.measures.list_tensors import name_list_maker
 from tfperfkit_rules.measures.moments import moments
@@ -31,6 +33,14 @@ STARVED_MIN = Threshold(
     "minimum number of samples of what prepares batches, if they stand for as long as 20 usual ones do",
     Chosen("four may be chance; a call that keeps the interpreter's lock leaves one sample for each batch"),
 )
+CERTAIN_LINE = Threshold(
+    0.9,
+    "share",
+    "minimum share of a function's samples on a line that releases the interpreter's lock, for that line to be named",
+    Chosen("np.log had 48 % of the samples of a function of which it took 4 %: examples/slow_map.py, line_profiler"),
+)
+#: Libraries whose C code releases the interpreter's lock.
+_RELEASE = ("numpy", "scipy")
 #: Rows of samples of threads on which TensorFlow calls Python.
 CALLED = "called"
 READING = next(kind for kind in KINDS if kind.word == "reading")
@@ -43,7 +53,8 @@ class BatchLine(NamedTuple):
     """The innermost line of the user's with most of the time. ``part``: of the time of the ``samples`` in the function;
     both 0 where the source tells. ``reads``: what it does is mostly reading files; ``chunks``: that keep arrays in
     chunks. ``lists``: the function of TensorFlow by which it makes a tensor of a Python list, or "". ``waits``:
-    it mostly waits, for time, another thread or the network, so it needs no CPU core."""
+    it mostly waits, for time, another thread or the network, so it needs no CPU core. ``block``: the place is the whole
+    function's, because its lines can't be told apart."""
 
     place: Place
     function: str
@@ -53,6 +64,7 @@ class BatchLine(NamedTuple):
     chunks: bool
     lists: str = ""
     waits: bool = False
+    block: bool = False
 
 
 def batch_line(evidence: Evidence, function: SourceSpan | None, *, sampled: bool) -> BatchLine | None:
@@ -69,7 +81,9 @@ def batch_line(evidence: Evidence, function: SourceSpan | None, *, sampled: bool
     if line is None:
         return _by_source(evidence, function, own.first, own.last)
     within = own.first <= line.place[1] <= own.last and line.place[0] == function.file
-    return line._replace(function=function.function) if within else line
+    if not within or (line.block and line.place[1] != own.line):
+        return line
+    return line._replace(function=function.function)
 
 
 def called_line(evidence: Evidence) -> BatchLine | None:
@@ -91,16 +105,31 @@ def _find_costliest_line(evidence: Evidence, seen: Sequence[tuple[Stack, int]]) 
     here = [frame for frame, _ in leaves.most_common() if (frame.file, frame.line) == place]
     reading = Counter({frame: n for frame, n in leaves.items() if kind_of(evidence, frame) is READING})
     waiting = sum(n for frame, n in leaves.items() if _is_waiting(kind_of(evidence, frame)))
+    block = _find_block(evidence, place, here)
+    inside = most
+    if block is not None:
+        inside = sum(
+            ns for ((file, line), _), ns in places.items() if file == place[0] and block.first <= line <= block.last
+        )
+        if most >= CERTAIN_LINE.value * inside:
+            block = None
     return BatchLine(
-        place=place,
+        place=(place[0], block.line) if block is not None else place,
         function=name,
-        part=most / leaves.total(),
+        part=(most if block is None else inside) / leaves.total(),
+        block=block is not None,
         samples=len(seen),
         reads=reading.total() >= shared.MOSTLY.value * leaves.total(),
         chunks=any(_IN_CHUNKS.search(word) for frame in reading for word in name_apis(evidence, frame)),
         lists=next(filter(None, (name_list_maker(evidence, frame) for frame in here)), ""),
         waits=waiting >= shared.MOSTLY.value * leaves.total(),
     )
+
+
+def _find_block(evidence: Evidence, place: Place, here: Sequence[Frame]) -> Function | None:
+    """Return the function around a line that releases the interpreter's lock; None for a line that keeps it."""
+    releases = any(name_package(name_apis(evidence, frame)) in _RELEASE for frame in here)
+    return find_function(evidence, *place) if releases else None
 
 
 def _is_waiting(kind: Kind) -> bool:

@@ -275,7 +275,12 @@ def _sampled(line: BatchLine | None) -> tuple[Measurement, ...]:
     if line is None or not line.samples:
         return ()
     return (
-        Measurement("share of batch preparation at this line", line.part, "share", "run"),
+        Measurement(
+            f"share of batch preparation {'in this function' if line.block else 'at this line'}",
+            line.part,
+            "share",
+            "run",
+        ),
         Measurement("samples of batch preparation", float(line.samples), "count", "run"),
     )
 

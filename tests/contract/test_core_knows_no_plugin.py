@@ -50,6 +50,7 @@ ORDINARY = {
         "reading/host",
         "records/epoch_starts",
         "records/parts",
+        "report/bar",
         "report/children",
         "report/html/colors",
     },

@@ -267,7 +267,7 @@ def gan(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, A
                 "32",
                 "--cache",
                 str(tmp_path_factory.getbasetemp() / "digits"),
-                "--run-dir",
+                "--out",
                 str(folder / "out"),
             )
         return known[name]

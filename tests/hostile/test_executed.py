@@ -46,6 +46,7 @@ SOME = {
         "viewing/tensorboard.py",
         "launch/signals.py",
         "launch/supervisor.py",
+        "launch/first_finding.py",  # the report so far, by this Python
         "launch/local_workers.py",  # tfperf launch
         "launch/machine_types.py",  # a product in 16 bits, timed by TensorFlow
         "launch/window_reports.py",  # what a window of watch mode found, while the script goes on

@@ -38,7 +38,10 @@ def report_of(run: Path, scratch: Path) -> Report | None:
         strict(text)
         harmless(text.decode())
         decode(text)
-    for command in (lambda: export(str(run), str(scratch / "x.trace.json.gz")), lambda: build(scratch / "logs", [run])):
+    for command in (
+        lambda: export(str(run), "perfetto", str(scratch / "x.trace.json.gz")),
+        lambda: build(scratch / "logs", [run]),
+    ):
         try:
             command()
         except TfperfError as error:

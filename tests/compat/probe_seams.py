@@ -171,7 +171,7 @@ PROBE_SEAMS = (
         "_MirroredReplicaThread",
         "absent",
         "lines",
-        "lines of replicas do not stand below strategy.run",
+        "lines of replicas are not listed below strategy.run",
     ),
     Seam("kinds", "graphs.building", f"{KERAS}backend.tensorflow.core", "name_scope.__enter__", "compiled"),
     Seam("kinds", "graphs.sources", f"{POLYMORPHIC}atomic_function", "from_func_graph", "signature"),

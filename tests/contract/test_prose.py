@@ -21,6 +21,7 @@ NOT_YET = (
     "SECURITY.md",
 )
 DONE = (
+    "tfperfkit/instruments/",
     "docs/trust.md",
     "docs/index.md",
     "docs/testing.md",

@@ -36,8 +36,10 @@ class Contention:
 
 
 def all_threads_ns() -> tuple[int, int] | None:
-    """Of all threads of this process, together: ns on a processor, and ns ready but without one. A hundred threads take
-    1 to 2 ms. None when the system does not tell."""
+    """Return the sums over all threads of this process: ns on a CPU core, and ns ready but without a core.
+
+    A hundred threads take 1 to 2 ms. None when the system does not tell.
+    """
     ran = waited = 0
     folder = f"/proc/{os.getpid()}/task"
     try:

@@ -1,9 +1,10 @@
-"""Calls into TensorFlow that log to the terminal what the script would not have shown, with that kept out of it.
+"""Call into TensorFlow without showing the log lines that the script alone would not have caused.
 
 C++ writes its log straight to descriptor 2. Redirecting that in the process would take other threads' and children's
 bytes with it, and raising the log level would drop the script's own lines. On Linux a table of descriptors may belong
-to one thread alone: the call runs on a short-lived thread with a copy of its own, in which 2 is a file of ours. What
-anybody else writes, opens, closes or starts meanwhile goes through the process's table, which is not touched.
+to one thread alone: the call runs on a short-lived thread with a copy of its own, in which 2 is a file of ours.
+Everything that other threads write, open, close or start meanwhile goes through the process's table, which is not
+touched.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _ALLOCATED = 100
 #: The same number on every Linux since 5.9. Seccomp profiles of containers allow it where they refuse ``unshare``.
 _CLOSE_RANGE, _CLOSE_RANGE_UNSHARE = 436, 2
 _CLONE_FILES = 0x400
-#: How often the one who waits looks whether the thread still lives. What ends its waiting is a lock.
+#: How often the one who waits looks whether the thread still lives. A lock ends its waiting.
 _LOOK_S = 0.1
 
 
@@ -37,9 +38,9 @@ class _Life:
 def muted(call: Callable[[], T], log: str) -> T:
     """``call()`` on a thread whose standard error is the file ``log``; what it returns or raises.
 
-    Where a thread can't be had, or none with descriptors of its own (not Linux, an old kernel, no memory, the
-    interpreter's end), the call is made all the same, and its log is seen. What a signal handler raises meanwhile is
-    raised in the script afterwards.
+    If no thread is available, or none with descriptors of its own (not Linux, an old kernel, no memory, the
+    interpreter's end), the call is made all the same, and its log is shown. An exception that a signal handler raises
+    meanwhile is raised in the script afterwards.
     """
     if not sys.platform.startswith("linux"):
         return call()

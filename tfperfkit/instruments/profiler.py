@@ -142,9 +142,9 @@ class ProfilerSession:
     def stop(self, save: bool = True, at_exit: bool = False) -> Path | None:
         """End the session and give the trace file; None if it was not running or is not to be saved.
 
-        ``at_exit``: the interpreter ends. Where other processes reach this one by a server of TensorFlow's, the session
-        is then left as it is, for good: to end it while their calls arrive killed a worker in 2 of 12 runs of two
-        workers (SIGSEGV, SIGABRT).
+        ``at_exit``: the interpreter ends. If other processes reach this one by a server of TensorFlow's, the session is
+        then left as it is, for good: to end it while their calls arrive killed a worker in 2 of 12 runs of two workers
+        (SIGSEGV, SIGABRT).
 
         Raises ``Unavailable`` when the trace can't be written. Safe on any thread; the interpreter is free
         meanwhile. In a forked child nothing is written.
@@ -170,7 +170,7 @@ class ProfilerSession:
             self._muted(held.clear)  # a session ends with its last reference
             return None
         if not self.logdir.is_dir():
-            raise Unavailable("the run directory is gone")  # TensorFlow would make it anew
+            raise Unavailable("the run directory is gone")  # TensorFlow would create it again
         before = _traces(self.logdir)
         began = now_ns()
         try:

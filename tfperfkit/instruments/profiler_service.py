@@ -1,6 +1,6 @@
 """TensorFlow's own profiler service in the script's process: who reaches it may ask for a trace.
 
-TensorFlow opens it to every network of the machine, and takes no address to listen on. What it listens on is bound to
+TensorFlow opens it to every network of the machine, and takes no address to listen on. The listening socket is bound to
 the loopback device afterwards, unless the user wants it open.
 """
 

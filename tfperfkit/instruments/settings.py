@@ -1,4 +1,4 @@
-"""What the script has set that decides about speed: switches of TensorFlow and Keras, and of the environment.
+"""Read the script's settings that decide about speed: switches of TensorFlow and Keras, and environment variables.
 
 Read from modules that are loaded already; nothing is imported and TensorFlow is not initialised.
 """

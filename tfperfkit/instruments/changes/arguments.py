@@ -1,4 +1,4 @@
-"""What a script hands to TensorFlow and Keras on its way there: arguments of calls, and datasets that are iterated."""
+"""Change the arguments that a script passes to TensorFlow and Keras, and the datasets that it iterates over."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TRAINERS = {
 
 
 class Watching(Protocol):
-    """What a change of datasets needs of a trial."""
+    """Parts of a trial that a change of datasets uses."""
 
     def when_keras(self, callback: Callable[[], object]) -> None: ...
     def is_user_code(self, filename: str) -> bool: ...

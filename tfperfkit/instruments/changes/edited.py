@@ -17,7 +17,7 @@ _RUNS = 2
 _times: dict[int, int] = {}
 _left: list[Callable[[], object]] = []
 _decorators: dict[str, list[Callable[[Any], Any]]] = {}
-#: What makes the functions anew that were defined before there was a decorator, by their target.
+#: Callbacks that recreate the functions defined before there was a decorator, by their target.
 _waiting: dict[str, list[Callable[[Callable[[Any], Any]], None]]] = {}
 #: The targets of which a function was defined.
 _defined: set[str] = set()
@@ -59,10 +59,10 @@ def again(line: int) -> bool:
 
 
 def decorate(target: str, function: Any) -> Any:
-    """What stands in the place of a function that ``target`` names."""
+    """Return the replacement of a function that ``target`` names."""
     _defined.add(target)
     if isinstance(function, (staticmethod, classmethod)):
-        # What binds stays outside: else a static method would be handed the instance.
+        # The binding wrapper stays outside: else a static method would get the instance.
         return type(function)(_decorated(target, function.__func__))
     return _decorated(target, function)
 

@@ -1,4 +1,4 @@
-"""Putting a function of ours in the place of a method or a function of a framework, and taking it back."""
+"""Replace a method or a function of a framework with a function of tfperfkit, and restore it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def replace(owner: Any, name: str, make: Callable[[Any], Callable[..., Any]]) ->
 
 
 def caller() -> FrameType:
-    """Of a function that stands in another's place: the frame that called that, whatever else of ours stands there."""
+    """Return the frame that called a replaced function, past all other wrappers of tfperfkit."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(OWN):
         frame = frame.f_back
@@ -45,8 +45,7 @@ def caller() -> FrameType:
 
 
 def called_from(is_user: Callable[[str], bool]) -> bool:
-    """Of a function that stands in another's place: whether a file of the user's calls it, AutoGraph's code for one
-    included."""
+    """Tell whether a file of the user's calls a replaced function, including AutoGraph's code for such a file."""
     frame = caller()
     while frame.f_back is not None and _AUTOGRAPH in frame.f_code.co_filename:
         frame = frame.f_back
@@ -85,7 +84,7 @@ class Seams:
         self._undo.callback(undo)
 
     def restore(self) -> None:
-        """Undo all of them, the last first."""
+        """Undo all replacements, the last first."""
         self._undo.close()
 
 

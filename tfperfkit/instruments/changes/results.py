@@ -1,4 +1,4 @@
-"""What makes the results of trials comparable: the same seeds, the weights at the end, and the losses of ``fit``."""
+"""Make the results of trials comparable: the same seeds, the weights at the end, and the losses of ``fit``."""
 
 from __future__ import annotations
 

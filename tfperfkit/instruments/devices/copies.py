@@ -11,7 +11,7 @@ from tfperfkit.instruments.devices.source import SourceIndex
 from tfperfkit.records.placement import OTHERS, Copy
 
 _SENDS, _RECVS = ("_Send", "_HostSend"), ("_Recv", "_HostRecv")
-#: What passes its first input on unchanged.
+#: Operations that pass their first input on unchanged.
 _PASSES = optable.names(kind=("pass", "frame", "read"))
 _MAX_HOPS = 24
 _GIVES = optable.names(trait="gives")
@@ -50,7 +50,9 @@ def copies_of(partitions: Sequence[Any], source: SourceIndex, arguments: tuple[A
 
 
 def exchanges_of(partitions: Sequence[Any], source: SourceIndex, arguments: tuple[Any, ...]) -> list[Copy]:
-    """What each device gives to the collective operations of a distribution strategy: they need no send."""
+    """Return the values that each device gives to the collective operations of a distribution strategy: they need no
+    send.
+    """
     batch = _batch(arguments)
     found = []
     for graph in partitions:

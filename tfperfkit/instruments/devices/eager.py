@@ -1,4 +1,5 @@
-"""Where operations run that Python calls one by one, and what is copied to them from another device.
+"""Record where the operations run that Python calls one by one, and which tensors are copied to them from another
+device.
 
 TensorFlow tells each such operation to a callback (``op_callbacks``), on the thread that asked for it: some 4
 microseconds each, so for a few steps only.

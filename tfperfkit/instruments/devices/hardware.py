@@ -98,7 +98,7 @@ def find_libraries(
     environ: Mapping[str, str] = os.environ,
     packages: Sequence[str] | None = None,
 ) -> tuple[Library, ...]:
-    """Where each wanted library lies. Nothing is loaded: loading one could change what the script does.
+    """Return the path of each wanted library. Nothing is loaded: loading one could change what the script does.
 
     ``packages`` are the folders of installed packages, in which NVIDIA's wheels put theirs.
     """

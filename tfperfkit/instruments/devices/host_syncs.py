@@ -1,7 +1,7 @@
-"""Where Python waits for the value of an eager tensor: ``.numpy()``, ``float(t)``, ``if t:``, printing it.
+"""Record where Python waits for the value of an eager tensor: ``.numpy()``, ``float(t)``, ``if t:``, printing it.
 
-All of these go through ``EagerTensor._numpy``. What copies through the buffer protocol (``np.asarray(t)``) does not.
-Meant for a few steps: each value that is read costs some microseconds meanwhile.
+All of these go through ``EagerTensor._numpy``. Copies through the buffer protocol (``np.asarray(t)``) don't go through
+that method. Meant for a few steps: each value that is read costs some microseconds meanwhile.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class HostSyncs:
         self._restore()
 
     def take(self) -> list[Sync]:
-        """What was counted since the last call, and begin anew."""
+        """Return the counts since the last call, and start again at zero."""
         found, self._found = self._found, {}
         return [
             Sync(file, line, function, how, device, through, count, blocked)

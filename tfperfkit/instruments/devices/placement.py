@@ -1,4 +1,5 @@
-"""Where TensorFlow placed the operations of a concrete function, against what was asked; and the copies in between.
+"""Compare where TensorFlow placed the operations of a concrete function with the requested devices; list the copies in
+between.
 
 Read from the graphs of its first execution: the one before optimisation tells what was asked for, the partitions,
 one for each device, what runs where. Operations of inlined bodies carry the path of calls in their names.
@@ -15,7 +16,7 @@ from tfperfkit.instruments.devices.runtime import short
 from tfperfkit.instruments.devices.source import SourceIndex, merged, satisfies
 from tfperfkit.records.placement import Copy, Fallback, FallbackKind, Placement, VariableHome, missing_device
 
-#: What the runtime puts in by itself: ends of copies, inputs and results of the function.
+#: Operations that the runtime adds by itself: ends of copies, inputs and results of the function.
 PLUMBING = frozenset({"_Send", "_Recv", "_HostSend", "_HostRecv", "_Arg", "_DeviceArg", "_Retval", "_DeviceRetval"})
 _MAX_FALLBACKS = 200
 

@@ -1,4 +1,4 @@
-"""What TensorFlow says about devices and its own settings. Only asked once the script has woken the runtime."""
+"""Ask TensorFlow about devices and its own settings. Only asked once the script has woken the runtime."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tfperfkit.model import SourceSpan
 
 #: How inlining names a body below its node.
 _BODY = re.compile(r"/(body|cond|then|else)/_\d+/")
-#: By the kind of an operation, the attributes that name bodies, and the words for these.
+#: The attributes that name bodies, and the words for these bodies, by the kind of operation.
 _BODIES = {
     "call": (("f", ""),),
     "loop": (("body", "body"), ("cond", "cond")),

@@ -1,1 +1,1 @@
-"""Traces of tf.functions, and the graphs that come of them."""
+"""Traces of tf.functions, and the graphs that these traces build."""

@@ -1,4 +1,4 @@
-"""What is asked of TensorFlow about a function only on request: AutoGraph's code and XLA's view of it."""
+"""Questions to TensorFlow about a function that are asked only on request: AutoGraph's code and XLA's view."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def autograph_code(function: Any) -> AutographCode:
 
 
 def xla_view(concrete: Any, arguments: tuple[Any, ...], *, optimized: bool) -> XlaView:
-    """Ask XLA for the HLO of a function called with ``arguments``. Lowers it anew; ``optimized`` also compiles it."""
+    """Ask XLA for the HLO of a function called with ``arguments``.
+
+    The function is lowered again; ``optimized`` also compiles it.
+    """
     begin_ns = clock.now_ns()
     try:
         hlo = _compiler_ir(concrete, arguments, "hlo")

@@ -71,7 +71,7 @@ class Building:
                 ("gradients are recognised by the call for them, not by what they differentiate", self._hook_gradients),
                 ("custom gradients are not told from what they differentiate", self._hook_custom),
                 ("operations are not recognised by the Keras layer that built them", self._hook_keras),
-                ("lines of replicas do not stand below strategy.run", self._hook_replicas),
+                ("lines of replicas are not listed below strategy.run", self._hook_replicas),
             ):
                 try:
                     install()

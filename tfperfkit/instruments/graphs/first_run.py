@@ -1,7 +1,7 @@
-"""The first execution of a concrete function: how long it took, and the graphs that TensorFlow made of it.
+"""Watch the first execution of a concrete function: its duration, and the graphs that TensorFlow made.
 
 ``on_first_run`` puts an attribute on the one ConcreteFunction that covers its method; the first call that executes
-takes it off again, so later calls run the very same path as without us. TensorFlow hands out the graphs only at that
+takes it off again, so later calls run the very same path as without us. TensorFlow provides the graphs only at that
 call, when the function is instantiated. Asking for them is a switch of the whole process, so one call at a time does.
 """
 
@@ -47,7 +47,7 @@ Listener = Callable[[FirstRun], None]
 
 
 class _Waiting:
-    """What stands on a ConcreteFunction until it is executed. Holds it weakly: it is held by it."""
+    """Hook on a ConcreteFunction until its first execution. Holds it weakly: it is held by it."""
 
     __slots__ = ("collect", "concrete", "listeners")
 
@@ -109,8 +109,8 @@ def on_first_run(concrete: Any, listener: Listener, *, collect: bool) -> None:
     """Call ``listener`` once, right after ``concrete`` is executed for the first time from now on.
 
     ``collect``: also get its graphs (if one listener wants them, all of them see them); there are none where XLA
-    compiles the whole function, see ``jit_compiled``. What a listener raises is dropped. Raises ``Unavailable`` when
-    this TensorFlow has no such method.
+    compiles the whole function, see ``jit_compiled``. Exceptions that a listener raises are dropped. Raises
+    ``Unavailable`` when this TensorFlow has no such method.
     """
     if not callable(getattr(type(concrete), _ATTRIBUTE, None)):
         raise Unavailable(f"{type(concrete).__name__} has no {_ATTRIBUTE}: {_UNSEEN}")

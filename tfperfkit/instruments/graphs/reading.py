@@ -16,7 +16,10 @@ from tfperfkit.records.graphs import Layer
 
 
 class Made(NamedTuple):
-    """A graph when a function was made of it. What it takes and returns is noted then: a gradient adds results."""
+    """A graph at the time when TensorFlow made a function from it.
+
+    Its inputs and outputs are noted then: a gradient adds results.
+    """
 
     name: str
     graph: Any
@@ -161,7 +164,7 @@ class Reading:
         return finish
 
     def _find_started(self, graphs: list[Any]) -> None:
-        """Where replicas began; of loops and conditions that they built, where in the graph around."""
+        """Find where replicas began; for loops and conditions that they built, the place in the surrounding graph."""
         known = self._building.replicas
         waiting = [graph for graph in graphs if id(graph) in known]
         self._started = {id(graph): known[id(graph)] for graph in waiting}

@@ -76,7 +76,7 @@ class _Argument:
         self.array, self.mark = array, mark
 
     def _keep_rows(self, array: Any) -> None:
-        """Sequences of whole numbers, all of one width, until there are enough of them."""
+        """Keep sequences of whole numbers, all of one width, until there are enough."""
         if array is None or array.ndim != 2 or array.dtype.kind not in "iu":
             return
         self.width, self.batch = self.width or array.shape[1], self.batch or array.shape[0]
@@ -91,7 +91,7 @@ class _Argument:
 
 
 class _Following:
-    """What stands on a ConcreteFunction meanwhile. Holds it weakly: it is held by it."""
+    """Hook on a ConcreteFunction while its arguments are compared. Holds it weakly: it is held by it."""
 
     __slots__ = ("_arguments", "_calls", "_concrete", "_on_end")
 
@@ -183,7 +183,9 @@ def _contents(tensor: Any) -> tuple[Any, tuple[Any, ...] | None]:
 
 
 def mark_of(array: Any) -> tuple[Any, ...]:
-    """Return what tells the values of an array from other values: of a large one by a sample of them."""
+    """Return a fingerprint that differs between arrays with different values; a large array is fingerprinted by a
+    sample.
+    """
     sample = array if array.nbytes <= _KEPT_BYTES else array.reshape(-1)[:: max(1, array.size // _SAMPLES) | 1]
     return array.dtype.str, array.shape, zlib.crc32(sample.tobytes())
 

@@ -13,7 +13,7 @@ from typing import Any
 _SMALLEST, _LARGEST = 5, 257
 #: Numbers of a kernel, and of all kernels of a graph that are looked at.
 _MAX_NUMBERS, _MAX_ALL = 1 << 18, 1 << 20
-#: So much may be left beside the product, relative to the kernel's largest number: rounding of float32, summed up.
+#: Largest residue besides the product, relative to the kernel's largest number: the accumulated rounding of float32.
 _RESIDUE = 1e-4
 _FLOATS = {1: "<f4", 2: "<f8"}  # TensorFlow's numbers of types
 

@@ -1,4 +1,4 @@
-"""What sessions of TensorFlow 1 are asked for: which operations each run fetches, and which values it is fed.
+"""Record the requests to TensorFlow 1 sessions: which operations each run fetches, and which values it is fed.
 
 A seam on ``BaseSession._do_run`` reads the fetches and the fed arrays as TensorFlow has resolved them. So it makes no
 difference how the user writes the call: ``session.run``, ``tensor.eval``, a name for the method, a dictionary of heads.

@@ -36,7 +36,7 @@ _CONTENT = (
 
 
 class Contents(NamedTuple):
-    """What a graph holds, as ``GraphContents`` keeps it."""
+    """The contents of a graph, in the form that ``GraphContents`` keeps."""
 
     graph: bytes
     types: list[str]
@@ -65,7 +65,7 @@ def constant_sizes(operations: Sequence[Any]) -> dict[int, int]:
 
 
 def _outputs(operations: list[Any]) -> tuple[list[str], list[str]]:
-    """The types, and each operation's numbers of them.
+    """Return the output types, and for each operation the numbers of its types.
 
     Only texts are kept while going through the operations: thousands of new lists would set off the garbage collector.
     """

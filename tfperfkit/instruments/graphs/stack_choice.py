@@ -9,8 +9,8 @@ from typing import Any
 from tfperfkit.graph import optable
 from tfperfkit.records.graph_contents import Added
 
-#: Of the operations that one call builds in a row, such as a gradient, the stacks so far apart are read. Where two of
-#: them are equal, the operations between have the same.
+#: Distance of the stacks that are read among the operations that one call builds in a row, such as a gradient. If two
+#: of these stacks are equal, the operations between them have the same stack.
 INTERVAL = 48
 #: At most so many stacks of a graph are read.
 MAX_STACKS = 10_000

@@ -51,7 +51,8 @@ class Stacks:
     ) -> None:
         """Read the stacks of a graph's operations. ``same``: see ``choose_stacks``.
 
-        ``started``: where replicas began in the graph; what they built stands below the calls that started them.
+        ``started``: where replicas began in the graph; the operations that they built are listed below the calls that
+        started them.
         """
         for index, operation in enumerate(operations):
             if same[index] != index:
@@ -84,7 +85,7 @@ class Stacks:
         return found
 
     def _built(self) -> dict[str, _Stack]:
-        """What the builder has, by operation and graph."""
+        """Return the operations that the builder holds, by operation and graph."""
         info = self._builder.Build()
         if isinstance(info, bytes):
             from tensorflow.core.framework import graph_debug_info_pb2

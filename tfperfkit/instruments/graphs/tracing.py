@@ -110,7 +110,7 @@ def subscribe(listener: Listener, begins: Beginner | None = None) -> Callable[[]
     """Call ``listener`` after each trace, on the thread that traced; returns what ends that.
 
     ``begins`` is called as each trace begins, nested ones included; never where ``limits`` holds. The first listener
-    installs the hook and the last one to leave removes it. What a listener raises is dropped.
+    installs the hook and the last one to leave removes it. Exceptions that a listener raises are dropped.
     Raises ``Unavailable`` when TensorFlow is not imported or has no seam that we know.
     """
     global _listeners, _beginners

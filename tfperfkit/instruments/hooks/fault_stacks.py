@@ -24,7 +24,10 @@ _FEW = 128
 
 
 class _File:
-    """What faulthandler is given. It alone holds it: once it is gone, faulthandler writes elsewhere or not at all."""
+    """The file that faulthandler writes to.
+
+    It alone holds it: once it is gone, faulthandler writes elsewhere or not at all.
+    """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor

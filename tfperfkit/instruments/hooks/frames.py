@@ -14,7 +14,7 @@ from typing import Any
 
 from tfperfkit.instruments.hooks.notes import remark
 
-#: Where our wrappers live. TensorFlow and Keras look for this text in a frame's file name.
+#: Folder of tfperfkit's wrappers. TensorFlow and Keras look for this text in a frame's file name.
 OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _FILTERS = (
     "tensorflow.python.util.traceback_utils",
@@ -51,7 +51,7 @@ def without_own_head(traceback: TracebackType | None) -> TracebackType | None:
     """The traceback without the frames of ours at its head.
 
     Set it on an exception inside the ``except`` of the wrapper and use a bare ``raise``: from Python 3.11 on the
-    wrapper's frame is then gone. Python 3.10 puts it back; there only the filtered tracebacks are free of it.
+    wrapper's frame is then gone. Python 3.10 puts the frame back; there only the filtered tracebacks lack it.
     """
     while traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(OWN_FOLDER):
         if traceback.tb_next is None:

@@ -26,7 +26,7 @@ After = Callable[[Any, bool], None]
 #: The C type behind ``functools.lru_cache``. Without a cache it only counts calls: so that a method that was looked
 #: up and never called (``hasattr``, ``dir``, a saver that walks attributes) can be told from one that was.
 _counted: Any = functools._lru_cache_wrapper
-#: What it makes of (hits, misses, size of the cache, entries), of which all but the misses are 0. In C: see ``_Call``.
+#: Function of (hits, misses, size of the cache, entries), in which all but the misses are 0. In C: see ``_Call``.
 _misses = max
 #: Since Python 3.13 ``inspect.signature`` asks a partial for what it calls, also where it looks like a function.
 _PARTIAL_FIRST = sys.version_info >= (3, 13)

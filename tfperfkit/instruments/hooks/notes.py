@@ -1,4 +1,8 @@
-"""What instruments found missing in this TensorFlow while they worked, for the notes of the report. Each once."""
+"""Collect the features that instruments found missing in this TensorFlow while they worked, for the notes of the
+report.
+
+Each once.
+"""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 From Python 3.12 on line_profiler measures by ``sys.monitoring``, in the one place for profilers. While it does,
 cProfile fails, and ``pdb.set_trace()`` stops a line late on 3.13. So we leave as soon as the script is about to
 
-- ask for a place: that ``sys.monitoring.use_tool_id`` is looked up tells. The module gets a class with a property for
-  that time, as a function in the place of ``use_tool_id`` would show in the traceback of a script that is refused.
+- ask for a place: that ``sys.monitoring.use_tool_id`` is looked up tells. For that time the module gets a class with a
+  property, since a replacement of ``use_tool_id`` would show in the traceback of a script that is refused.
 - set a trace function on the measured thread: an audit event tells, before Python 3.12 too.
 """
 

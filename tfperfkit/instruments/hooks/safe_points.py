@@ -1,13 +1,13 @@
 """Moments at which a thread is about to enter TensorFlow and has nothing of it under way: there a window may open.
 
 The profiler, callbacks on operations and the collection of graphs must not be switched between two instructions of a
-call into TensorFlow. So whoever wants to switch one of them asks, from any thread, and it is done by the thread itself
-as it passes a seam: TensorFlow's and Keras' functions ask as they are called whether tracebacks are to be filtered (one
-function that each of them looks up, which stands in for ours while somebody waits), a session is run, an iterator is
-asked for a batch, a compiled function is called. The stack tells whether that call came from outside of TensorFlow:
-from Python called by TensorFlow (``py_function``, the gradient of an operation) it does not count.
+call into TensorFlow. So any thread may ask for a switch, and the driving thread makes it as it passes a
+seam: TensorFlow's and Keras' functions ask at each call whether tracebacks are to be filtered (one function that all of
+them look up, which is replaced while somebody waits), a session is run, an iterator is asked for a batch, a compiled
+function is called. The stack tells whether that call came from outside of TensorFlow: from Python called by TensorFlow
+(``py_function``, the gradient of an operation) it does not count.
 
-Where nobody waits, nothing of this is installed.
+If nobody waits, nothing of this is installed.
 """
 
 from __future__ import annotations
@@ -144,7 +144,9 @@ def outside(frame: FrameType | None) -> bool:
 
 
 def enters(frame: FrameType | None) -> bool:
-    """Whether the innermost frames, of plain functions at TensorFlow's door, were called from outside of it."""
+    """Tell whether the innermost frames, of plain functions at TensorFlow's door, were called from outside of
+    TensorFlow.
+    """
     while frame is not None:
         code = frame.f_code
         part = _part_of_tensorflow(code.co_filename)
@@ -196,8 +198,8 @@ def _nothing() -> None:
 
 
 class _Knocks:
-    """What the interpreter is given to call on the main thread: a function of its own and this one object, which is
-    never freed. So there is nothing that could be gone when it calls, as the interpreter ends or after a fork either.
+    """Callback that the interpreter calls on the main thread: a function and this one object, which is never freed. So
+    there is nothing that could be gone when it calls, as the interpreter ends or after a fork either.
     """
 
     def __init__(self) -> None:

@@ -1,1 +1,3 @@
-"""What feeds the steps: datasets, Keras' adapters, files, functions that return the same."""
+"""Instruments for everything that feeds the steps: datasets, Keras' adapters, files, functions that return equal
+values.
+"""

@@ -1,4 +1,4 @@
-"""What ``predict`` and ``evaluate`` gave for which data, recognised by samples of the numbers.
+"""Record the results of ``predict`` and ``evaluate`` and their data, recognised by samples of the numbers.
 
 Looked at where Keras says that such a call ends: what it was given and what it has computed are local variables there.
 Equal results of equal data say that a call was in vain, whatever happened in between: with other weights, or after a

@@ -38,7 +38,10 @@ class _Token(NamedTuple):
 
 
 class Listener(Protocol):
-    """Who hears of them, on the thread that made them. ``iterator`` must not keep the object."""
+    """Receiver of new datasets and iterators, called on the thread that made them.
+
+    ``iterator`` must not keep the object.
+    """
 
     def dataset(self, made: MadeDataset) -> None: ...
     def iterator(self, made: MadeIterator, iterator: Any) -> None: ...
@@ -159,7 +162,7 @@ class Pipelines:
     # --- identities ---------------------------------------------------------------------------------------------
 
     def number(self, dataset: Any) -> int:
-        """Of a dataset; 0 for one that was not described."""
+        """Return the number of a dataset; 0 for one that was not described."""
         known = self._datasets.get(id(dataset))
         return known[0] if known is not None and known[1]() is dataset else 0
 
@@ -201,7 +204,7 @@ class Pipelines:
 
 
 def _building(dataset: Any) -> Any:
-    """The graph that the dataset stands in; None for an eager one."""
+    """Return the graph that the dataset belongs to; None for an eager dataset."""
     variant = dataset._variant_tensor_attr
     return None if hasattr(variant, "numpy") else getattr(variant, "graph", None)
 

@@ -63,7 +63,10 @@ def describe(dataset: Any, generator: Place | None = None) -> tuple[Description,
 
 
 def _padding(tensors: Any) -> Padding | None:
-    """Of the first tensor that holds padded sequences. NumPy looks at its memory; nothing is copied or kept."""
+    """Return the padding of the first tensor that holds padded sequences.
+
+    NumPy looks at its memory; nothing is copied or kept.
+    """
     numpy = sys.modules.get("numpy")
     if numpy is None:
         return None
@@ -160,7 +163,7 @@ def _element(dataset: Any) -> tuple[str, int | None]:
 
 
 def _bytes(shape: Any, dtype: Any, batch: int | None = None) -> int | None:
-    """Of a dense tensor. ``batch`` stands in for a first dimension that is open."""
+    """Return the bytes of a dense tensor. ``batch`` is used for a first dimension that is open."""
     size = getattr(dtype, "size", 0)
     if not size or dtype.name in ("string", "variant", "resource") or shape.rank is None:
         return None

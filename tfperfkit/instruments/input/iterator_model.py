@@ -1,8 +1,8 @@
 """Readings of what TensorFlow itself measures of a tf.data iterator: its model, which autotuning works by.
 
-A reading takes 0.4 to 0.9 ms, the first some 3 ms. Each tensor that Python holds takes the next of TensorFlow's numbers
-(``ops.uid``), which stand in the names of functions: so the model goes to a file inside a function of two operations,
-without a result that Python would hold, and the script's names stay what they are without us.
+A reading takes 0.4 to 0.9 ms, the first some 3 ms. Each tensor that Python holds takes TensorFlow's next number
+(``ops.uid``), which appears in the names of functions: so the model goes to a file inside a function of two operations,
+without a result that Python would hold, and the script's names are the same as without tfperf.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class Reader:
         return int(model.output), tuple(_node(node) for node in list(model.nodes.values())[:_MAX_NODES])
 
     def _taken(self) -> bytes:
-        # For writing too: the files that the script's lines open for reading are counted, and this is none of them.
+        # The descriptor is opened for writing too: files that the script's lines open for reading are counted, and this
+        # one must not be.
         descriptor = os.open(self._file, os.O_RDWR | getattr(os, "O_BINARY", 0))
         with os.fdopen(descriptor, "rb") as file:
             text = file.read()

@@ -176,7 +176,7 @@ def _nothing(token: Any, called: bool) -> None:
 
 
 def _padding(arrays: list[Any], batch_size: int | None) -> Padding | None:
-    """Of the widest of them."""
+    """Return the padding of the widest sequences."""
     found = [padding_of(getattr(item, "array", item), batch_size) for item in arrays]
     return max((item for item in found if item is not None), key=lambda item: item.width, default=None)
 

@@ -1,4 +1,4 @@
-"""What chosen functions of the user's return, watched for single steps through ``sys.setprofile``.
+"""Watch the return values of chosen functions of the user's for single steps, through ``sys.setprofile``.
 
 Only for functions that a loader is made of: hand-made input, which no tf.data tool sees. A value is recognised by a
 fingerprint of its type, shape and a sample of its bytes; objects that have none are left out.

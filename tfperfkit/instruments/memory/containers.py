@@ -26,7 +26,10 @@ _MAX_ENTRIES = 32  # a dictionary with more entries is not looked into
 
 
 class Look(msgspec.Struct, frozen=True):
-    """What one look found. ``complete`` is False when a bound ended it; ``skipped`` are functions not looked into."""
+    """The result of one look.
+
+    ``complete`` is False when a bound ended it; ``skipped`` are functions not looked into.
+    """
 
     containers: tuple[Container, ...]
     took_ns: int

@@ -20,8 +20,11 @@ MIN_NS = NS_PER_MS
 
 class Collections:
     """``write([begin_ns, end_ns, generation, collected, thread])`` for each full collection and each of a ms or more;
-    at most ``limit`` rows. ``thread``: the one that made the objects. ``count`` and ``spent_ns`` hold all of them, by
-    generation."""
+    at most ``limit`` rows.
+
+    ``thread``: the one that made the objects. ``count`` and ``spent_ns`` hold the sums over all collections, by
+    generation.
+    """
 
     def __init__(self, write: Callable[[Any], None], limit: int = 100_000) -> None:
         self._write = write

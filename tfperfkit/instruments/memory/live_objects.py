@@ -1,4 +1,5 @@
-"""What TensorFlow keeps alive: graphs of traced functions, variables, the operations of a v1 default graph.
+"""Count the objects that TensorFlow keeps alive: graphs of traced functions, variables, the operations of a v1 default
+graph.
 
 Nothing is looked for on the heap. Graphs and variables are remembered, weakly, where they are made: when a function
 has been traced and when a variable is constructed, both rare in a training step.

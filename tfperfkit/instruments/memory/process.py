@@ -44,7 +44,7 @@ class Resident:
         return self._file is None
 
     def read(self) -> tuple[int, int, int, int]:
-        """See the class. Where only the peak is known, it stands for ``rss`` and ``own`` too; ``virtual`` is 0."""
+        """See the class. If only the peak is known, it is used for ``rss`` and ``own`` too; ``virtual`` is 0."""
         peak = self._usage(self._self).ru_maxrss * self._scale
         try:
             if self._file is not None:
@@ -65,7 +65,7 @@ class Resident:
 
 
 def limits(root: Path = Path("/")) -> tuple[Limit, ...]:
-    """What bounds the memory of this process: the machine, its control groups (both versions), ``ulimit -v``."""
+    """Return the limits of this process's memory: the machine, its control groups (both versions), ``ulimit -v``."""
     found = []
     meminfo = _meminfo(root)
     if meminfo.get("MemTotal"):

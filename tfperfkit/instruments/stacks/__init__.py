@@ -1,1 +1,1 @@
-"""What Python's stacks tell: call sites, loops, activities, and the sampler that reads them."""
+"""Read Python's stacks: call sites, loops, activities, and the sampler that reads them."""

@@ -1,4 +1,4 @@
-"""What a sampled Python stack is doing, recognised by the frames of TensorFlow and Keras on it.
+"""Detect the activity of a sampled Python stack by the frames of TensorFlow and Keras on it.
 
 File and function names are all that is looked at, so an unknown TensorFlow only makes the answer coarser: ``dispatch``
 (its Python ran) instead of, say, ``host_sync``.
@@ -28,7 +28,7 @@ _RESTORED: dict[str, dict[str, int]] = {
     f"{FOLDER}{module}.py": {"*": SAVING, **{name: PASSES if name == PASSES_ON else 0 for name in functions}}
     for module, functions in RESTORED.items()
 }
-#: By the end of a file's path: a mark for each function ("*": for all others).
+#: A mark for each function ("*": for all others), by the end of a file's path.
 _FILES: dict[str, dict[str, int]] = {
     "tensorflow/python/eager/execute.py": {"*": EXECUTE},
     "tensorflow/python/eager/context.py": {"call_function": CALL, "sync_executors": SYNC, "async_wait": SYNC},
@@ -111,8 +111,11 @@ def _marks(name: str, package: str) -> dict[str, int] | None:
 
 
 def activity(bits: int, innermost: int, library: bool) -> Activity:
-    """What the stack is doing; the first that applies wins. ``bits``: the marks of the whole stack; ``innermost``: of
-    its innermost frame; ``library``: TensorFlow or Keras ran below the user's code."""
+    """Return the activity of the stack; the first that applies wins.
+
+    ``bits``: the marks of the whole stack; ``innermost``: of its innermost frame; ``library``: TensorFlow or Keras ran
+    below the user's code.
+    """
     if bits & TRACING:
         return "tracing"
     if bits & SAVING:
@@ -129,7 +132,7 @@ def activity(bits: int, innermost: int, library: bool) -> Activity:
 
 
 def context(bits: int) -> Context | Literal[""]:
-    """What it stands in; "" for none."""
+    """Return the context of the stack; "" for none."""
     if bits & EVALUATE:
         return "evaluate"
     if bits & BUILD:

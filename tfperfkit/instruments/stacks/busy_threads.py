@@ -1,7 +1,7 @@
 """Which other threads that Python started hardly ever wait, by the system's own figures for each (Linux).
 
-Python's threads take turns at the interpreter's lock: one that never waits takes it from the training thread each time
-that lets go of it, for ``sys.getswitchinterval()`` (5 ms) or until it waits itself.
+Python's threads take turns at the interpreter's lock: a thread that never waits takes the lock whenever the training
+thread releases it, for ``sys.getswitchinterval()`` (5 ms) or until it waits itself.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class BusyThreads:
         self.threads: tuple[int, ...] = ()
 
     def look(self, now: int, driver: int) -> tuple[int, ...]:
-        """The threads that were busy when last read; ``driver`` is the training thread, which is none of them."""
+        """Return the threads that were busy at the last reading, without ``driver``, the training thread."""
         passed = now - self._read_ns
         if passed < _EVERY_NS or not self._works:
             return self.threads

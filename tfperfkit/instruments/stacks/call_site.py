@@ -1,4 +1,4 @@
-"""Where in the user's code something was called from: the stack without TensorFlow's, Keras' and Python's frames."""
+"""Find the place in the user's code that calls: the stack without TensorFlow's, Keras' and Python's frames."""
 
 from __future__ import annotations
 

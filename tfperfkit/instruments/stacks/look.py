@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from tfperfkit import native
 
 Known = TypeVar("Known")
-#: Of a stack that is not known: its key, and its code objects and instructions, innermost first.
+#: An unknown stack: its key, and its code objects and instructions, innermost first.
 New = tuple[bytes, list[CodeType], list[int]]
 
 

@@ -58,7 +58,7 @@ _REMEMBERED = 1000
 #: A function of the user: file, first line, name.
 Function = tuple[str, int, str]
 
-#: Of the functions of libraries that a frame called, so many are written.
+#: Maximum number of recorded functions of libraries that a frame called.
 _CALLED = 2
 _Row = tuple[Any, ...]
 
@@ -92,7 +92,7 @@ _IDLE = 0.1
 
 
 class _Known(NamedTuple):
-    """What a stack of code objects and instructions came to. ``stack``: its number, 0 when there were too many."""
+    """The result for a stack of code objects and instructions. ``stack``: its number, 0 when there were too many."""
 
     stack: int
     library: str
@@ -102,8 +102,9 @@ class _Known(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What a sample tells at once: the ``library`` that ran below the user's code ("" when it was the code itself),
-    and whether a compiled function computed."""
+    """Facts that a sample shows at once: the ``library`` that ran below the user's code ("" when it was the code
+    itself), and whether a compiled function computed.
+    """
 
     library: str
     computes: bool
@@ -112,18 +113,19 @@ class Seen(NamedTuple):
 class Sampler:
     """Takes samples and writes them: ``["stack", id, [frame …], library, activity, context]`` once for each new stack
     (outermost frame first), then ``["s", time_ns, stack id, thread]`` for each sample, and between them from the
-    session ``["rate", time_ns, pause in ns]`` when the pause between samples changes. Of a process that trains with
-    others the sample has the processor time of the process (ns) too: while it waits for them it uses none. In watch
-    mode two numbers follow: when that was read just before, and what it was then.
-    ``["beside", time_ns, stack id, thread]`` is a sample of another thread, in which the user's code was running;
-    ``["busy", …]`` the same of one that keeps a processor busy, ``["awaited", …]`` of one for which the sampled thread
-    waits, ``["standing", …]`` of each that waits too while nobody works, ``["called", …]`` of one of TensorFlow's own
-    that a pipeline or a graph has Python called on.
+    session ``["rate", time_ns, pause in ns]`` when the pause between samples changes. If the process trains with
+    others, the sample has the processor time of the process (ns) too: while the process waits for them, it uses none.
+    In watch mode two numbers follow: when that was read just before, and what it was then. ``["beside", time_ns, stack
+    id, thread]`` is a sample of another thread, in which the user's code was running; ``["busy", …]`` the same of one
+    that keeps a processor busy, ``["awaited", …]`` of one for which the sampled thread waits, ``["standing", …]`` of
+    each that waits too while nobody works, ``["called", …]`` of one of TensorFlow's own that a pipeline or a graph has
+    Python called on.
 
     A frame is ``[file, first line, name, line, span, called …]``. ``span`` is ``[line, last line, column, end column]``
     of the expression that the frame is in, null before Python 3.11; ``called`` are the functions of libraries that the
     frame called, outermost first, two at most, as "module:function"; those that only pass a call on where there is no
-    other, as when what was called has just returned. ``activity`` and ``context`` are those of ``records.parts``."""
+    other, as when what was called has just returned. ``activity`` and ``context`` are those of ``records.parts``.
+    """
 
     def __init__(
         self,
@@ -170,7 +172,7 @@ class Sampler:
         return self._by_function(self._earlier)
 
     def forget_hits(self) -> None:
-        """Start the count of hot functions anew: what ran before the steady steps comes after them."""
+        """Restart the count of hot functions: those that ran before the steady steps come last."""
         counts, self._counts = self._counts, Counter()
         self._earlier.update(dict(counts))  # a copy, made at once: the sampling thread may be in the midst of counting
 

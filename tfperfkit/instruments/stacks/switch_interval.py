@@ -1,9 +1,9 @@
 """Makes the stack samples true while it matters.
 
-A sampling thread gets the interpreter's lock when the script lets go of it: at once inside TensorFlow or at a read,
-but only after ``sys.getswitchinterval()`` (5 ms) of plain Python. Any stretch of Python shorter than that is never
-seen, and its time is charged to the next call that releases the lock. With half a millisecond the samples fall where
-the time goes. It is set while hot functions are looked for, two seconds at least; then the old value comes back.
+A sampling thread gets the interpreter's lock when the script releases it: at once inside TensorFlow or at a read, but
+only after ``sys.getswitchinterval()`` (5 ms) of plain Python. Any stretch of Python shorter than that is never seen,
+and its time is charged to the next call that releases the lock. With half a millisecond the samples fall where the time
+goes. It is set while hot functions are looked for, two seconds at least; then the old value comes back.
 """
 
 from __future__ import annotations

@@ -24,9 +24,9 @@ _ANSWERS = {
 }
 #: So many other threads are looked at, whether they wait; of those that don't, so many, and so many frames of each.
 _MAX_THREADS, _MAX_AT_WORK, _MAX_FRAMES = 500, 16, 60
-#: Of those that wait too, so many.
+#: Maximum number of the other waiting threads.
 _MAX_STANDING = 8
-#: And of those on which TensorFlow calls Python.
+#: Maximum number of threads on which TensorFlow calls Python.
 _MAX_CALLED = 8
 
 

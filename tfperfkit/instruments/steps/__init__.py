@@ -1,1 +1,1 @@
-"""Where training steps can be seen: markers at the calls that fetch batches and update weights."""
+"""Find training steps: markers at the calls that fetch batches and update weights."""

@@ -9,8 +9,11 @@ from tfperfkit.instruments.hooks.frame_locals import local
 
 
 def of_iterator(iterator: Any) -> int:
-    """Of a tf.data iterator: the static first dimension of its elements, else the batch size of its dataset; or 0. Of
-    one that a distribution strategy made: of all replicas that this process feeds."""
+    """Return the batch size of a tf.data iterator: the static first dimension of its elements, else the batch size of
+    its dataset; or 0.
+
+    For an iterator of a distribution strategy: the batch of all replicas that this process feeds.
+    """
     from tensorflow.python.util import nest
 
     workers = getattr(iterator, "_iterators", None)
@@ -37,7 +40,7 @@ def _of_pipeline(dataset: Any) -> int:
 
 
 def _of_replica(worker: Any) -> int:
-    """What one replica gets of a worker's iterator; 0: not known."""
+    """Return the part of a worker's iterator that one replica gets; 0: not known."""
     from tensorflow.python.util import nest
 
     specs = nest.flatten(getattr(worker, "_element_spec", None), expand_composites=True)
@@ -47,7 +50,7 @@ def _of_replica(worker: Any) -> int:
 
 
 def of_fit(frame: FrameType | None) -> int:
-    """Of a running ``Model.fit``: its data adapter's batch size; or 0."""
+    """Return the batch size of a running ``Model.fit``, from its data adapter; or 0."""
     while frame is not None and frame.f_code.co_name != "fit":
         frame = frame.f_back
     if frame is None:
@@ -65,13 +68,18 @@ def of_fit(frame: FrameType | None) -> int:
 
 
 def of_dataset(dataset: Any) -> int:
-    """Of a dataset: its elements' static first dimension, else the batch size of the last ``batch``; or 0."""
-    # Not a class made here: classes stand in circles, and the dataset would live until the next garbage collection.
+    """Return the batch size of a dataset: its elements' static first dimension, else the batch size of the last
+    ``batch``; or 0.
+    """
+    # No class is made here: classes are part of reference cycles, and the dataset would live until the next garbage
+    # collection.
     return of_iterator(SimpleNamespace(element_spec=dataset.element_spec, _dataset=dataset))
 
 
 def of_signature(concrete: Any) -> int:
-    """Of a traced training function: the first dimension that its tensor arguments, two or more, share; or 0."""
+    """Return the batch size of a traced training function: the first dimension that its tensor arguments, two or more,
+    share; or 0.
+    """
     try:
         from tensorflow.python.util import nest
 

@@ -1,4 +1,6 @@
-"""What the seams of a training step share: whose thread trains, which calls are under way, the sites they come from."""
+"""State that the seams of a training step share: whose thread trains, which calls are under way, the sites they come
+from.
+"""
 
 from __future__ import annotations
 

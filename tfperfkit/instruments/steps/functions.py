@@ -25,7 +25,7 @@ class Updating:
     def __init__(self, name: str) -> None:
         self.name = name
         self.number = 0  # among all targets; 0 until its first call
-        self.loop = False  # the update stands in a loop of the graph
+        self.loop = False  # whether the update is inside a loop of the graph
         self.named = False  # the user says that a call of it is a step
         self.steps = 0  # that were made by calls of it
         self.batch_size = 0
@@ -35,7 +35,7 @@ class Updating:
 
     @property
     def kind(self) -> MarkerKind:
-        """What a marker of its calls is."""
+        """Return the kind of marker for its calls."""
         return "named" if self.named else "loop_call" if self.loop else "call"
 
     def counters(self) -> list[int]:

@@ -231,7 +231,7 @@ class Markers:
 
     @property
     def _searching(self) -> bool:
-        """Whether observed calls may yet turn out to stand below the function that the user named."""
+        """Tell whether observed calls may yet turn out to run below the function that the user named."""
         return self._named is not None and self._named.searching
 
     def _teach(self, key: int, frame: FrameType, site: int) -> None:

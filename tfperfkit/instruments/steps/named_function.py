@@ -2,8 +2,7 @@
 
 A function is replaced by a wrapper in its module or class (documented: the wrapper stands on the stack; the frameless
 seam of ``method_seam`` would see one call where a bound method is handed on and called often, as SciPy's ``minimize``
-does).
-A ``tf.function`` is watched through the seam that all of them share. A function that stands in no module (defined
+does). A ``tf.function`` is watched through the seam that all of them share. A function that no module contains (defined
 inside another) is only seen when something observed happens below it.
 """
 

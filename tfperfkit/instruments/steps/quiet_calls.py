@@ -1,6 +1,6 @@
 """Markers of calls that nobody has to hear of: by C code (``_quiet.c``) where it could be built, else by Python's.
 
-What a hook costs between two steps is what it fetches from memory: TensorFlow has just emptied the caches. In C that is
+The cost of a hook between two steps is the memory that it fetches: TensorFlow has just emptied the caches. In C that is
 a tenth. The Python way is whole without it, and every call that is not a plain one goes there in any case.
 """
 
@@ -28,7 +28,7 @@ NATIVE = hasattr(_quiet, "Queue")
 
 
 class MarkerQueue(Protocol):
-    """What both ways have of a ``deque``."""
+    """The methods of a ``deque`` that both implementations have."""
 
     def append(self, marker: Marker, /) -> None: ...
     def popleft(self) -> Marker: ...
@@ -36,7 +36,10 @@ class MarkerQueue(Protocol):
 
 
 class PythonCalls:
-    """What the seams share, as ``_quiet.Calls`` has it: see there. Nothing is remembered for code that is not there."""
+    """State that the seams share, in the form of ``_quiet.Calls``: see there.
+
+    Nothing is remembered for code that is not there.
+    """
 
     def __init__(self) -> None:
         self.inside = 0  # observed calls that are under way, one within the other
@@ -105,7 +108,9 @@ _QuietSeam: Any = _seam_class()
 
 
 def seam_of(calls: Any, shared: bool = False) -> Callable[[Any, Before, After], Around]:
-    """What makes the seam of calls that ``calls`` knows: for each instance, or (``shared``) under 0 for all alike."""
+    """Return a function that makes the seam of calls that ``calls`` knows: for each instance, or (``shared``) under 0
+    for all alike.
+    """
     if _QuietSeam is None:
         return Around
 

@@ -71,7 +71,7 @@ TENSORFLOW = (
         "apply_gradients",
         "apply",
     ),
-    # What ``run`` itself calls: it is seen where a script keeps the method under a name of its own, too.
+    # The function that ``run`` itself calls: it is seen if a script keeps the method under a name of its own, too.
     StepSeam("runs of sessions", "tensorflow.python.client.session", "BaseSession", "_run", "session", False),
 )
 

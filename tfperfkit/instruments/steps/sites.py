@@ -17,7 +17,8 @@ from tfperfkit.instruments.stacks.look import frames as frames_now
 from tfperfkit.records.steps import Loop, MarkerKind, Site
 from tfperfkit.syntax.loops import SourceLoops
 
-#: So many functions or optimizers are told apart at one line; those that are made anew for each step go on for ever.
+#: Maximum number of functions or optimizers that are distinguished at one line; those that are created again for each
+#: step go on for ever.
 MAX_TARGETS = 32
 
 

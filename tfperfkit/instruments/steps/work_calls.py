@@ -25,7 +25,7 @@ _DEPTH = 4
 
 
 class WorkCalls:
-    """What the seams of such calls do before and after them."""
+    """Actions of the seams of such calls before and after each call."""
 
     def __init__(self, state: CallState) -> None:
         self._state = state
@@ -34,7 +34,7 @@ class WorkCalls:
         self.left = MAX
 
     def of_method(self, kind: MarkerKind, passing: Callable[[FrameType], None]) -> Callable[[Any], Token | None]:
-        """What a seam on a method does before a call. ``passing`` is given the caller's frame."""
+        """Return the action of a seam on a method before a call. ``passing`` is given the caller's frame."""
 
         def before(instance: Any) -> Token | None:
             frame = sys._getframe(2)

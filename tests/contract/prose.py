@@ -31,6 +31,11 @@ LEFT_OUT = (
 )
 #: Sentences in pages have at most this many words.
 WORDS_MAX = 35
+#: "all of it", "one of them" are good English.
+_COUNTED = "".join(
+    rf"(?<!\b[{word[0].upper()}{word[0]}]{word[1:]} )"
+    for word in ("all", "one", "each", "none", "any", "both", "either", "some", "two", "several", "most")
+)
 _RULES = {
     "say 'again'": r"\banew\b",
     "say 'fix'": r"\bmend(?:s|ed|ing)?\b",
@@ -44,9 +49,9 @@ _RULES = {
     "say 'reported' or 'known from'": r"\b(?:is|are|was|were) told\b",
     "say 'excluded from'": r"\b(?:is|are) no part of\b",
     "say where it is": r"\bstands? (?:in|at|below|above|for itself)\b",
-    "name what 'of it' or 'of them' is": r"\bof (?:it|that|those|them)\b[,.;:)]",
+    "name what 'of it' or 'of them' is": _COUNTED + r"\bof (?:it|that|those|them)\b[,.;:)]",
     "begin with the subject": r"^(?:Of|By) (?:the|a|an|what|which|it|them|this|these|those|each|all|every)\b",
-    "a 'what' clause is no noun": r"^(?:What|Where) (?!(?:is|are|does|do|did|was|were|should|can|to)\b)[^?]*$",
+    "a 'what' clause is no noun": r"^(?:What|Where) (?!(?:is|are|does|do|did|was|were|should|can|to)\b)[^?]*[.:;]$",
 }
 _PATTERNS = {reason: re.compile(pattern) for reason, pattern in _RULES.items()}
 _CODE = re.compile(r"```.*?```|``[^`]*``|`[^`]*`|^    .*$|<!--.*?-->|<[^>]+>|\]\([^)]*\)", re.DOTALL | re.MULTILINE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import msgspec
@@ -11,7 +12,10 @@ from eager_builder import eager_evidence, leaf, seen, site, sites
 from evidence_builder import FILE, make_evidence, make_samples, make_steps, one
 from tfperfkit_probes.input.model import InputData, KerasInput
 from tfperfkit_rules.eager import direct_calls, many_fits, model_calls, step
+from tfperfkit_rules.measures.loop_of_batch import loop_of_batch
 from tfperfkit_rules.retrace import unexplained
+from work_builder import PREDICT as PREDICT_CALL
+from work_builder import frame, sampled, work_evidence
 
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.model import SourceSpan
@@ -300,3 +304,13 @@ def test_the_ends_of_epochs_are_no_fits() -> None:
 def test_where_each_fit_is_one_epoch_short_epochs_are_the_same_finding(more: str, one_epoch: bool) -> None:
     """Of ``fit`` with many epochs another remedy is cheaper: longer ones."""
     assert ("STP010" in one(many_fits.fit_in_loop(fitted(1, more))).absorbs_here) == one_epoch
+
+
+@pytest.mark.parametrize(("iterations", "found"), [(260, True), (6, False)])
+def test_a_window_with_few_iterations_of_the_work_does_not_make_its_loop_short(iterations: int, found: bool) -> None:
+    """On a slow machine a window of two seconds has some of many iterations."""
+    source = "for i in range(n):\n    score = net.predict(rows[i : i + 1])\n    scores.append(score)\n"
+    asked = sampled(90, "dispatch", frame(2, PREDICT_CALL), context="evaluate")
+    hits = {1: 7, 2: 6, 3: 6}
+    given = work_evidence(with_definitions(source), [asked], loop=1, iterations=iterations, hits=hits)
+    assert (loop_of_batch(given, Counter(dict([asked]))) is not None) == found

@@ -68,6 +68,11 @@ def test_a_patch_is_shown_and_written_once(tfperf: Tfperf, tmp_path: Path) -> No
     assert "train.py has changed since the run" in again.stderr and again.stderr.count("\n") == 1
     assert script.read_text() == SCRIPT.replace(LINE.format("0.1 * 0.9**n"), after)
 
+    assert "nothing was measured" in written.stderr
+    back = tfperf("fix", "made", "--undo", cwd=tmp_path)
+    assert back.returncode == 0 and "restored" in back.stderr
+    assert script.read_text() == SCRIPT and script.stat().st_mode & 0o777 == 0o640
+
     script.unlink()
     gone = tfperf("fix", "made", "--apply", cwd=tmp_path)
     assert gone.returncode == 2 and "+" + after in gone.stdout

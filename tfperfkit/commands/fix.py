@@ -9,16 +9,23 @@ import click
 from tfperfkit.commands import HELP, RUN
 from tfperfkit.commands._common_options import color
 from tfperfkit.commands._help import Command
+from tfperfkit.errors import UsageError
 
 _ID = re.compile(r"[A-Z]{3,}\d{3}(-\d+)?")
 
 
-def _fix(run: str, identity: str | None, write: bool) -> None:
-    from tfperfkit.fixing.command import fix_run
+def _fix(run: str, identity: str | None, write: bool, undo: bool) -> None:
+    from tfperfkit.explain.pages import examples
+    from tfperfkit.fixing.command import fix_run, undo_run
 
     if identity is None and _ID.fullmatch(run):
         run, identity = "last", run
-    fix_run(run, identity, write)
+    if undo:
+        if write or identity is not None:
+            raise UsageError("--undo brings back all files of a run: give it RUN alone")
+        undo_run(run)
+    else:
+        fix_run(run, identity, write, examples)
 
 
 COMMAND = Command(
@@ -27,7 +34,8 @@ COMMAND = Command(
     params=[
         click.Argument(["run"], default="last", metavar="[RUN]"),
         click.Argument(["identity"], required=False, metavar="[ID]"),
-        click.Option(["--apply", "write"], is_flag=True, help="Write the patches to the files."),
+        click.Option(["--apply", "write"], is_flag=True, help="Write the patches to the files; keeps the originals."),
+        click.Option(["--undo"], is_flag=True, help="Bring the originals back that --apply has kept."),
         color(),
     ],
     short_help="Show suggested patches; --apply writes them.",
@@ -36,6 +44,6 @@ COMMAND = Command(
     {RUN} ID is one finding, such as INP003.
 
     Needs LibCST: pip install 'tfperfkit[fix]'.""",
-    examples=("tfperf fix", "tfperf fix INP003 --apply"),
+    examples=("tfperf fix", "tfperf fix INP003 --apply", "tfperf fix --undo"),
     context_settings=HELP,
 )

@@ -1,46 +1,103 @@
-"""``tfperf fix RUN [ID] [--apply]``."""
+"""``tfperf fix RUN [ID]`` with ``--apply`` and ``--undo``."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tfperfkit.analysis.analyze import study
 from tfperfkit.config import find_run
 from tfperfkit.errors import UsageError
+from tfperfkit.fixing.draft import Examples, make_draft
 from tfperfkit.model import Finding, Report
 from tfperfkit.records.plural import plural
 from tfperfkit.report.agents import identified
+from tfperfkit.rule import Evidence
+
+if TYPE_CHECKING:
+    from tfperfkit.fixing.files import Files
 
 
-def fix_run(run: str, identity: str | None, write: bool) -> None:
-    """Print the patches, write them where that is asked for; raises TfperfError for what can't be done."""
+@dataclass(frozen=True)
+class Opened:
+    """A run, with its report, its evidence and the files that its patches are of."""
+
+    folder: Path
+    report: Report
+    evidence: Evidence
+    files: Files
+
+
+def open_run(folder: Path) -> Opened:
+    """Raises TfperfError."""
+    from tfperfkit.fixing.files import Files
+
+    report, evidence = study(folder)
+    files = Files({file: evidence.source(file) for file in evidence.files()}, report.run.folder)
+    return Opened(folder, report, evidence, files)
+
+
+def require_libcst() -> None:
+    """Raises UsageError without LibCST."""
     try:
         import libcst  # noqa: F401
     except ImportError as error:
         raise UsageError("tfperf fix needs LibCST: pip install 'tfperfkit[fix]'") from error
-    from tfperfkit.fixing.files import Files, replace
+
+
+def fix_run(run: str, identity: str | None, write: bool, examples: Examples) -> None:
+    """Print the patches and drafts; with ``write`` write the patches. Raises TfperfError for what can't be done."""
+    require_libcst()
     from tfperfkit.fixing.patches import Patches
     from tfperfkit.fixing.render import show, tell
 
-    report, evidence = study(find_run(run))
-    files = Files({file: evidence.source(file) for file in evidence.files()}, report.run.folder)
-    patches = Patches(files, evidence)
-    made = [patches.make_patch(name, finding) for name, finding in _chosen(report, identity)]
-    show(made, files, report, sys.stdout)
-    _refuse(files.changed, "changed since the run", write)
+    opened = open_run(find_run(run))
+    patches = Patches(opened.files, opened.evidence)
+    made = [patches.make_patch(name, finding) for name, finding in choose_findings(opened.report, identity)]
+    drafts = {
+        patch.identity: draft
+        for patch in made
+        if patch.fixer is None and (draft := make_draft(patch.finding, opened.evidence.source, examples)) is not None
+    }
+    show(made, opened.files, opened.report, sys.stdout, drafts)
+    refuse_files(opened.files.changed, "changed since the run", write)
     if not patches.after:
         return
     if not write:
         tell(f"nothing was written; --apply writes {plural(len(patches.after), 'file')}")
         return
-    _refuse(files.missing, "not there", write)
-    for file, after in patches.after.items():
-        replace(files.path(file), files.contents[file], after)
+    if any(patch.steps and patch.finding.measured is None for patch in made):
+        tell(f"nothing was measured: tfperf fix {run} --prove --apply writes only what gains")
+    apply_contents(opened, patches.after)
+
+
+def apply_contents(opened: Opened, after: dict[str, bytes]) -> None:
+    """Write files (file: content) and say so; the originals stay in the run directory. Raises UsageError."""
+    from tfperfkit.fixing.originals import write_patched
+    from tfperfkit.fixing.render import tell
+
+    refuse_files(opened.files.missing & set(after), "not there", True)
+    for line in write_patched(opened.folder, opened.files, after):
+        tell(line)
+    for file in after:
         tell(f"wrote {file}")
+    tell("tfperf fix --undo brings the originals back")
 
 
-def _chosen(report: Report, identity: str | None) -> list[tuple[str, Finding]]:
-    """All findings, what headroom there is behind them, or the one that is asked for."""
+def undo_run(run: str) -> None:
+    """Bring back the files that a run's patches changed; raises TfperfError."""
+    require_libcst()
+    from tfperfkit.fixing.originals import undo_patches
+    from tfperfkit.fixing.render import tell
+
+    for path in undo_patches(find_run(run)):
+        tell(f"restored {path}")
+
+
+def choose_findings(report: Report, identity: str | None) -> list[tuple[str, Finding]]:
+    """Return all findings and the headroom, or the one that is asked for, by their ids; raises UsageError."""
     every = identified((*report.findings, *report.headroom))
     if identity is None:
         return every
@@ -51,7 +108,8 @@ def _chosen(report: Report, identity: str | None) -> list[tuple[str, Finding]]:
     return found
 
 
-def _refuse(files: set[str], why: str, write: bool) -> None:
+def refuse_files(files: set[str], why: str, write: bool) -> None:
+    """Raises UsageError if there are such files."""
     if files:
         names = ", ".join(sorted(files)[:5])
         verb = "have" if len(files) > 1 else "has"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 import msgspec
 from rich.text import Text
 
+from tfperfkit.fixing.draft import Draft
 from tfperfkit.fixing.files import Files
 from tfperfkit.fixing.patches import Patch, unified
 from tfperfkit.model import Finding, Report
@@ -26,12 +27,14 @@ from tfperfkit.report.text import one_line, visible
 _COLOR = {"+": "green", "-": "red", "@": "cyan"}
 
 
-def show(patches: Sequence[Patch], files: Files, report: Report, file: TextIO) -> None:
-    """Raises what writing raises."""
+def show(
+    patches: Sequence[Patch], files: Files, report: Report, file: TextIO, drafts: Mapping[str, Draft] | None = None
+) -> None:
+    """Write the patches; ``drafts`` by the ids of patches that could not be made. Raises what writing raises."""
     screen = msgspec.structs.replace(terminal_of(file), folder=report.run.folder)
     lines: list[Text] = [] if patches else [Text("No findings: nothing to fix.")]
     for number, patch in enumerate(patches):
-        lines += [*([Text()] if number else []), *_head(patch, screen)]
+        lines += [*([Text()] if number else []), *_head(patch, screen, (drafts or {}).get(patch.identity))]
         for path, before, after in patch.steps:
             encoding = files.module(path).tree.encoding
             lines += [_colored(line) for line in unified(_show_path(files, path), before, after, encoding)]
@@ -50,7 +53,7 @@ def tell(text: str) -> None:
     print(one_line(f"tfperf: {text}"), file=sys.stderr)
 
 
-def _head(patch: Patch, screen: Screen) -> list[Text]:
+def _head(patch: Patch, screen: Screen, draft: Draft | None) -> list[Text]:
     finding = patch.finding
     title = name(with_short_paths(finding.title, screen.folder), screen)
     lines = prose(f"{name(patch.identity, screen)}  {title}", screen, style="bold")
@@ -58,10 +61,26 @@ def _head(patch: Patch, screen: Screen) -> list[Text]:
     if patch.fixer is not None:
         lines += prose(f"patch: {patch.fixer.does}", screen, indent=2)
         return lines + (prose(f"note: {patch.fixer.note}", screen, indent=2) if patch.fixer.note else [])
-    reason = f"no patch here: {patch.reason}" if patch.reason else "no mechanical fix is known"
-    advice = with_short_paths(finding.advice, screen.folder)
-    lines += prose(name(with_short_paths(reason, screen.folder), screen), screen, indent=2)
-    return lines + prose(f"advice: {visible(advice, unicode=screen.unicode)}", screen, indent=2)
+    reason = f"no patch here: {patch.reason}" if patch.reason else "" if draft else "no mechanical fix is known"
+    advice = visible(with_short_paths(finding.advice, screen.folder), unicode=screen.unicode)
+    if reason:
+        lines += prose(name(with_short_paths(reason, screen.folder), screen), screen, indent=2)
+    return lines + (_draft(draft, advice, screen) if draft else prose(f"advice: {advice}", screen, indent=2))
+
+
+def _draft(draft: Draft, advice: str, screen: Screen) -> list[Text]:
+    """Code is indented, so that no tool takes it for a patch."""
+    place = name(with_short_paths(draft.place, screen.folder), screen)
+    lines = prose("draft: not a patch, --apply leaves it out", screen, indent=2)
+    lines += prose(f"before, {place}:", screen, indent=4) + _code(draft.before, screen)
+    lines += prose(f"change: {advice}", screen, indent=4)
+    if draft.example:
+        lines += prose("after, in the example of its page:", screen, indent=4) + _code(draft.example, screen)
+    return lines + prose(f"decide: {draft.decide}", screen, indent=4)
+
+
+def _code(lines: Sequence[str], screen: Screen) -> list[Text]:
+    return [Text(f"      {visible(line.expandtabs(), unicode=screen.unicode)}".rstrip(), "dim") for line in lines]
 
 
 def gain(finding: Finding) -> str:

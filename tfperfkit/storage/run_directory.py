@@ -13,6 +13,7 @@ Layout (schema 1)::
     RUN/trace/              profiler traces in TensorBoard's layout
     RUN/summary.json, tables.json, patches.json, rank.json, proof.json
                             what a report, or ``tfperf try``, has left for the next one; a run needs none of them
+    RUN/patched/            originals of the files that ``tfperf fix --apply`` changed
     RUN/children/           with --children: a part for each process that the script started, see ``records.children``
     RUN/details/, blocks/, windows/, minutes.jsonl, changes.jsonl, asked.json, answer.json
                             of watch mode only, see ``records.history``

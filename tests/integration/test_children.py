@@ -192,7 +192,7 @@ def test_the_loader_processes_of_keras(tfperf: Tfperf) -> None:
     assert "child processes work for" in done.stderr and "load (train.py:" in done.stderr
     assert "pool: __getitem__" in (tfperf.folder / "page.html").read_text()
     assert tfperf("report", "out", "--format", "markdown").returncode == 0
-    assert "it stands in the report of" in tfperf.refuses("report", "out/children/child-0001")
+    assert "it is in the report of" in tfperf.refuses("report", "out/children/child-0001")
 
 
 def test_children_that_train_have_reports(tfperf: Tfperf) -> None:

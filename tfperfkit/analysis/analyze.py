@@ -99,7 +99,7 @@ def study(
 
 
 def _one_reading() -> AbstractContextManager[None]:
-    """A trace is decoded once for all probes. Where nothing can be decoded (no protobuf), there are none to share."""
+    """A trace is decoded once for all probes. If nothing can be decoded (no protobuf), there is no trace to share."""
     try:
         from tfperfkit.xplane import sharing
     except ImportError:
@@ -120,9 +120,7 @@ def _study(
     run, manifest = RunDirectory.open(path)
     if manifest.child is not None and not manifest.child.trains:
         whole = path.absolute().parents[1]
-        raise RunDirectoryError(
-            f"{path} is the part of a child that trains nothing: it stands in the report of {whole}"
-        )
+        raise RunDirectoryError(f"{path} is the part of a child that trains nothing: it is in the report of {whole}")
     if options:
         merged = {name: {**manifest.options.get(name, {}), **given} for name, given in options.items()}
         manifest = msgspec.structs.replace(manifest, options={**manifest.options, **merged})
@@ -238,7 +236,7 @@ def _window_words(evidence: Evidence) -> dict[str, str]:
 
 
 def headline_of(folder: Path) -> str:
-    """Of the run of a window; made once, where its folder can be written."""
+    """Return the headline of a window's run; made once, if its folder can be written."""
     known = summary.read(folder)
     if known is not None:
         return known.headline
@@ -251,7 +249,7 @@ def headline_of(folder: Path) -> str:
 
 
 def _measured(run: RunDirectory) -> tuple[Measured, ...]:
-    """What ``tfperf try`` has left beside the run."""
+    """Return the measurements that ``tfperf try`` has left in the run directory."""
     try:
         return msgspec.convert(run.read_json(PROOF), TrialReport).measured
     except msgspec.ValidationError:  # none, or damaged

@@ -1,6 +1,6 @@
 """The times of a run alone: its steps, their account, what was traced. No findings, no graphs, no account of the run.
 
-Of a thousand ranks a report needs no more of most; it takes a fifth of what a report takes.
+A report on a thousand ranks needs no more for most ranks; this takes a fifth of the time of a report.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tfperfkit.storage.run_directory import Manifest, RunDirectory
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Brief:
-    """What ``brief`` finds. ``evidence`` has the offers of the probes that have a ``brief``."""
+    """The result of ``brief``. ``evidence`` has the offers of the probes that have a ``brief``."""
 
     manifest: Manifest
     run: RunInfo

@@ -1,8 +1,8 @@
 """One step as a flame graph: the Python that stack samples saw, and below a call of a compiled function its lines.
 
 The width of all of it is the mean step. A sample stands for its part's time in the step's account, so that picture and
-account agree. What a compiled function's lines took, a trace tells; they divide the width of the Python that called the
-function, so that both stand on one axis.
+account agree. A trace shows the time of a compiled function's lines; the lines divide the width of the Python that
+called the function, so that both are on one axis.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def flame(evidence: Evidence) -> Tree | None:
     inside = "; compiled lines by the trace, on the same axis" if lines else ""
     return Tree(
         key="flame",
-        title="Where a step's time goes, line by line" if mean else "Where the time goes, line by line",
+        title="Step time, line by line" if mean else "Time, line by line",
         unit="ms",
         nodes=tuple(nodes[:MAX_NODES]),
         kinds={kind: words for kind, words in _KINDS.items() if any(node.kind == kind for node in nodes)},

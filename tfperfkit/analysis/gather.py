@@ -161,8 +161,10 @@ def _in_steps(probe: str, steps: StepTable, events: list[dict[str, Any]]) -> boo
 
 
 def _moved(ran: RanOperations, devices: object) -> dict[PartName, float]:
-    """Of the time of the operations in compiled functions, the shares of those that move data. On a single device what
-    is named so hands a tensor over within it."""
+    """Return the shares of the time of operations in compiled functions that operations which move data take.
+
+    On a single device, operations with these names pass a tensor on within the device.
+    """
     rows = [row for row in ran.rows if row.where in ("graph", "xla", "device")]
     whole = sum(row.self_ms for row in rows)
     if not whole:

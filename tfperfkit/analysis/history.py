@@ -1,4 +1,4 @@
-"""What watch mode kept of a run over all of its time, as the report has it."""
+"""The history that watch mode kept of a run over all of its time, in the form that the report has."""
 
 from __future__ import annotations
 

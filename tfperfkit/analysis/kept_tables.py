@@ -1,6 +1,8 @@
-"""What a report holds beside its summary, kept in the run directory for tables of many runs: the probes' tables, the
-account of the run and of works, windows, notes, headroom. The probes' own records are not in it: these are in the JSON
-report."""
+"""Parts of a report next to its summary, kept in the run directory for tables of many runs: the probes' tables, the
+account of the run and of works, windows, notes, headroom.
+
+The probes' own records are not in it: these are in the JSON report.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ SCHEMA = 1
 
 
 class ProbeTables(msgspec.Struct, frozen=True, kw_only=True):
-    """A probe's section: its tables, with what stands above them."""
+    """A probe's section: its tables, with the lines above them."""
 
     name: str
     status: str
@@ -41,7 +43,7 @@ class KeptTables(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def kept(report: Report) -> KeptTables:
-    """Of a finished run."""
+    """Return the kept tables of a finished run."""
     account = report.run_account
     return KeptTables(
         schema=SCHEMA,

@@ -1,4 +1,4 @@
-"""What a sampled moment of the run was for: which part of its account, by what was on the stack."""
+"""Purpose of a sampled moment of the run: the part of its account, by the stack."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ _SAVING = ("keras.src.saving.", "keras.src.export.", "tensorflow.python.saved_mo
 _VARIABLES = ("tensorflow.python.ops.variables", "tensorflow.python.ops.resource_variable_ops")
 _MAKING = ("__init__", "build", "compile", "add", "from_config", "clone_model")
 _DATASETS = "tensorflow.python.data."
-#: Of these parts a moment is wherever it stands; of the others it is training's inside a step.
+#: Parts to which a moment belongs anywhere in the run; a moment of another part belongs to training inside a step.
 ALWAYS: tuple[RunPart, ...] = ("imports", "validation", "prediction", "saving", "freeing", "children")
 
 
 class Moment(NamedTuple):
-    """``fit``: the stack stands in ``Model.fit``; ``loop``: the outermost loop of the user's that it stands in;
-    ``package``: that is being imported."""
+    """``fit``: the stack is inside ``Model.fit``; ``loop``: the outermost loop of the user's around the moment;
+    ``package``: the package that is being imported.
+    """
 
     part: RunPart
     fit: bool = False
@@ -125,7 +126,8 @@ def _methods(frame: Frame, names: list[str]) -> list[str]:
             found.append(function)
     if found:
         return found
-    # Of a library's function that only passes a call on: what it called has returned, and what that held is freed.
+    # A function of a library that only passes a call on: the called function has returned, and objects that it held are
+    # freed.
     passed = any(call.endswith("src.utils.traceback_utils:error_handler") for call in frame.calls or ())
     return [name.rpartition(".")[2] for name in names] if passed else []
 

@@ -1,4 +1,4 @@
-"""What we cost in this very run, and what other programs did to it, from the session's notes of its own time."""
+"""Cost of tfperf in this very run, and the effect of other programs, from the session's notes of its own time."""
 
 from __future__ import annotations
 
@@ -47,8 +47,11 @@ def overhead(rows: Iterable[object], table: StepTable, windows: Iterable[str], b
 
 
 def waited_share(rows: Iterable[object], table: StepTable) -> float | None:
-    """Of the time from the first clean step to the last, the share in which the training thread had no processor;
-    ``rows`` as of ``overhead``. None where that was not noted, or not for long enough."""
+    """Return the share of the time from the first clean step to the last in which the training thread had no CPU core;
+    ``rows`` as in ``overhead``.
+
+    None where that was not noted, or not for long enough.
+    """
     return _waited([row for row in map(_read_row, rows) if row is not None], table)
 
 
@@ -79,7 +82,7 @@ def _hooks_ratio(rows: list[Row], table: StepTable) -> float | None:
 
 
 def _waited(rows: list[Row], table: StepTable) -> float | None:
-    """Of the time from the first clean step to the last, the share in which the training thread had no processor."""
+    """Return the share of time from the first clean step to the last in which the training thread had no CPU core."""
     if not table.clean:
         return None
     begin, end = table.clean[0].begin_ns, table.clean[-1].end_ns

@@ -58,7 +58,7 @@ def probe_result(
     if result.status != "ok" and not (window is None and probe.cost is Cost.WINDOW):
         return result
     if window is None and probe.cost is Cost.WINDOW:
-        # What it kept in the background is there all the same.
+        # Data that the probe kept in the background exist all the same.
         status: ProbeStatus = "cut" if isinstance(probe, BackgroundProbe) else "skipped"
         reason = _no_window(manifest, name, facts)
         return msgspec.structs.replace(result, status=status, reason=reason)
@@ -72,7 +72,7 @@ def probe_result(
 
 
 def _trouble(events: Sequence[Event], name: str) -> list[Event]:
-    """What went wrong with it; not why its window was put off, where it opened in the end."""
+    """Return what went wrong with a probe; a postponement of its window is left out if the window opened in the end."""
     trouble: list[Event] = []
     again = False
     for event in of_kind(events, "window", "opened", "probe"):
@@ -101,7 +101,7 @@ def _no_window(manifest: Manifest, name: str, facts: Facts) -> str:
 
 
 def _failed_recording(name: str, facts: Facts) -> str | None:
-    """What a probe itself did wrong while the steps went by: the session could only note it."""
+    """Return the errors of a probe while the steps ran: the session could only note them."""
     for event in of_kind(facts.events, "note", "lost"):
         if event["kind"] == "note" and event.get("probe") == name and _has_stopped(event):
             return str(event.get("text"))

@@ -20,9 +20,12 @@ Note = tuple[int, int, int | None]
 
 
 class StepTimes(msgspec.Struct, frozen=True):
-    """Of the clean steps in order, as far as notes were taken around them, in ms: the clock's time, the processor time
-    of all threads together, and the clock's time less the training thread's waiting for a processor (None where the
-    system does not tell it). A step stands for all that were made in its call."""
+    """Times of the clean steps in order, as far as notes were taken around them, in ms: wall-clock time, the processor
+    time of all threads together, and wall-clock time less the time in which the training thread waited for a CPU core
+    (None if the system does not report it).
+
+    A step stands for all that were made in its call.
+    """
 
     clock: tuple[float, ...] = ()
     processor: tuple[float, ...] = ()
@@ -78,7 +81,7 @@ def _grown(steps: Sequence[Step], notes: Sequence[tuple[int, int]]) -> list[floa
 
 
 def _totals(notes: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
-    """What had been noted at the begin and at the end of each span; between two notes it grows evenly."""
+    """Return the noted totals at the begin and at the end of each span; between two notes a total grows evenly."""
     import numpy
 
     when, total = numpy.array(notes, dtype=float).reshape(-1, 2).T

@@ -31,8 +31,11 @@ _FREEING = Moment("freeing")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunFacts:
-    """What the account is made from. ``ended_ns``: 0 when it is not known; ``ours``: see ``gather.pauses``;
-    ``freed``: when an iterator was freed, see ``records.freed``; ``sources``: the lines of the user's files."""
+    """Facts from which the account is made.
+
+    ``ended_ns``: 0 when it is not known; ``ours``: see ``gather.pauses``; ``freed``: when an iterator was freed, see
+    ``records.freed``; ``sources``: the lines of the user's files.
+    """
 
     started_ns: int
     ended_ns: int
@@ -107,7 +110,7 @@ class RunParts:
         self._divide(self._end, _UNKNOWN)
 
     def first_runs(self) -> None:
-        """What the first steps took for compiling, which the warm-up's account knows."""
+        """Return the time that the first steps took for compiling, which the warm-up's account knows."""
         warm = self._facts.warm_up
         by_part = warm.parts_s if warm is not None else {}
         wanted = round(by_part.get("compile and first runs", 0.0) * NS_PER_S)
@@ -188,7 +191,7 @@ class RunParts:
         if moment.part in ALWAYS:
             traced = 0
         elif moment.part == "tracing" and traced:
-            # A trace was measured here: what else passed since the last sample is not of it.
+            # A trace was measured here: other time since the last sample does not belong to the trace.
             moment = self._place_outside_steps(moment._replace(part="tensorflow"), self._at)
         divided: tuple[tuple[RunPart, int], ...] = (("tracing", traced), (moment.part, ns - traced))
         for part, value in divided:
@@ -215,8 +218,11 @@ class RunParts:
         self._loops.discard(None)
 
     def _place_outside_steps(self, moment: Moment, when: int) -> Moment:
-        """What a moment outside of the steps is of. All that ``fit`` itself does belongs to training; in a loop that
-        trains, it is the user's Python that comes between two steps."""
+        """Return the moment with the part that it belongs to outside of the steps.
+
+        All that ``fit`` itself does belongs to training; in a loop that trains, it is the user's Python that comes
+        between two steps.
+        """
         if moment.part not in (("data", "tensorflow", "building") if moment.fit else ("data",)):
             return moment
         if moment.fit and when < self._first:
@@ -250,8 +256,11 @@ def run_account(facts: RunFacts) -> tuple[RunAccount, Ledger] | None:
 
 
 def children_note(account: RunAccount | None, machine: Mapping[str, Any]) -> str:
-    """Say that child processes were not recorded, if the run waits for them or they were busy for a tenth of it; else
-    "". ``machine``: see ``RunInfo``."""
+    """Say that child processes were not recorded, if the run waits for them or they were busy for a tenth of the run;
+    else "".
+
+    ``machine``: see ``RunInfo``.
+    """
     if account is None:
         return ""
     lower = calibration.CHILDREN_SHARE.value * account.total_s

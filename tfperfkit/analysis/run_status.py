@@ -53,7 +53,7 @@ def run_info(
 
 
 def _limits(known: Any) -> dict[str, float]:
-    """What the machine reaches, see ``launch.machine``."""
+    """Return the limits of the machine, see ``launch.machine``."""
     if not isinstance(known, dict):
         return {}
     values = {key: known.get(key) for key in ("float32_gflops", "copy_gb_per_s", "bfloat16_times")}
@@ -61,7 +61,7 @@ def _limits(known: Any) -> dict[str, float]:
 
 
 def _pressure(before: Any, after: Any) -> dict[str, Any]:
-    """What the system kept from the script between two readings of ``recording.pressure``."""
+    """Return the time that the system withheld from the script between two readings of ``recording.pressure``."""
     if not isinstance(before, dict) or not isinstance(after, dict):
         return {}
     numbers = {key: value for key, value in after.items() if isinstance(value, (int, float)) and value >= 0}
@@ -76,7 +76,7 @@ def _pressure(before: Any, after: Any) -> dict[str, Any]:
 def ending_notes(
     agent: dict[str, Any], events: Sequence[dict[str, Any]], info: RunInfo, ended: Exit | None = None
 ) -> tuple[str, ...]:
-    """What must be known of the end beside the status."""
+    """List notes about the end of the run that the status does not show."""
     stack = stack_note(info.window_death) if info.window_death is not None else ""
     reported = ended.notes if ended is not None else []
     return (*filter(None, (stack,)), *reported, *_goodbye_notes(agent, events, info))
@@ -95,7 +95,7 @@ def _goodbye_notes(agent: dict[str, Any], events: Sequence[dict[str, Any]], info
 
 
 def _script_folder(manifest: Manifest) -> str:
-    """Of a script; a module is looked for from the working folder."""
+    """Return the folder of a script; a module is looked for from the working folder."""
     target = manifest.argv[0] if manifest.argv else ""
     is_file = target.endswith((".py", ".pyz", ".zip")) or os.sep in target
     return os.path.dirname(os.path.join(manifest.cwd, target)) if is_file else manifest.cwd
@@ -119,7 +119,9 @@ def _status(ended: Exit) -> tuple[RunStatus, int | None]:
 
 
 def _status_unseen(agent: dict[str, Any], events: Sequence[dict[str, Any]]) -> RunStatus:
-    """Of a script whose end nobody saw: its own goodbye tells, or that its process is still there."""
+    """Return the status of a script whose end nobody saw: known from its own goodbye, or because its process still
+    exists.
+    """
     if _goodbye_ns(events):
         return "failed" if any(e.get("failed") for e in of_kind(events, "end")) else "finished"
     pid, started = agent.get("pid"), agent.get("started_ticks")

@@ -71,14 +71,16 @@ def _traced(evidence: Evidence, span: Span, around: Iterable[Piece]) -> Iterator
 
 
 def _slow(evidence: Evidence) -> StartPart:
-    """What the larger half is of what the first steps took beyond ordinary ones."""
+    """Return the larger half of the time that the first steps took beyond ordinary steps."""
     parts = evidence.warm_up.parts_s if evidence.warm_up is not None else {}
     compiled = parts.get("compile and first runs", 0.0)
     return "compile and first runs" if compiled >= parts.get("first steps", 0.0) else "first steps"
 
 
 def _stepped(warm: Sequence[Step], span: Span, ordinary_ns: float, slow: StartPart) -> Iterator[Piece]:
-    """Of each step the end, as long as an ordinary one, is the step itself; what came before was for the first time."""
+    """The end of each step, as long as an ordinary step, is the step itself; the time before that end is first-time
+    work.
+    """
     at = span[0]
     for step in warm:
         own = max(at, step.begin_ns, step.end_ns - round(ordinary_ns * step.count))

@@ -1,4 +1,4 @@
-"""Where the steady steps' time went, every millisecond of it counted once; and what the warm-up was spent on.
+"""Account of the steady steps' time, every millisecond counted once; and of the warm-up's time.
 
 The mean clean step is split in two: the ordinary step (outliers left out), whose parts have the proportions that the
 trace and the stack samples measured, and what the outliers took beyond it, each by its cause. So the parts add up to
@@ -33,13 +33,13 @@ EXPLAINS, ALONE = calibration.EXPLAINS_OUTLIER.value, calibration.EXPLAINS_ALONE
 _FEW = calibration.OUTLIER_SAMPLES.value
 #: The training thread's Python in the trace: the samples split it.
 _PYTHON: tuple[PartName, ...] = ("python", "dispatch", "host_sync", "saving")
-#: What a step does regularly or not at all.
+#: Activities that a step does regularly or not at all.
 _RARE = ("saving", "summary")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What the account is made from. Spans are ns of ``clock.now_ns``, on the training thread.
+    """Facts from which the account is made. Spans are ns of ``clock.now_ns``, on the training thread.
 
     ``trace_ms``: the parts of a traced step, and ``traced_by`` the probe that offers them. ``moved``: of the time in
     compiled functions, the shares that copies and collectives have, by the trace. ``waits``: of that time, the share
@@ -169,7 +169,7 @@ def _waits_vary(facts: Facts) -> bool:
 def _fetching(outliers: tuple[Outlier, ...], clean: Sequence[Step], facts: Facts) -> tuple[tuple[Outlier, ...], float]:
     """Return the outliers, and of them the ms of waiting for input that no other sign shows.
 
-    Where ``fit`` runs, its compiled function fetches the batch. So outliers at beginnings of epochs are waits for
+    If ``fit`` runs, its compiled function fetches the batch. So outliers at beginnings of epochs are waits for
     input. So are others in a compiled function if waiting makes traced steps longer: the same function computes the
     same in each step.
     """
@@ -228,9 +228,11 @@ def _spread(step: Step, outlier: Outlier, facts: Facts) -> Parts:
 
 
 def _sampled_cause(spans: Sequence[Span], usual_ms: float, excess: float, facts: Facts) -> tuple[CauseFound, float]:
-    """What the samples inside outliers have more of than ordinary steps, if there are enough to tell.
+    """Return the activity that samples inside outliers have more often than ordinary steps, if there are enough
+    samples.
 
-    ``usual_ms``: what so many ordinary steps take."""
+    ``usual_ms``: what so many ordinary steps take.
+    """
     samples = facts.log.samples(spans)
     if samples.count < _FEW:
         return "", 0.0
@@ -254,7 +256,7 @@ def _ordinary(facts: Facts, ordinary: Sequence[Step], typical_ms: float) -> tupl
         return {}, ()
     sampled = {name: facts.steady.activity_share(name) for name in facts.steady.activities}
     for name in _RARE:
-        if facts.steady.activities.get(name, 0) < _FEW:  # one stray sample is no part of the step
+        if facts.steady.activities.get(name, 0) < _FEW:  # one stray sample does not count for the step
             sampled.pop(name, None)
     enough = facts.steady.count >= MIN and "" not in sampled
     parts = dict.fromkeys(PARTS, 0.0)
@@ -298,8 +300,8 @@ def _ordinary(facts: Facts, ordinary: Sequence[Step], typical_ms: float) -> tupl
 def _split_python(parts: Parts, sampled: Mapping[str, float], whole_ms: float) -> None:
     """The trace knows one kind of Python only; the samples tell whose it is, and what reads values or saves.
 
-    Where TensorFlow's Python hands out operations, samples fall into the operations, which let go of the interpreter:
-    so what is not TensorFlow's gets no more than its share of all samples, and TensorFlow's the rest.
+    If TensorFlow's Python dispatches operations, samples fall into the operations, which release the interpreter's
+    lock: so code outside of TensorFlow gets no more than its share of all samples, and TensorFlow gets the rest.
     """
     shares = {name: sampled.get(name, 0.0) for name in _PYTHON}
     shares["saving"] += sampled.get("summary", 0.0)

@@ -58,7 +58,7 @@ def summarize(table: StepTable, evidence: Evidence) -> StepSummary:
     parts, window = _breakdown(evidence)
     median = durations.median
     between_ms = evidence.account.between_total_ms if evidence.account is not None else 0.0
-    turn_s = durations.mean / 1e9 + between_ms / 1e3  # a rate is of all of them, also of the few that wait for data
+    turn_s = durations.mean / 1e9 + between_ms / 1e3  # the rate counts all iterations, also the few that wait for data
     batch = evidence.offer(InputBatch) if not table.batch_size and evidence.work is None else None
     examples = batch.examples if batch is not None else table.batch_size
     return StepSummary(

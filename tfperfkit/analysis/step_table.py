@@ -32,7 +32,8 @@ from tfperfkit.storage.run_directory import RunDirectory
 
 #: One call holds no more steps than this (``steps_per_execution``, a loop in a graph).
 MAX_STEPS = 1_000_000
-#: Each probe gets one window; more are damage, and every step would be looked up in all of them.
+#: Maximum number of windows. Each probe gets one window; more are damage, and every step would be looked up in all
+#: windows.
 _MAX_WINDOWS = 200
 NO_STEPS = "No training step was seen."
 
@@ -115,8 +116,8 @@ def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]], steps_from: 
         if steps_from:
             return StepTable(
                 note=f"--steps-from {steps_from}: no call of a function of that name was seen. A method "
-                "that several classes have is named as Class.method; a function that is defined inside another "
-                "stands in no module, where it could be found."
+                "of several classes must be named Class.method; tfperf cannot find a function that is defined "
+                "inside another function."
             )
         return StepTable(note=NO_STEPS)
     if steps_from and definition.source != "function":
@@ -144,7 +145,7 @@ def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]], steps_from: 
 
 
 def _segments(run: RunDirectory) -> list[tuple[int, int, int]]:
-    """Of the files that watch mode kept: number, when it began (ns), after how many steps."""
+    """Return the files that watch mode kept: number, when it began (ns), after how many steps."""
     rows = run.records(f"{SEGMENTS}.jsonl")
     found = [tuple(row) for row in rows if isinstance(row, list) and len(row) == 3 and all(type(v) is int for v in row)]
     return sorted(found)

@@ -1,4 +1,4 @@
-"""A run directory as it is read: what the session wrote, once for all probes, and what each probe is given of it."""
+"""Read a run directory: the files that the session wrote, once for all probes, and the part that each probe gets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAX_EVENTS = 20_000
 
 
 class Facts:
-    """What the session wrote, read once for all probes."""
+    """Facts that the session wrote, read once for all probes."""
 
     def __init__(self, run: RunDirectory, manifest: Manifest) -> None:
         rows = (row for row in run.records("session/events.jsonl") if isinstance(row, dict) and "kind" in row)
@@ -79,7 +79,7 @@ class StoredRun:
         self.agent = agent_facts(run, self.events)
 
     def capture(self, name: str, probe: object) -> StoredCapture:
-        """What ``probe``, which is called so, is given."""
+        """Return the recorded data of the probe with this name."""
         info = run_info(self.directory, self.manifest, self.agent, self.events)
         return StoredCapture(self.directory, name, self.manifest, info, self._facts, probe)
 
@@ -91,7 +91,7 @@ def open_run(path: Path) -> StoredRun:
 
 
 def agent_facts(run: RunDirectory, events: list[dict[str, Any]]) -> dict[str, Any]:
-    """What the script's process said when TensorFlow was there; empty when it never was."""
+    """Return the facts that the script's process reported when TensorFlow was imported; empty if it never was."""
     recorded = next((event.get("facts") for event in of_kind(events, "agent")), None)
     for facts in (run.read_json("agent.json"), recorded):
         if isinstance(facts, dict):

@@ -1,4 +1,4 @@
-"""What a list of many runs needs of each: a small file in the run directory, written with its report."""
+"""Summary of a run for lists of many runs: a small file in the run directory, written with its report."""
 
 from __future__ import annotations
 

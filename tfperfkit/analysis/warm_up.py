@@ -52,8 +52,11 @@ def warm_up(
 
 
 def _compiled_share(log: SampleLog, span: Span, tracing: Spans) -> float:
-    """Of the first steps' time without tracing, the share (0 to 1) in compiled functions, which are optimised and
-    compiled as they run first. With too few samples all of it, where anything was traced; else none."""
+    """Return the share (0 to 1) of the first steps' time without tracing that compiled functions take, which are
+    optimised and compiled as they run first.
+
+    With too few samples it is 1 if anything was traced, else 0.
+    """
     kinds: Counter[bool] = Counter()
     for stack, ns in log.weighted([span]):
         if stack.activity != "tracing":
@@ -64,8 +67,10 @@ def _compiled_share(log: SampleLog, span: Span, tracing: Spans) -> float:
 
 
 def quickest_ns(steps: Sequence[Step], tracing: Spans) -> float:
-    """What a step takes where no clean one tells: the quickest, without its tracing. Of a single long one nobody knows
-    how much was compiling; it is taken for the step itself."""
+    """Return the time of a step if no clean step shows it: the quickest, without its tracing.
+
+    For a single long step, the share of compiling is unknown; the time is taken for the step itself.
+    """
     took = ((step.end_ns - step.begin_ns - tracing.overlap(step.begin_ns, step.end_ns)) / step.count for step in steps)
     return max(0.0, min(took, default=0.0))
 

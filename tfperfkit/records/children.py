@@ -1,4 +1,4 @@
-"""What a child process of the script leaves in the run directory (``tfperf run --children``).
+"""Files that a child process of the script leaves in the run directory (``tfperf run --children``).
 
 ``RUN/children/child-0001/`` is a run directory of its own: ``run.json`` with ``child``, and in ``records.jsonl`` the
 streams ``child/about`` (what multiprocessing calls it), ``child/usage`` ([ns, processor time in ns]), ``child/samples``
@@ -101,8 +101,9 @@ class ChildGroup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChildrenInSteps(msgspec.Struct, frozen=True, kw_only=True):
-    """What children did while the clean steps ran: ``busy_ms`` for one step, of ``processes`` of them together;
-    ``busy_s`` and ``lines``: seconds in all of these steps."""
+    """Work of children while the clean steps ran: ``busy_ms`` for one step, the sum over ``processes``; ``busy_s`` and
+    ``lines``: seconds in all of these steps.
+    """
 
     processes: int
     busy_ms: float

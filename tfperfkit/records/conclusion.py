@@ -1,4 +1,4 @@
-"""What a report concludes: fix something first, nothing is at fault, or no cause is known."""
+"""Conclusions of a report: fix something first, nothing is at fault, or no cause is known."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True):
 
 #: The first finding is to be fixed first.
 FIRST = "First"
-#: Where the report names no cause of the time.
+#: The report names no cause of the time.
 NO_CAUSE = "No cause found"
-#: Of a step that computes, and waits for nothing: it is sound as far as rules know.
+#: A step computes, and waits for nothing: no known rule finds a fault.
 NO_FAULT = "No fault found"
-#: Of a step that computes about as fast as the machine can.
+#: A step computes about as fast as the machine can.
 NOTHING = "Nothing to fix"
-#: Where the user has silenced each finding.
+#: The user has silenced each finding.
 SILENCED = "All findings are silenced"
 START_UP = "Mostly startup"
-#: Where startup is the largest part of the run, but not the larger half.
+#: Startup is the largest part of the run, but not the larger half.
 LARGEST_START_UP = "Startup is the largest part"
-#: Where ending the process is: a one-time cost at both ends.
+#: Ending the process is the largest part: a one-time cost at both ends.
 LARGEST_ENDS = "Startup and exit are the largest part"
-#: Of a script that ended with an error before anything in it was repeated.
+#: A script ended with an error before anything in it was repeated.
 FAILED_EARLY = "Script failed"
-#: Of a run that a signal killed while a probe measured.
+#: A signal killed the run while a probe measured.
 KILLED = "Script killed"
 NOT_PROFILED = "Not profiled"

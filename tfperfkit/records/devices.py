@@ -15,7 +15,7 @@ class Library(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hardware(msgspec.Struct, frozen=True, kw_only=True):
-    """What the machine has. ``nodes`` are device files such as ``nvidia0``; ``driver`` is its version."""
+    """Devices of the machine. ``nodes`` are device files such as ``nvidia0``; ``driver`` is its version."""
 
     nvidia: tuple[str, ...] = ()  # model or PCI address, one for each card
     amd: tuple[str, ...] = ()

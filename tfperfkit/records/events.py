@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
-#: What has happened. Times are ns of ``clock.now_ns``.
+#: Kinds of events in a run. Times are ns of ``clock.now_ns``.
 EventKind = Literal[
-    "agent",  # facts: what stands in agent.json too
+    "agent",  # facts: those of agent.json too
     "settings",  # what the script has set that decides about speed, each by its name
     "warm",  # step, ns: the warm-up is over
     "precise",  # ns: from here on samples fall on short stretches of Python too

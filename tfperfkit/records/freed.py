@@ -8,7 +8,8 @@ from tfperfkit import calibration
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.records.samples import Frame, SampleLog
 
-#: In all of them; a single one takes ``SHORTEST_NS`` or more: each epoch, or pass over the data, may have one.
+#: Minimum of all waits together; a single one takes ``SHORTEST_NS`` or more: each epoch, or pass over the data, may
+#: have one.
 MIN_NS = round(calibration.FREED_MIN_S.value * NS_PER_S)
 SHORTEST_NS = round(calibration.SHORTEST_FREED_S.value * NS_PER_S)
 _APART_NS = round(calibration.FREED_APART_S.value * NS_PER_S)

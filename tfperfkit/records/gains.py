@@ -8,7 +8,7 @@ import msgspec
 
 
 class _Known(msgspec.Struct, frozen=True):
-    """What consumers ask of every gain. All are factors, unless they are called shares."""
+    """Questions that consumers ask about every gain. All are factors, unless they are called shares."""
 
     @property
     def low(self) -> float | None:

@@ -33,7 +33,7 @@ def explain(facts: DeviceFacts) -> Reason:
     if machine.amd and not machine.nvidia:
         if facts.rocm_build:
             return Reason("amd", "TensorFlow for ROCm found no usable AMD GPU", "Check rocminfo and the ROCm version.")
-        remedy = "Install tensorflow-rocm (and ROCm) in place of tensorflow."
+        remedy = "Install tensorflow-rocm (and ROCm) instead of tensorflow."
         return Reason("amd", f"{facts.package or 'This TensorFlow'} can't use an AMD GPU", remedy)
     if not machine.nvidia:
         return Reason(

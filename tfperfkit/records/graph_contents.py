@@ -71,7 +71,7 @@ class GraphContents(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CallsRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the arguments were in the first ``calls`` of the concrete function ``graph``.
+    """Arguments in the first ``calls`` of the concrete function ``graph``.
 
     Lists are in the order of the graph's arguments. ``same``: in how many calls an argument was the one of the call
     before; ``grown``: in how many it was the one of the call before with more at its end. ``padding`` describes

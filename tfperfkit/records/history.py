@@ -1,5 +1,6 @@
-"""What watch mode keeps of a run of days: rows of some seconds, rows of a minute, why windows were opened, and the
-history that a report makes of them."""
+"""Records that watch mode keeps of a run of days: rows of some seconds, rows of a minute, why windows were opened, and
+the history that a report makes from these.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ import msgspec
 
 #: Folders of a run directory: the last minutes in full, rows of seconds, runs of the windows.
 DETAILS, BLOCKS, WINDOWS = "details", "blocks", "windows"
-#: Files of it: rows of minutes (of the script's process), changes that were found (of the parent), a window that is
-#: asked for, and the answer.
+#: Files of the history: rows of minutes (of the script's process), changes that were found (of the parent), a window
+#: that is asked for, and the answer.
 MINUTES, CHANGES, ASKED, ANSWER = "minutes.jsonl", "changes.jsonl", "asked.json", "answer.json"
 
 #: Why a window was opened.
@@ -33,7 +34,7 @@ class WatchPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def pace(self) -> float:
-        """What time is shortened by: 1 as a rule, never more."""
+        """Return the factor that shortens times: 1 as a rule, never more."""
         return min(self.block_s / 5.0, 1.0)
 
 
@@ -45,9 +46,9 @@ class Stretch(msgspec.Struct, frozen=True, kw_only=True):
     memory at its end. ``samples``: stack samples by activity (``records.parts``). ``ours_ns``: processor time of
     tfperf's thread and hooks. ``wall_s``: the calendar's time at its end.
 
-    Of a process that trains with others: ``inside_ns`` before samples in compiled functions, in which it had
-    ``busy_ns`` of processors (no more than one at a time); of a minute ``ran_ns`` and ``ready_ns``, of all its threads,
-    on a processor and ready without one.
+    For a process that trains with others: ``inside_ns`` before samples in compiled functions, in which it had
+    ``busy_ns`` of CPU cores (no more than one at a time); for a minute ``ran_ns`` and ``ready_ns``, of all its threads,
+    on a CPU core and ready without one.
     """
 
     begin_ns: int
@@ -91,7 +92,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of it: the folder of the window's own run, or why there is none."""
+    """Result of a request for a window: the folder of the window's own run, or why there is none."""
 
     id: int
     window: str = ""

@@ -1,4 +1,4 @@
-"""What bounds the memory of a process, and the containers in which a script keeps objects."""
+"""Limits of a process's memory, and the containers in which a script keeps objects."""
 
 from __future__ import annotations
 

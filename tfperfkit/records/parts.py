@@ -1,7 +1,7 @@
 """The one table of the kinds of time: the parts of a step, what a sample of it can be doing, why a step was long,
 the parts of the whole run.
 
-The names are those of the JSON report and of run directories; what a user reads stands beside them.
+The names are those of the JSON report and of run directories; the words for the user are next to the names.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ PartName = Literal[
     "evaluate",
     "other",
 ]
-#: What a sampled moment of the training thread counts as. ``waiting``: nothing, where an object is let go of (a
+#: Kinds of activity of a sampled moment of the training thread. ``waiting``: nothing, where an object is let go of (a
 #: dataset's iterator).
 Activity = Literal[
     "tracing", "saving", "summary", "input", "host_sync", "graph", "eager_ops", "dispatch", "python", "waiting"
 ]
-#: What a moment stands in: validation and predicting, a callback of Keras, the making of layers and variables.
+#: Surroundings of a moment: validation and predicting, a callback of Keras, the making of layers and variables.
 Context = Literal["evaluate", "callback", "build"]
 #: Why a step took much longer than the others.
 Cause = Literal[
@@ -49,7 +49,7 @@ Cause = Literal[
     "reading values",
     "freeing objects",
 ]
-#: What passes before the first steady step, as the account of the warm-up names it.
+#: Parts of the time before the first steady step, as the account of the warm-up names them.
 StartPart = Literal[
     "other imports",
     "importing TensorFlow",
@@ -62,7 +62,7 @@ StartPart = Literal[
     "first steps",
     "not sampled",
 ]
-#: What the whole run is reported as, from the start of the process to its end; see ``RUN_PARTS``.
+#: Parts of the whole run, from the start of the process to its end; see ``RUN_PARTS``.
 RunPart = Literal[
     "imports",
     "data",
@@ -84,8 +84,9 @@ RunPart = Literal[
 
 
 class Words(NamedTuple):
-    """What a user reads of a part: ``label`` in a legend or list, ``sentence`` after "of a step is", ``between`` in
-    the list of what runs between steps, ``traced`` in the table of a traced step ("": a trace does not tell it)."""
+    """Words of a part for the user: ``label`` in a legend or list, ``sentence`` after "of a step is", ``between`` in
+    the list of activities between steps, ``traced`` in the table of a traced step ("": a trace does not show the part).
+    """
 
     label: str
     sentence: str
@@ -109,7 +110,7 @@ PARTS: dict[PartName, Words] = {
     "evaluate": Words("predict and validation", "predicting and validating", "predict and validation"),
     "other": Words("other", "time that nothing explains", "other", "freeing tensors and iterators"),
 }
-#: Kinds of time between steps that are no part of a step.
+#: Kinds of time between steps that are excluded from step time.
 BETWEEN: dict[Activity | Context, Words] = {
     "callback": Words("callbacks", "callbacks", "callbacks"),
     "build": Words("building", "building models", "building"),
@@ -160,7 +161,7 @@ PAID_ONCE: tuple[RunPart, ...] = ("imports", "ending", "tfperf")
 TRACED: tuple[PartName, ...] = tuple(part for part, words in PARTS.items() if words.traced)
 _PART_OF: dict[str, PartName] = {**{part: part for part in PARTS}, "summary": "saving"}
 _WORDS: dict[str, Words] = dict([*PARTS.items(), *BETWEEN.items()])
-#: By the names as they may stand in a recording of another version.
+#: Parts by their names, including names in recordings of another version.
 _PART_OF_CAUSE: dict[str, PartName] = {
     "tracing": "tracing",
     "first run of a new trace": "tracing",
@@ -217,7 +218,7 @@ def part_of_cause(cause: str) -> PartName:
 
 
 def start_part_of(activity: str, context: str) -> StartPart:
-    """What a sample before the first step counts as."""
+    """Return the part for a sample before the first step."""
     if context == "build":
         return "building and setting up"
     return _START_PART_OF.get(activity, "not sampled")

@@ -1,8 +1,7 @@
 """What can be drawn of a run: neutral records, bounded in size, in the order in which they are to be seen.
 
-A probe gives them (``tfperfkit.picture``), the analysis gives those of the whole run, a renderer draws them. They are
-no part of the JSON report. ``key`` is the anchor of a picture in a page; ``note`` says what it is of and what is left
-out.
+A probe gives them (``tfperfkit.picture``), the analysis gives those of the whole run, a renderer draws them. The JSON
+report has no pictures. ``key`` is the anchor of a picture in a page; ``note`` says what it is of and what is left out.
 """
 
 from __future__ import annotations
@@ -94,7 +93,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """What happened when and why, in order of time."""
+    """Events with their times and causes, in order of time."""
 
     key: str
     title: str
@@ -148,8 +147,9 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LineHeat(msgspec.Struct, frozen=True, array_like=True):
-    """What a line takes of the mean step, with all that it calls: ``python_ms`` by stack samples (waiting for compiled
-    functions is in it), the others inside of compiled functions, by a trace."""
+    """Time that a line takes in the mean step, with all its calls: ``python_ms`` by stack samples (waiting for compiled
+    functions is included), the others inside of compiled functions, by a trace.
+    """
 
     file: str
     line: int

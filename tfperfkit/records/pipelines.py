@@ -8,7 +8,7 @@ import msgspec
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a function is defined."""
+    """Place where a function is defined."""
 
     file: str
     line: int
@@ -16,8 +16,11 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Padding(msgspec.Struct, frozen=True, kw_only=True):
-    """Sequences of whole numbers, padded to ``width``: lengths without it, of ``rows`` of them. ``alike``: the mean
-    length that batches of sequences of like length would have. ``before``: the padding is at the beginning."""
+    """Sequences of whole numbers, padded to ``width``: the lengths of ``rows`` sequences without padding.
+
+    ``alike``: the mean length that batches of sequences of like length would have. ``before``: the padding is at the
+    beginning.
+    """
 
     width: int
     mean: float
@@ -138,7 +141,7 @@ class RanOut(msgspec.Struct, frozen=True, kw_only=True):
     had: int
 
 
-#: The name under which a reading of an iterator's model stands in a trace.
+#: The name of a reading of an iterator's model in a trace.
 READING = "__tfperfkit_iterator_model"
 
 
@@ -159,8 +162,10 @@ class Node(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Returned(msgspec.Struct, frozen=True, kw_only=True):
-    """What one function returned in a step: ``values`` are fingerprints, by how often. ``unknown``: values without
-    one. ``what``: the first value in words; ``size``: its bytes in arrays and tensors."""
+    """Values that one function returned in a step: ``values`` are fingerprints, by how often.
+
+    ``unknown``: values without one. ``what``: the first value in words; ``size``: its bytes in arrays and tensors.
+    """
 
     file: str
     line: int

@@ -1,4 +1,6 @@
-"""Where operations ran against what was asked, what was copied between devices, and where Python waited for values."""
+"""Placement of operations compared with the requested devices, copies between devices, and places where Python waited
+for values.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from tfperfkit.records.source_span import SourceSpan
 #: decides; dtype, kernel: the device can't run it; int32: kept on the host; rules: TensorFlow's placer chose otherwise
 #: for a reason of its own.
 FallbackKind = Literal["device", "colocation", "variable", "dtype", "kernel", "int32", "rules"]
-#: Where a collective operation sends to.
+#: Destination of the data of a collective operation.
 OTHERS = "other replicas"
 
 
@@ -58,7 +60,7 @@ class VariableHome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Placement(msgspec.Struct, frozen=True, kw_only=True):
-    """One concrete function. ``ops``: by device, by type; ``asked``: of those, the ones with a device asked for."""
+    """One concrete function. ``ops``: by device, by type; ``asked``: the operations that have a requested device."""
 
     ops: dict[str, dict[str, int]]
     asked: dict[str, int]

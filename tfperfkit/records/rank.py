@@ -23,7 +23,7 @@ class Rank(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def folder(self) -> str:
-        """Of this process's part in the folder of the whole."""
+        """Return the folder of this process's part in the folder of the whole run."""
         return f"rank-{self.rank:04}" if self.role != "evaluator" else f"evaluator-{self.rank:04}"
 
     @property

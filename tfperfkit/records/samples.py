@@ -37,8 +37,9 @@ class Frame(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """What a sample saw: the user's frames, outermost first; the package that ran below them ("": their own code);
-    ``Activity`` and ``Context`` of ``records.parts`` ("" in recordings that are older than these)."""
+    """Facts that a sample saw: the user's frames, outermost first; the package that ran below them ("": their own
+    code); ``Activity`` and ``Context`` of ``records.parts`` ("" in recordings that are older than these).
+    """
 
     frames: tuple[Frame, ...]
     library: str
@@ -54,7 +55,7 @@ class Samples:
         self.span_s = 0.0
         self.activities: Counter[str] = Counter()
         self.contexts: Counter[str] = Counter()
-        #: What ran within Keras' ``predict`` and ``evaluate``, by activity: a part of ``activities``.
+        #: Samples within Keras' ``predict`` and ``evaluate``, by activity: a part of ``activities``.
         self.evaluating: Counter[str] = Counter()
         #: The stacks that were seen, and how often.
         self.stacks: Counter[Stack] = Counter()
@@ -129,27 +130,27 @@ class Samples:
         return self._leaf_frames[place]
 
     def within(self, leaf: Place, place: Place) -> float:
-        """Of the samples whose innermost line is ``leaf``, the share that has ``place`` on the stack too."""
+        """Return the share of the samples with the innermost line ``leaf`` that have ``place`` on the stack too."""
         return self._leaf_above[leaf][place] / self._leaves[leaf] if self._leaves[leaf] else 0.0
 
     def below(self, place: Place) -> Counter[str]:
-        """What ran below a line, by package ("own": the user's Python itself), in samples."""
+        """Count the samples below a line, by the package that ran ("own": the user's Python itself)."""
         return self._below[place]
 
     def doing(self, place: Place) -> Counter[str]:
-        """What ran below a line, by activity, in samples."""
+        """Count the samples below a line, by activity."""
         return self._doing[place]
 
     def doing_innermost(self, place: Place) -> Counter[str]:
-        """What ran while a line was the innermost of the user's, by activity, in samples."""
+        """Count the samples in which a line was the user's innermost, by activity."""
         return self._leaf_activity[place]
 
     def doing_in(self, function: FunctionKey) -> Counter[str]:
-        """What ran below a function, by activity, in samples."""
+        """Count the samples below a function, by activity."""
         return self._function_activity[function]
 
     def tensorflow_share(self, place: Place) -> float:
-        """Of all samples in which TensorFlow ran, the share that lies below this line; 0 if there are too few."""
+        """Return the share of all samples in which TensorFlow ran that are below this line; 0 if there are too few."""
         if self._in_tensorflow < 5:
             return 0.0
         return sum(self._below[place][name] for name in TENSORFLOW) / self._in_tensorflow
@@ -229,7 +230,7 @@ class SampleLog:
 
 
 class _Source(Protocol):
-    """What the samples are read from: a probe's ``Capture`` or the analysis itself."""
+    """Source of the samples: a probe's ``Capture`` or the analysis itself."""
 
     @property
     def steps(self) -> Any: ...
@@ -238,9 +239,12 @@ class _Source(Protocol):
 
 
 def read_log(rows: Iterable[Any], kind: str = "s") -> SampleLog:
-    """The log from the stream ``samples``; damaged rows are left out. ``kind``: "s" for the thread that drives
-    TensorFlow, "beside", "busy", "awaited", "standing" and "called" for others, while they open files again, keep a
-    processor busy, that thread waits for them, or waits and they wait too, or TensorFlow calls Python on them."""
+    """The log from the stream ``samples``; damaged rows are left out.
+
+    ``kind``: "s" for the thread that drives TensorFlow, the other names for other threads, while they open files again
+    (``beside``), keep a CPU core busy (``busy``), that thread waits for them (``awaited``), that thread waits and they
+    wait too (``standing``), or TensorFlow calls Python on them (``called``).
+    """
     stacks: dict[int, Stack] = {}
     taken: list[tuple[int, int]] = []
     rates: list[tuple[int, int]] = []

@@ -99,7 +99,7 @@ def state(value: Any) -> Any:
 
 
 def read(value: Any) -> Any:
-    """Builtins of ``state``, with gains in the place of the fields. Changes them and returns them. Numbers that were
+    """Return builtins of ``state``, with gains instead of the fields. Changes them and returns them. Numbers that were
     not finite are null in a JSON report; of these nothing is known.
 
     Raises ``msgspec.ValidationError`` if a field is neither a number nor null.

@@ -9,7 +9,10 @@ EARLY = 500
 
 
 class StepCallbacks:
-    """The callbacks of one recording. What one raises goes to ``failed``, and none is called again."""
+    """The callbacks of one recording.
+
+    An exception of a callback goes to ``failed``, and no callback is called again.
+    """
 
     def __init__(self, failed: Callable[[BaseException], None]) -> None:
         self._failed = failed

@@ -81,7 +81,7 @@ class StepCutter:
 
 
 def cut(counter: StepCounter, markers: Iterable[Marker], definition: Definition) -> tuple[Step, ...]:
-    """All steps of a stream, under a definition reached from the whole of it."""
+    """Cut all steps of a stream, under a definition from the whole stream."""
     cutter = StepCutter(definition)
     steps = []
     for marker in markers:

@@ -1,4 +1,4 @@
-"""Training steps: the table of them, and how they are counted from markers.
+"""Training steps: the table of steps, and how steps are counted from markers.
 
 A marker is one observed call on the training thread: fetching a batch (``next``), updating weights eagerly
 (``apply``) or by a compiled function (``call``), a batch of ``Model.fit`` (``batch``), ``train_on_batch``.
@@ -145,13 +145,13 @@ class StepTable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return tuple(step.begin_ns for step in self.steps)
 
 
-#: What one step is: a call of the function that the user named, a batch of ``Model.fit``, an iteration of a loop that
-#: the user wrote, an update outside of all loops, an iteration of a loop inside a compiled function.
+#: Kinds of steps: a call of the function that the user named, a batch of ``Model.fit``, an iteration of a loop that the
+#: user wrote, an update outside of all loops, an iteration of a loop inside a compiled function.
 StepUnit = Literal["named_call", "fit_batch", "iteration", "update", "graph_iteration"]
 
 
 class Definition(msgspec.Struct, frozen=True, kw_only=True):
-    """What counts as a step: a marker at one of ``ends`` completes one; one at ``begins`` opens the next.
+    """Definition of a step: a marker at one of ``ends`` completes one; one at ``begins`` opens the next.
 
     ``rounds`` are those of both that a step reaches several times (five updates of a critic, two of a generator): it
     lasts until one of ``begins`` comes again after one of ``ends``. ``closing`` are the ``ends`` that complete a step
@@ -222,7 +222,7 @@ class StepCounter:
             self._updated = marker.site
 
     def definition(self) -> Definition | None:
-        """What a step is, as far as can be said now; None while nothing has updated weights."""
+        """Return the definition of a step, as far as it is known; None while nothing has updated weights."""
         seen = [site for site in self.sites.values() if self.reach[site.id].count]
         named = [site for site in seen if site.kind == "named"]
         if named:
@@ -313,9 +313,11 @@ class StepCounter:
         return Definition(source=source, ends=head.ids, begins=begins, unit=unit, place=place, rounds=rounds)
 
     def _places(self, sites: list[Site]) -> list[_Place]:
-        """The sites, those of one line joined whose times follow each other. At the first iteration of "for network
-        in (...)" the next site has also followed the one before, which then has been reached once only; but many that
-        are reached once are a function that is made anew for each step."""
+        """The sites, those of one line joined whose times follow each other.
+
+        At the first iteration of "for network in (...)" the next site has also followed the one before, which then has
+        been reached once only; but many that are reached once are a function that is created again for each step.
+        """
         groups: list[list[Site]] = []
         once = Counter((s.kind, s.loops, _lines(s)) for s in sites if self.reach[s.id].count == 1)
         for site in sorted(sites, key=lambda site: self.reach[site.id].first_ns):

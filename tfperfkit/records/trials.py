@@ -1,4 +1,4 @@
-"""Trials: a change that is made to a run from outside, what a trial's process is asked to do, and what came of it."""
+"""Trials: a change that is made to a run from outside, the tasks of a trial's process, and the result."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def parse_change(text: str) -> Change:
 
 
 class TrialPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What the process of a trial is to do.
+    """Tasks of the process of a trial.
 
     It ends itself after ``steps`` steps (somewhat more, where these take less than a second), or, where that is None,
     once ``seconds`` of them and ``min_steps`` have passed after ``warm_steps``, then at a ``multiple`` of steps: a run
@@ -77,15 +77,15 @@ class TrialEnd(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """What trials measured of a change.
+    """Measurements of a change by trials.
 
     ``speedup``: time per example (per step or per run where examples are not known) of the baseline over that of the
     changed run, with its 95 % ``interval``; ``first_minute``: examples done in the first minute over the baseline's.
-    ``processor``: the same ratio by processor time, which other programs disturb less, and which waiting is no part of,
-    with its 95 % ``processor_interval``.
-    ``memory_bytes``: the difference of peak memory. ``results``: see ``Results``; ``distance`` of the weights at the
-    end, relative to their norm, and ``own_distance`` between two plain runs. ``needed_pairs``: how many would show a
-    difference of 5 %. ``combined``: it was tried together with others, of which this is the text.
+    ``processor``: the same ratio by processor time, which other programs disturb less, and which excludes waiting, with
+    its 95 % ``processor_interval``. ``memory_bytes``: the difference of peak memory. ``results``: see ``Results``;
+    ``distance`` of the weights at the end, relative to their norm, and ``own_distance`` between two plain runs.
+    ``needed_pairs``: how many would show a difference of 5 %. ``combined``: it was tried together with others, of which
+    this is the text.
     """
 
     experiment: str
@@ -144,7 +144,7 @@ def place_of(finding: _Placed) -> str:
     return f"{finding.where[0].file}:{finding.where[0].line}" if finding.where else ""
 
 
-#: Version of the JSON of ``tfperf try`` and of what is stored beside a run.
+#: Version of the JSON of ``tfperf try``, and of the file in a run directory.
 TRIALS_SCHEMA = 1
-#: The file beside a run.
+#: Name of the file in the run directory.
 PROOF = "proof.json"

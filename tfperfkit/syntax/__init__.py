@@ -1,1 +1,3 @@
-"""What the user's source says by its syntax tree: which functions of libraries its names stand for."""
+"""Questions about the user's source, answered by its syntax tree: for example, which functions of libraries its names
+mean.
+"""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from tfperfkit.syntax.expression import Call, Expression
 
 _DEEPEST = 4
-#: By the last words of an API: the argument that holds the shape or the number, and its position.
+#: The argument that holds the shape or the number, and its position, by the last words of an API.
 _SHAPES = {
     "zeros": ("shape", 0), "ones": ("shape", 0), "empty": ("shape", 0), "full": ("shape", 0), "normal": ("size", 2),
     "uniform": ("size", 2), "integers": ("size", 2), "randint": ("size", 2), "random": ("size", 0),
     "standard_normal": ("size", 0), "arange": ("stop", 0), "range": ("stop", 0),
 }  # fmt: skip
 _LIBRARIES = ("numpy.", "tensorflow.", "builtins.range")
-#: What gives back as many rows as it gets.
+#: Functions that return as many rows as they get.
 _KEEPS = ("astype", "copy", "numpy.array", "numpy.asarray", "tensorflow.constant", "tensorflow.convert_to_tensor")
 
 

@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Given:
-    """What one parameter gets. ``values``: the expressions that it may be bound to; one, unless the parameter takes the
-    rest or ``sure`` is False. ``default``: the expression of its default is used, or may be. ``rest``: it collects
-    arguments in a tuple or a dict."""
+    """Value of one parameter.
+
+    ``values``: the expressions that it may be bound to; one, unless the parameter takes the rest or ``sure`` is False.
+    ``default``: the expression of its default is used, or may be. ``rest``: it collects arguments in a tuple or a dict.
+    """
 
     values: tuple[ast.expr, ...] = ()
     default: ast.expr | None = None
@@ -40,7 +42,7 @@ def bind_arguments(
 
     Args:
         parameters: of the function.
-        call: of it.
+        call: the call of the function.
         skip: how many parameters are bound already: 1 for a method that is called on an object.
         before: arguments that a ``functools.partial`` adds, before those of the call.
     """

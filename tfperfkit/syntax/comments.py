@@ -30,9 +30,9 @@ def decode_source(source: bytes) -> list[str]:
 def find_ignores(lines: Sequence[str]) -> Mapping[int, tuple[Ignore, ...]]:
     """Return the comments that hold for each line.
 
-    A comment holds for all lines of the statement that it stands in, or that follows it. A decorator and its function's
-    header are one statement here, for a function's first line is that of its decorator. ``lines`` end with newlines, as
-    ``linecache`` returns them.
+    A comment holds for all lines of the statement around the comment, or after the comment. A decorator and its
+    function's header are one statement here, for a function's first line is that of its decorator. ``lines`` end with
+    newlines, as ``linecache`` returns them.
     """
     if not any("tfperf:" in line for line in lines):
         return {}

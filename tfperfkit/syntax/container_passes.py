@@ -15,7 +15,9 @@ _ENDS = frozenset(
 
 
 def find_container_passes(syntax: Syntax, name: str) -> list[int]:
-    """Find the lines that pass all of it to a call, call a method of it, loop over it or search it."""
+    """Find the lines that pass a whole container to a call, call a method of the container, loop over the container or
+    search it.
+    """
     return sorted(set(_find_lines(syntax, name.rpartition(".")[2])))
 
 

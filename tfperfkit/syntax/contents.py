@@ -1,4 +1,4 @@
-"""What the user keeps where: in dictionaries, in lists, in attributes of plain objects.
+"""Contents of the user's containers: dictionaries, lists, attributes of plain objects.
 
 ``HEADS["age"]`` is what the file stores under that key, ``state.model`` what it stores in that attribute, wherever it
 does so. What is stored under a computed key may be any of the items.
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tfperfkit.syntax.scopes import Binding, Scope, Scopes
 
-#: What keeps the keywords that it is given.
+#: Functions that keep their keyword arguments.
 _KEEPS_WORDS = ("builtins.dict", "collections.OrderedDict", "types.SimpleNamespace", "argparse.Namespace")
 _DEEPEST = 8
 

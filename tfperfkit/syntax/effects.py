@@ -1,4 +1,5 @@
-"""What known APIs read and change: one table, ``effects.txt``, by the name that an API resolves to.
+"""Effects of known APIs: the objects that an API reads and changes. One table, ``effects.txt``, by the name that an API
+resolves to.
 
 The name of a function of a library is dotted, ``numpy.random.normal``; that of a method begins with the type of its
 object, ``list.append``. Each row says:
@@ -17,7 +18,7 @@ object, ``list.append``. Each row says:
 The result is of a type whose methods the table has, or ``element`` (a part of an argument), ``view`` (may share memory
 with the first argument), ``self`` (of the object's type), ``total`` (a sum of elements), ``pairs``, ``any`` (unknown).
 
-What the table does not have is unknown: it may change anything that it can reach.
+An API that the table does not have is unknown: it may change anything that it can reach.
 """
 
 from __future__ import annotations

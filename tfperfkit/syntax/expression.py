@@ -18,7 +18,7 @@ from tfperfkit.syntax.names import Names
 
 
 class File(Names):
-    """A parsed file, as far as its expressions ask it; ``module.get_file`` returns all that is known of it."""
+    """A parsed file, as far as its expressions need it; ``module.get_file`` returns all known facts."""
 
     def __init__(self, tree: ast.Module) -> None:
         super().__init__(tree)
@@ -67,20 +67,20 @@ class Code:
 
     @property
     def entered(self) -> list[tuple[Expression, Expression]]:
-        """What ``with`` statements in it enter and bind: ``tf.GradientTape()`` and ``tape``."""
+        """List the expressions that ``with`` statements here enter and bind: ``tf.GradientTape()`` and ``tape``."""
         found = [(item.context_expr, item.optional_vars) for item in nodes.find_nodes(self.node, ast.withitem)]
         return [(self.file.wrap(made), self.file.wrap(name)) for made, name in found if name is not None]
 
     @property
     def loop_targets(self) -> list[tuple[Expression, Expression]]:
-        """What the loops in it bind, and what they go over; of comprehensions too."""
+        """List the targets of the loops in the node, with the iterated expressions; comprehensions are included."""
         found: list[ast.For | ast.AsyncFor] = nodes.find_nodes(self.node, ast.For, ast.AsyncFor)
         rows = [(self.file.wrap(node.target), self.file.wrap(node.iter)) for node in found]
         return [*rows, *(pair for part in self.parts for pair in part.generators)]
 
     @property
     def names(self) -> set[str]:
-        """The names that stand in it, read or bound."""
+        """List the names in the expression, read or bound."""
         return nodes.list_names(self.node)
 
     @property
@@ -102,9 +102,10 @@ class Expression(Code):
 
     @property
     def kind(self) -> str:
-        """What it is: ``name``, ``attribute``, ``subscript``, ``slice``, ``call``, ``constant``, ``list``, ``tuple``,
-        ``set``, ``dict``, ``operation``, ``comparison``, ``if``, ``lambda``, ``starred``, ``yield``, ``comprehension``;
-        "" for anything else."""
+        """Return the kind of the expression: ``name``, ``attribute``, ``subscript``, ``slice``, ``call``, ``constant``,
+        ``list``, ``tuple``, ``set``, ``dict``, ``operation``, ``comparison``, ``if``, ``lambda``, ``starred``,
+        ``yield``, ``comprehension``; "" for anything else.
+        """
         return KINDS.get(type(self.node), "")
 
     @property
@@ -124,7 +125,7 @@ class Expression(Code):
 
     @property
     def span(self) -> Span:
-        """Where it stands: (line, last line, column, end column)."""
+        """Return the position of the expression: (line, last line, column, end column)."""
         return get_span(self.node)
 
     @property
@@ -180,7 +181,9 @@ class Expression(Code):
 
     @property
     def assigned(self) -> list[Expression]:
-        """What a name, or an attribute of ``self``, is assigned in the file; for any other expression itself."""
+        """List the expressions that a name, or an attribute of ``self``, is assigned in the file; for any other
+        expression itself.
+        """
         return [self.file.wrap(node) for node in self.file.bound_to(self.node)]
 
     def name_element(self, position: int | None = None) -> str:
@@ -216,36 +219,38 @@ class Expression(Code):
 
     @property
     def element(self) -> Expression | None:
-        """What a comprehension collects."""
+        """Return the expression that a comprehension collects."""
         node = getattr(self.node, "elt", None)
         return self.file.wrap(node) if node is not None else None
 
     @property
     def root(self) -> Expression:
-        """What it begins with: ``a`` of ``a.b[0].c()``."""
+        """Return the leftmost expression: ``a`` for ``a.b[0].c()``."""
         node = self.file.root(self.node)
         return self.file.wrap(node) if isinstance(node, ast.expr) else self
 
     @property
     def generators(self) -> list[tuple[Expression, Expression]]:
-        """What each ``for`` of a comprehension binds, and what it goes over."""
+        """List the target of each ``for`` of a comprehension, with the iterated expression."""
         found = self.node.generators if isinstance(self.node, nodes.COMPREHENSIONS) else []
         return [(self.file.wrap(each.target), self.file.wrap(each.iter)) for each in found]
 
     @property
     def owner(self) -> Expression | None:
-        """What an attribute or an element is taken of: ``a.b`` of ``a.b.c`` and of ``a.b[0]``; ``a`` of ``*a``."""
+        """Return the expression whose attribute or element this is: ``a.b`` for ``a.b.c`` and for ``a.b[0]``; ``a`` for
+        ``*a``.
+        """
         node = self.node.value if isinstance(self.node, (ast.Attribute, ast.Subscript, ast.Starred)) else None
         return self.file.wrap(node) if node is not None else None
 
     @property
     def index(self) -> Expression | None:
-        """By what an element is taken: ``i`` of ``x[i]``."""
+        """Return the index of an element: ``i`` for ``x[i]``."""
         return self.file.wrap(self.node.slice) if isinstance(self.node, ast.Subscript) else None
 
     @property
     def indices(self) -> list[Expression]:
-        """By what an element is taken, axis by axis: ``i`` and ``j`` of ``x[i, j]``."""
+        """List the indices of an element, axis by axis: ``i`` and ``j`` for ``x[i, j]``."""
         index = self.index
         return [] if index is None else index.items if index.kind == "tuple" else [index]
 
@@ -264,7 +269,7 @@ class Expression(Code):
 
     @property
     def operands(self) -> list[Expression]:
-        """What an operation of one or two operands, or a comparison, is applied to."""
+        """List the operands of an operation with one or two operands, or of a comparison."""
         if isinstance(self.node, ast.BinOp):
             return [self.file.wrap(self.node.left), self.file.wrap(self.node.right)]
         if isinstance(self.node, ast.Compare):
@@ -278,7 +283,7 @@ class Expression(Code):
 
     @property
     def target(self) -> Expression | None:
-        """What an assignment with one target assigns it to, as a whole."""
+        """Return the target to which an assignment with one target assigns this expression as a whole."""
         around = self.file.parents.get(self.node)
         is_value = isinstance(around, ast.Assign) and around.value is self.node and len(around.targets) == 1
         return self.file.wrap(around.targets[0]) if is_value and isinstance(around, ast.Assign) else None
@@ -356,7 +361,9 @@ class Call(Expression):
         return starred or any(word.arg is None for word in self.node.keywords)
 
     def get_argument(self, name: str, position: int | None = None) -> Expression | None:
-        """What it passes for a parameter, by its keyword or else at a position; None if it does not show that."""
+        """Return the argument for a parameter, by its keyword or else at a position; None if the call does not show the
+        argument.
+        """
         before = [] if position is None else self.arguments[: position + 1]
         if name in self.keywords or position is None or len(before) <= position:
             return self.keywords.get(name)

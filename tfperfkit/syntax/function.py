@@ -15,8 +15,11 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 @dataclass(frozen=True)
 class Function(Code):
-    """A function or a lambda (``<lambda>``). ``line``: of its ``def``; ``first``: of its first decorator; ``owner``:
-    the class whose method it is, "" for none. Functions are equal if they stand in the same lines under one name."""
+    """A function or a lambda (``<lambda>``).
+
+    ``line``: of its ``def``; ``first``: of its first decorator; ``owner``: the class whose method it is, "" for none.
+    Functions are equal if they have the same lines and name.
+    """
 
     node: Definition = field(compare=False, repr=False)
     file: File = field(compare=False, repr=False)
@@ -28,7 +31,7 @@ class Function(Code):
 
     @property
     def lines(self) -> range:
-        """From the ``def`` to the end; decorators are not part of it."""
+        """Return the lines from the ``def`` to the end; decorators are excluded."""
         return range(self.line, self.last + 1)
 
     @property
@@ -65,13 +68,13 @@ class Function(Code):
 
     @property
     def decorators(self) -> list[Expression]:
-        """What decorates it; of ``@jit(static=1)`` the name ``jit``."""
+        """List the decorators; for ``@jit(static=1)`` the name ``jit``."""
         found = getattr(self.node, "decorator_list", ())
         return [self.file.wrap(item.func if isinstance(item, ast.Call) else item) for item in found]
 
     @property
     def bases(self) -> list[Expression]:
-        """What the class derives from whose method it is."""
+        """List the base classes of the method's class."""
         around = self.file.parents.get(self.node)
         return [self.file.wrap(base) for base in around.bases] if isinstance(around, ast.ClassDef) else []
 
@@ -87,7 +90,9 @@ class Function(Code):
 
     @property
     def returned(self) -> list[Expression | None]:
-        """What each of its ``return`` statements returns, in the order of the source; None for a bare ``return``."""
+        """List the expressions that the ``return`` statements return, in the order of the source; None for a bare
+        ``return``.
+        """
         return [self.file.wrap(node) if node is not None else None for node in list_returned(self.node)]
 
     def find_given(self, call: Call, parameter: str) -> Expression | None:

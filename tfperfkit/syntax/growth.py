@@ -32,7 +32,7 @@ def find_growth(source: Sequence[str], name: str, function: str = "") -> GrowsAt
     """Find the first line that makes ``name`` longer, else the one that makes it; None if there is neither.
 
     ``name`` is as the instrument gives it: ``losses``, ``self.losses``, ``history['loss']``. ``function`` is where the
-    name is local ("" for a global): lines in it, or in functions inside it, come first. Of an attribute only the last
+    name is local ("" for a global): lines in it, or in functions inside it, come first. For an attribute only the last
     part counts, since the object has other names elsewhere.
     """
     syntax, named = parse(tuple(source)), parse((name,))

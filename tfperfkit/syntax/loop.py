@@ -40,36 +40,39 @@ class Loop(Code):
 
     @property
     def once(self) -> Span | None:
-        """Where the expression stands that is evaluated once, before the first iteration; None for ``while``."""
+        """Return the position of the expression that is evaluated once, before the first iteration; None for
+        ``while``.
+        """
         return self.iterable.span if self.iterable is not None else None
 
     @property
     def iterable(self) -> Expression | None:
-        """What it goes over; None for ``while``."""
+        """Return the iterated expression; None for ``while``."""
         head = _find_head(self.node)
         return self.file.wrap(head.iter) if head is not None else None
 
     @property
     def iterables(self) -> list[Expression]:
-        """What it goes over; several if a comprehension has several ``for``, none for ``while``."""
+        """List the iterated expressions; several if a comprehension has several ``for``, none for ``while``."""
         if isinstance(self.node, COMPREHENSIONS):
             return [over for _, over in self.file.wrap(self.node).generators]
         return [self.iterable] if self.iterable is not None else []
 
     @property
     def target(self) -> Expression | None:
-        """What it binds for each iteration; None for ``while``."""
+        """Return the target that each iteration binds; None for ``while``."""
         head = _find_head(self.node)
         return self.file.wrap(head.target) if head is not None else None
 
     @property
     def test(self) -> Expression | None:
-        """What a ``while`` loop asks before each iteration; None for other loops."""
+        """Return the condition of a ``while`` loop; None for other loops."""
         return self.file.wrap(self.node.test) if isinstance(self.node, ast.While) else None
 
     def evaluates(self, node: Expression) -> bool:
-        """Whether each iteration evaluates an expression of the file: it stands in the loop, but not in what the loop
-        goes over, which is evaluated once."""
+        """Tell whether each iteration evaluates an expression of the file: the expression is inside the loop, but not
+        inside the iterated expression, which is evaluated once.
+        """
         inside = contains_span(get_span(self.node), node.span)
         return inside and (self.once is None or not contains_span(self.once, node.span))
 

@@ -94,7 +94,7 @@ class Syntax(File):
     def lines_run_on_import(self) -> set[int]:
         """The lines that run when the file is imported, definitions of functions and classes left out.
 
-        What stands under ``if __name__ == "__main__"`` runs only in the script's own process. A process that is
+        The block under ``if __name__ == "__main__"`` runs only in the script's own process. A process that is
         started by spawning imports the script, so it runs these lines too.
         """
         found: list[ast.stmt] = []

@@ -1,11 +1,12 @@
 """Which function or class of a library an expression of the user's stands for, found through the imports.
 
 ``np.random.choice`` is ``numpy.random.choice`` when the file says ``import numpy as np``, and so is ``pick`` after
-``from numpy.random import choice as pick``. What a call gives is its name with "()", an element of it with "[]":
-``rng.choice`` is ``numpy.random.default_rng().choice`` where ``rng = numpy.random.default_rng(7)``. An instance of a
-class of the user's that derives from a library's counts as one of that: ``Net()`` is ``keras.Model()``. How the
-user names things plays no part, nor where they keep them: a function in a dictionary, in an attribute or behind
-``functools.partial`` is that function. An object that the file does not make (an argument) is "?": ``?.fit``.
+``from numpy.random import choice as pick``. The name of a call's result is the call's name with "()", the name of an
+element is that of the container with "[]": ``rng.choice`` is ``numpy.random.default_rng().choice`` if ``rng =
+numpy.random.default_rng(7)``. An instance of a class of the user's that derives from a library's class counts as an
+instance of the library's class: ``Net()`` is ``keras.Model()``. How the user names things plays no part, nor where they
+keep them: a function in a dictionary, in an attribute or behind ``functools.partial`` is that function. An object that
+the file does not make (an argument) is "?": ``?.fit``.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ _SAME = (
     ("tf_keras.", "keras."),
     ("tensorflow.python.keras.", "keras."),
 )
-#: What these return stands for their first argument when it is called; the second ones, for a function of the user's.
+#: Wrappers: a call of their result is a call of their first argument; the second ones only for a function of the
+#: user's.
 _HANDS_ON = ("functools.partial", "functools.cache", "functools.lru_cache", "functools.lru_cache()")
 _COMPILES = ("tensorflow.function", "tensorflow.function()")
 #: Objects that are what the script stores in them.
@@ -54,7 +56,7 @@ class _Value(NamedTuple):
 
 
 class Names:
-    """What the names in a parsed file stand for; nothing is known of a file whose statements are nested too deeply."""
+    """Meaning of the names in a parsed file; nothing is known about a file whose statements are nested too deeply."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.tree = tree
@@ -83,7 +85,9 @@ class Names:
         return found
 
     def element(self, node: ast.expr, position: int | None = None) -> str:
-        """What a loop over an expression goes through: ``keras.layers.Dense()``, ``?.trainable_variables[]``."""
+        """Return the name for the elements that a loop over an expression takes: ``keras.layers.Dense()``,
+        ``?.trainable_variables[]``.
+        """
         self._begin()
         try:
             value = self._element(node, position, self._scopes.of(node), ())
@@ -92,7 +96,7 @@ class Names:
         return canonical(value.name) if value is not None else ""
 
     def root(self, node: ast.AST) -> ast.AST:
-        """What an expression begins with: ``a`` of ``a.b[0].c()``."""
+        """Return the leftmost expression: ``a`` for ``a.b[0].c()``."""
         while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call, ast.Await, ast.Starred)):
             node = node.func if isinstance(node, ast.Call) else node.value
         return node
@@ -302,7 +306,7 @@ class Names:
         scope: Scope,
         seen: tuple[object, ...],
     ) -> _Value | None:
-        """What a list under this name was made of, or what was added to it."""
+        """List the expressions that a list under this name was made from, or that were added to the list."""
         made = self._contents.find_made(node, scope)
         if self._lost_in(made.bindings):
             return None

@@ -1,4 +1,4 @@
-"""Questions about one node of a syntax tree: what stands in it, which names it reads and binds, what it is as text."""
+"""Questions about one node of a syntax tree: the nodes inside, the names that it reads and binds, its text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def find_nodes(inside: ast.AST, *kinds: type[Node]) -> list[Node]:
 def find_own_nodes(function: ast.AST, *kinds: type[Node]) -> list[Node]:
     """Find the nodes of these kinds in the body of a function, in the order of the source.
 
-    A function or class that is defined in the body is found, but nothing inside of it.
+    A function or class that is defined in the body is found, but nothing inside it.
     """
     body: list[ast.AST] | ast.AST = getattr(function, "body", [])
     pending: list[ast.AST] = list(reversed(body)) if isinstance(body, list) else [body]
@@ -42,7 +42,7 @@ def list_returned(definition: ast.AST) -> list[ast.expr | None]:
 
 
 def list_names(node: ast.AST) -> set[str]:
-    """List the names that stand in a node, read or bound."""
+    """List the names in a node, read or bound."""
     return {item.id for item in find_nodes(node, ast.Name)}
 
 

@@ -15,7 +15,7 @@ from tfperfkit.syntax.module import Syntax, get_file
 from tfperfkit.syntax.names import UNKNOWN
 from tfperfkit.syntax.nodes import FUNCTIONS
 
-#: What blocks until a state is reached, by the method or attribute that tells the state.
+#: Functions that block until a state is reached, by the method or attribute that shows the state.
 _BLOCKS = {
     "empty": "get()", "qsize": "get()", "get_nowait": "get()", "full": "put(item)", "put_nowait": "put(item)",
     "is_set": "wait()", "is_alive": "join()", "done": "result()", "running": "result()", "ready": "wait()",
@@ -114,7 +114,7 @@ def _make_pause(asked: Expression) -> Iterator[Pause]:
 
 
 def _list_given(name: Expression) -> Iterator[Expression]:
-    """What calls give for a parameter of the function around a name."""
+    """List the arguments that calls pass for a parameter of the function around a name."""
     file = get_file(name)
     function = file.find_function(name.line)
     if function is None or name.text not in function.parameters:

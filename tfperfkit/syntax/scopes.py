@@ -15,9 +15,10 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 @dataclass(frozen=True, eq=False)
 class Binding:
-    """``value``: the expression ``node``; ``element``: an element of it, of its ``position``th part where a loop takes
-    tuples apart; ``import``: the module or name ``dotted``; ``instance``: the first argument of a method of the class
-    ``node``; ``unknown``: what a caller gives."""
+    """``value``: the expression ``node``; ``element``: an element of the expression, or the element's ``position``th
+    part if a loop takes tuples apart; ``import``: the module or name ``dotted``; ``instance``: the first argument of a
+    method of the class ``node``; ``unknown``: a value that a caller passes.
+    """
 
     kind: Literal["import", "value", "element", "function", "class", "instance", "unknown"]
     node: ast.AST | None = None
@@ -27,10 +28,12 @@ class Binding:
 
 @dataclass(eq=False)
 class Scope:
-    """``names`` are what is bound here; ``added`` are expressions appended to a list of that name; ``items`` are (key,
-    value) stored in a dictionary or list of that name, ``fields`` what is bound to attributes of an object of it. Of a
-    class, they go by the names of attributes. ``grown``: what is appended to an item, or to an attribute of an object,
-    of that name."""
+    """``names`` are bound here; ``added`` are expressions appended to a list of that name; ``items`` are (key, value)
+    stored in a dictionary or list of that name, ``fields`` are bound to attributes of an object of that name.
+
+    For a class, these are keyed by the names of attributes. ``grown``: what is appended to an item, or to an attribute
+    of an object, of that name.
+    """
 
     node: ast.AST
     parent: Scope | None
@@ -40,7 +43,7 @@ class Scope:
     fields: dict[tuple[str, str], list[Binding]] = field(default_factory=dict)
     grown: dict[str, list[tuple[ast.Subscript | ast.Attribute, ast.expr]]] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
-    #: Of a class: what its methods and its body bind to attributes of the instance.
+    #: For a class: the attributes of the instance that its methods and its body bind.
     attributes: dict[str, list[Binding]] = field(default_factory=dict)
 
     @property

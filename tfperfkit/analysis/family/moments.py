@@ -51,7 +51,7 @@ def work(log: SampleLog, began_ns: int) -> list[Work]:
 
 
 def _named(stack: Stack) -> str:
-    """The function that the innermost line stands in, for a comprehension the one around it."""
+    """Return the function that contains the innermost line; for a comprehension the surrounding function."""
     leaf = stack.frames[-1]
     around = (frame.name for frame in reversed(stack.frames) if frame.file == leaf.file and frame.name[:1] != "<")
     return leaf.name if leaf.name[:1] != "<" or leaf.name == "<module>" else next(around, leaf.name)

@@ -31,14 +31,16 @@ class Read(msgspec.Struct, frozen=True):
 
 
 def read_part(root: Path, name: str, started_ns: int, over: bool) -> Read | None:
-    """``over``: the run has ended, and with it the child, but for one that outlives the script. None for what is no
-    part of a child."""
+    """``over``: the run has ended, and with it the child, but for one that outlives the script.
+
+    Return None if the folder has no part of a child.
+    """
     try:
         run, manifest = RunDirectory.open(root / CHILDREN / name)
     except RunDirectoryError:
         return None
     origin = manifest.child
-    if origin is None or manifest.children:  # all children stand below the script's own run
+    if origin is None or manifest.children:  # all children are listed below the script's own run
         return None
     about: dict[str, Any] = {}
     for row in run.records("child/about.jsonl"):
@@ -125,7 +127,7 @@ def _join_arguments(argv: Sequence[str]) -> str:
 
 
 def _unseen(pid: int, ticks: int | None, over: bool) -> End:
-    """Of a child without a goodbye."""
+    """Return the status of a child without a goodbye."""
     if ticks is not None and start_ticks(pid) == ticks:
         return "running"
     return "no goodbye" if over else "unknown"

@@ -1,4 +1,4 @@
-"""All children of a run: listed, grouped by what they were started for, and set beside the steps that ran meanwhile."""
+"""All children of a run: listed, grouped by their purpose, and compared with the steps that ran meanwhile."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tfperfkit.storage.run_directory import Manifest, RunDirectory
 _MAX_PARTS, _MAX_ROWS = 64, 20_000
 #: Children without a part that are listed one by one.
 _LISTED = 100
-#: Of those that train, so many have a report made.
+#: Maximum number of children that train for which a report is made.
 _REPORTED = 16
 #: multiprocessing's own functions, which call the user's.
 _WORKERS = ("multiprocessing.", "concurrent.futures.")

@@ -1,6 +1,6 @@
-"""Where a run's time goes outside of training steps: the loops and the calls of the user's that take a tenth of it.
+"""Find the time of a run outside of training steps: the loops and the calls of the user's that take a tenth of the run.
 
-Told by the stack samples. A sample counts for the chain of source loops that its frames stand in. From the outermost
+Known from the stack samples. A sample counts for the chain of source loops that contain its frames. From the outermost
 loop the way leads inwards as long as one loop holds nearly all of the time of the one around it: that loop repeats the
 work, from wherever it is reached. Time in no such loop counts for the line that it was spent below.
 """
@@ -18,7 +18,7 @@ from tfperfkit.records.spans import Span, Spans
 from tfperfkit.records.steps import Loop
 from tfperfkit.syntax.loops import SourceLoops, source_loops
 
-#: Of the run: less is no work of its own.
+#: Minimum share of the run: less is no work of its own.
 MIN_SHARE = calibration.MIN_WORK.value
 #: A loop within that holds this share of a loop's time is what repeats the work.
 NEARLY_ALL = calibration.NEARLY_ALL.value
@@ -186,7 +186,7 @@ def _imports(frame: Frame, sources: Mapping[str, tuple[str, ...]]) -> bool:
 
 
 def _function_of_loop(moments: Sequence[_Moment], loop: Loop) -> str:
-    """Return the function that a loop stands in, by the frames seen in it."""
+    """Return the function that contains a loop, by the frames seen in the loop."""
     names: Counter[str] = Counter()
     for moment in moments:
         for frame in moment.stack.frames:

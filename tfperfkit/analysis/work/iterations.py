@@ -12,7 +12,7 @@ from tfperfkit.records.steps import Marker, MarkerKind, Site, Step, StepTable
 
 #: So many iterations outside of windows at least, else their times tell little.
 _FEW = 3
-#: Of the work, after its last timed iteration: less may be its end, or a stray sample.
+#: Share of the work after its last timed iteration: less may be its end, or a stray sample.
 _REST = 0.1
 
 
@@ -37,7 +37,8 @@ def iterations(
     return StepTable(steps=steps, source="work", definition=what, loop=loop)
 
 
-#: What tells iterations apart, the outermost first: a call of ``predict`` takes batches and calls functions.
+#: Kinds of calls that separate iterations, the outermost first: a call of ``predict`` takes batches and calls
+#: functions.
 _OUTERMOST: tuple[MarkerKind, ...] = ("predict", "evaluate", "session", "function", "next")
 
 
@@ -74,7 +75,9 @@ def went_on(work: Busy, table: StepTable) -> bool:
 
 
 def _steps_between_calls(spans: Spans, calls: Sequence[Marker]) -> Iterator[Step]:
-    """From each call to the next; only to its own end where the loop had ended meanwhile and was begun anew."""
+    """Return the stretches from each call to the next; only to the call's own end if the loop had ended meanwhile and
+    was started again.
+    """
     for number, call in enumerate(calls, 1):
         end = calls[number].begin_ns if number < len(calls) else call.end_ns
         if not _covers_stretch(spans, call.begin_ns, end):

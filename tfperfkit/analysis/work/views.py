@@ -18,10 +18,10 @@ from tfperfkit.records.spans import Span, Spans
 from tfperfkit.records.steps import MarkerKind, Site, StepTable
 from tfperfkit.rule import Evidence
 
-#: What lies between two steps that are closer than this is the training's own affair (``StepAccount.between_ms``).
+#: The time between two steps that are closer than this belongs to training (``StepAccount.between_ms``).
 _TRAINING_GAP_NS = 500_000_000
 _NO_SPANS = Spans()
-#: What a step may be made of.
+#: Kinds of markers that a step may consist of.
 _TRAINS: tuple[MarkerKind, ...] = ("batch", "train_on_batch", "call", "loop_call", "apply", "named")
 
 

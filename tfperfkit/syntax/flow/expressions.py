@@ -27,7 +27,7 @@ MAX_SLOTS = 32
 class Expressions(Calls):
     """Evaluates expressions."""
 
-    #: What each expression stood for when it was evaluated, and whether evaluating it did something.
+    #: Values of each expression at its evaluations, and whether the evaluation did something.
     seen: dict[ast.AST, list[tuple[Value, bool]]]
     wanted: frozenset[ast.AST] | None = None
 

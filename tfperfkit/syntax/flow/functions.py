@@ -21,13 +21,13 @@ class Functions(Objects):
 
     def __init__(self, frames: Frames, classes: Classes, known: Mapping[ast.Call, str]) -> None:
         super().__init__(frames, classes)
-        #: What calls were seen to be, where the source does not tell.
+        #: Targets of calls that were observed, if the source does not show them.
         self.known = known
         self.stack: list[ast.AST] = []
         #: Functions that were followed from a call, and those all calls of which are taken together.
         self.followed: set[ast.AST] = set()
         self.linked: set[ast.AST] = set()
-        #: Where each function is called.
+        #: Calls of each function.
         self.called_at: dict[ast.AST, set[ast.AST]] = {}
         self._parents = {frame.parent for frame in frames.of.values()}
         self.results: dict[ast.AST, Value] = {}

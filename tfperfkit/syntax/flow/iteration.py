@@ -220,7 +220,7 @@ class Iteration(Program):
 
     @cached_property
     def _hidden(self) -> set[ast.AST]:
-        """What unknown code may run: the functions that it may call, and those that they call."""
+        """List the functions that unknown code may run: the functions that it may call, and those that they call."""
         around = {frame.node for frame in self._frames_around()}
         pending = [code for code in self.heap.escaped if code not in around]
         found: set[ast.AST] = set()

@@ -60,7 +60,7 @@ def _list_inside(loop: ast.AST) -> frozenset[ast.AST]:
 
 
 def _get_function(frame: Frame) -> Frame:
-    """The scope that a comprehension stands in; any other scope itself."""
+    """Return the scope around a comprehension; for any other scope itself."""
     while isinstance(frame.node, COMPREHENSIONS) and frame.parent is not None:
         frame = frame.parent
     return frame
@@ -84,7 +84,7 @@ def _search_path(scope: ast.AST, loop: ast.AST) -> list[ast.AST] | None:
 
 
 def _following(outer: ast.AST, node: ast.AST) -> Sequence[ast.AST] | None:
-    """What runs in a node after a part of it, once; None if that is not clear."""
+    """Return the code in a node that runs after a part, once; None if that is not clear."""
     for block in _BLOCKS:
         statements = getattr(outer, block, None)
         if isinstance(statements, list) and any(item is node for item in statements):
@@ -101,7 +101,7 @@ def _following(outer: ast.AST, node: ast.AST) -> Sequence[ast.AST] | None:
 
 
 def _list_repeated(outer: ast.AST) -> Sequence[ast.AST]:
-    """What an outer loop runs again, from its head on."""
+    """List the code that an outer loop runs again, from its head on."""
     if isinstance(outer, ast.While):
         return [outer.test, *outer.body]
     if isinstance(outer, (ast.For, ast.AsyncFor)):

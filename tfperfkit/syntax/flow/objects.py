@@ -21,7 +21,7 @@ _ONCE = frozenset({"iterator", "file", "shuffled", "", "any"})
 
 
 class Objects(State):
-    """What the objects of a file hold."""
+    """Contents of the objects of a file."""
 
     def __init__(self, frames: Frames, classes: Classes) -> None:
         super().__init__(frames)

@@ -22,7 +22,7 @@ Environment = dict[Name, Value]
 #: Nodes that one analysis evaluates, and rounds until nothing new is learned: beyond, everything is unknown.
 MAX_VISITS = 150_000
 MAX_ROUNDS = 24
-#: Calls by which the objects that an expression makes are told apart.
+#: Number of calls by which the objects that an expression makes are distinguished.
 MAX_CONTEXT = 3
 
 
@@ -31,8 +31,11 @@ class Undecided(Exception):
 
 
 class Access(NamedTuple):
-    """What an iteration does to objects that other iterations may see. ``how``: ``read``, ``assign``, ``draw`` or
-    ``collect:GROUP``; ``key``: the part that it does it to, if that part is another one in each iteration."""
+    """Access of an iteration to objects that other iterations may see.
+
+    ``how``: ``read``, ``assign``, ``draw`` or ``collect:GROUP``; ``key``: the part that it does it to, if that part is
+    another one in each iteration.
+    """
 
     region: Region
     slot: str
@@ -69,7 +72,7 @@ class State:
         self.frames = frames
         self.frame = frames.module
         self.heap = Heap()
-        #: What each name of the file may stand for, at any time.
+        #: Values of each name of the file, at any time.
         self.names: Environment = {}
         self.env: Environment | None = {}
         self.iterating = False
@@ -278,7 +281,7 @@ class State:
         self.control = control
         return jumps
 
-    # What an iteration does
+    # Accesses of an iteration
 
     def note(self, region: Region, slot: str, how: str, key: Key | None = None) -> None:
         """Note an access to objects that other iterations may see."""

@@ -191,7 +191,7 @@ class Statements(Expressions):
         self.control = control or (self.iterating and self.heap.varies_deeply(over))
 
         def run() -> None:
-            # What makes its elements as they are taken runs in between.
+            # The code of a lazy iterable, which makes its elements as they are taken, runs in between.
             current = replace(self.evaluate(node.iter), lazy=False) if over.lazy else over
             self.assign_target(node.target, self.element(current, node.iter), node.iter)
             self.execute(node.body)

@@ -1,4 +1,4 @@
-"""What an expression may stand for, and the regions of objects that it may refer to.
+"""Values that an expression may have, and the regions of objects that it may refer to.
 
 A region stands for a set of objects that the analysis can't tell apart. Its slots hold what the objects hold: "[]"
 their elements, other names their attributes. Assigning one reference to another merges the regions, in whatever order
@@ -51,7 +51,7 @@ class Code:
 
 @dataclass(slots=True, eq=False)
 class Value:
-    """What an expression may stand for. Values are not changed: ``replace`` makes others.
+    """Possible value of an expression. Values are not changed: ``replace`` makes others.
 
     ``varies``: it may differ between iterations; ``region``: the objects that it may refer to, None for what never
     changes; ``own``: it surely refers to an object that this iteration made; ``carried``: an earlier iteration may have
@@ -172,7 +172,7 @@ class Heap:
         return self.find(first)
 
     def collapse(self, region: Region) -> Region:
-        """Make everything that a region holds a part of it."""
+        """Make all contents of a region one part."""
         region = self.find(region)
         region.whole = True
         varying = set(region.varying)

@@ -112,6 +112,9 @@ def _turns(evidence: Evidence, file: str, loop: Loop, *, once: bool) -> tuple[fl
     """At least and at most. Its body's lines against those around it: of the next loop outwards, else of the function.
     Where none of these ran while lines were counted, all that was counted is one time, not yet at its end; ``once``: no
     loop is around it, so that all iterations of the work are of that time."""
+    work = evidence.work
+    if once and work is not None and work.iterations and (work.where.file, work.where.line) == (file, loop.line):
+        return float(work.iterations), float(work.iterations)  # a window has some of them, the work has all
     counts = evidence.offer(LineCounts)
     hits = {row.line: row.hits for row in counts.rows if row.file == file and row.hits} if counts is not None else {}
     body = [count for line, count in hits.items() if loop.line < line <= loop.last]

@@ -22,8 +22,13 @@ NOT_YET = (
 )
 DONE = (
     "tfperfkit/analysis/",
+    "tfperfkit/fixing/",
+    "tfperfkit/graph/",
     "tfperfkit/instruments/",
+    "tfperfkit/launch/",
+    "tfperfkit/recording/",
     "tfperfkit/records/",
+    "tfperfkit/report/",
     "tfperfkit/syntax/",
     "docs/trust.md",
     "docs/index.md",

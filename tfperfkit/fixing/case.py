@@ -1,4 +1,4 @@
-"""What a fixer gets: a finding, the files as they were in the run, and what the probes offer."""
+"""Input of a fixer: a finding, the files as they were in the run, and the offers of the probes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _Kind = TypeVar("_Kind")
 
 
 class Offers(Protocol):
-    """Of the run's evidence: see ``tfperfkit.offers``."""
+    """Offers of the run's evidence: see ``tfperfkit.offers``."""
 
     def offer(self, kind: type[_Kind], /) -> _Kind | None: ...
 
 
 class NoOffers:
-    """Of a run without evidence."""
+    """Offers of a run without evidence."""
 
     def offer(self, kind: type[_Kind], /) -> _Kind | None:
         return None

@@ -84,7 +84,7 @@ def _previous_stage(call: cst.Call) -> cst.BaseExpression | None:
 
 
 def _assigned(module: Module, name: cst.Name, seen: set[cst.CSTNode]) -> cst.BaseExpression | None:
-    """What the last assignment before it in the same function or file gives to a name."""
+    """Return the value of the last assignment to a name before its use, in the same function or file."""
     scope = _scope(module, name)
     found: cst.Assign | None = None
     for node in module.nodes:

@@ -86,7 +86,7 @@ def _example(code: str, examples: Examples) -> tuple[str, ...]:
 
 
 def decide(remedy: Remedy) -> str:
-    """What only the user can decide about a change of this kind."""
+    """Return the question that only the user can decide about a change of this kind."""
     match remedy:
         case Remove():
             return "whether anything needs the result of these lines"

@@ -1,4 +1,4 @@
-"""Edits of a syntax tree: which node, and what becomes of it; and those that several fixers make."""
+"""Edits of a syntax tree: which node, and its replacement; and those that several fixers make."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Files:
         self.changed: set[str] = set()
 
     def path(self, file: str) -> Path:
-        """Where a file of the run is to be found."""
+        """Return the path of a file of the run."""
         return Path(self.folder, file)
 
     def module(self, file: str) -> Module:

@@ -1,4 +1,5 @@
-"""The patches of a report, kept beside the run: LibCST, whose import takes as long as all else, comes once for a run.
+"""The patches of a report, kept in the run directory: LibCST, whose import takes as long as all else, is imported once
+for a run.
 
 They hold as long as what they were made from is the same: the findings, the sources (of the run, and on the disk), what
 probes offer to fixers, and the fixers themselves.

@@ -38,8 +38,9 @@ class Module:
 
     @cached_property
     def _parents(self) -> dict[cst.CSTNode, cst.CSTNode]:
-        """Each node behind the one that it stands in, in the order of the source: asking LibCST for the nodes below one
-        takes long, so it is asked once."""
+        """Map each node to its parent, in the order of the source: asking LibCST for the nodes below one takes long, so
+        it is asked once.
+        """
         found: dict[cst.CSTNode, cst.CSTNode] = {}
         pending: list[tuple[cst.CSTNode, cst.CSTNode]] = [(self.tree, child) for child in reversed(self.tree.children)]
         while pending:
@@ -64,13 +65,13 @@ class Module:
         return [node for node in self.nodes if isinstance(node, cst.Call)]
 
     def line(self, node: cst.CSTNode) -> int:
-        """Where a node begins; of a method's call where the method is named, as Python counts it."""
+        """Return the first line of a node; for a method's call the line of the method's name, as Python counts it."""
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             node = node.func.attr
         return int(self._positions[node].start.line)
 
     def around(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """What a node stands in, the nearest first."""
+        """Yield the nodes around a node, the nearest first."""
         at = self._parents.get(node)
         while at is not None:
             yield at
@@ -108,7 +109,9 @@ class Module:
         return None
 
     def imported(self, node: cst.CSTNode) -> str | None:
-        """What a name, or a dotted one, was imported as: ``tensorflow.data.AUTOTUNE``; None where it was not."""
+        """Return the full name that a name, or a dotted one, was imported as: ``tensorflow.data.AUTOTUNE``; None if it
+        was not imported.
+        """
         words = dotted(node)
         if words is None:
             return None

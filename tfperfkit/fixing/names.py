@@ -46,7 +46,7 @@ def gives(node: cst.CSTNode) -> set[str]:
 
 
 def plain_names(target: cst.CSTNode) -> Iterable[cst.Name]:
-    """Of a target: not what is indexed or whose attribute is set."""
+    """List the plain names in a target: no indexed names, and no names whose attribute is set."""
     if isinstance(target, cst.Name):
         yield target
     elif isinstance(target, (cst.Tuple, cst.List)):
@@ -79,7 +79,9 @@ def incoming(statements: Iterable[cst.CSTNode], made: set[str] | None = None) ->
 
 
 def _loaded(node: cst.CSTNode) -> set[str]:
-    """What a statement reads: not the names that it gives a value, nor those of its comprehensions and lambdas."""
+    """Return the names that a statement reads, without those that it assigns or that its comprehensions and lambdas
+    bind.
+    """
     targets = {at for part in walk(node) if isinstance(part, cst.AssignTarget) for at in plain_names(part.target)}
     own = {
         name
@@ -100,7 +102,7 @@ def bindings(tree: cst.Module, name: str) -> int:
 
 
 def parameters(function: cst.CSTNode) -> set[str]:
-    """Of a function or of a lambda; of anything else none."""
+    """Return the parameters of a function or of a lambda; of anything else none."""
     if not isinstance(function, (cst.FunctionDef, cst.Lambda)):
         return set()
     return {node.name.value for node in walk(function.params) if isinstance(node, cst.Param)}

@@ -1,4 +1,4 @@
-"""Patches in a report: beside a finding's advice what it changes in the script's own lines."""
+"""Patches in a report: next to a finding's advice, its changes to the script's own lines."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def with_patches(report: Report, evidence: Evidence) -> Report:
 
 
 def _patches(findings: list[Finding], report: Report, evidence: Evidence) -> tuple[str, ...]:
-    """Those that are kept beside the run, or made now and kept."""
+    """Return the patches that are kept in the run directory, or make and keep them now."""
     folder, made_from = Path(report.run.directory), kept.digest(findings, evidence, report.run.folder)
     found = kept.read(folder, made_from)
     if found is not None and len(found) == len(findings):

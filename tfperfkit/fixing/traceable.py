@@ -1,4 +1,4 @@
-"""What in a function changes its meaning when TensorFlow traces it, as far as the source shows."""
+"""Code in a function whose meaning changes when TensorFlow traces the function, as far as the source shows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tfperfkit.fixing.module import Module, dotted, method, walk
 
 _READS = frozenset({"numpy", "item", "tolist"})
 _BUILTINS = frozenset({"print", "float", "int", "bool", "open", "input", "next"})
-#: What such a module does happens once, while the function is traced.
+#: Modules whose functions have their effect once, while the function is traced.
 _MODULES = frozenset({"numpy", "random", "time", "os", "pandas", "scipy", "cv2", "PIL", "matplotlib"})
 #: They make variables, which a traced function may do once only.
 _MAKERS = ("tensorflow.Variable", "tensorflow.keras.layers.", "keras.layers.", "tensorflow.keras.optimizers.",

@@ -1,1 +1,1 @@
-"""What the tool knows about TensorFlow's operations and graphs. Imports no TensorFlow."""
+"""Knowledge about TensorFlow's operations and graphs. Imports no TensorFlow."""

@@ -22,7 +22,7 @@ class Alike:
         self._order = {name: number for number, name in enumerate(graph.nodes)}
         self._keys: dict[str, object] = {}
         self._numbers: dict[object, int] = {}
-        #: Of each variable, when it is first assigned to.
+        #: Position of the first assignment to each variable.
         self._written: dict[str, int] = {}
         for node in graph.nodes.values():
             if node.type in WRITES:
@@ -39,7 +39,7 @@ class Alike:
         if depth > _DEEPEST or self._makes_another(node):
             return node.name
         inputs = tuple((self._key(owner, depth + 1), number) for owner, number in node.inputs)
-        # A short one for what may stand below many others.
+        # A short key, since it may be part of the keys of many others.
         number = self._numbers.setdefault((node.type, _attributes(node), inputs), len(self._numbers))
         return self._keys.setdefault(node.name, number)
 

@@ -1,4 +1,5 @@
-"""What bounds an operation: its arithmetic, the bytes that it moves, its start, or a kernel that is slow at it.
+"""Limits of an operation: its arithmetic, the bytes that it moves, its start, or a kernel that is slow for this
+operation.
 
 The roofline model (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009), operation by operation: a machine needs
 at least the longer of the two times that it takes for the arithmetic and for the bytes.
@@ -22,7 +23,7 @@ FAR = 6.0
 #: An operation that takes less (ms) is not divided among threads: what takes less, and far more than its work, mostly
 #: starts and ends (Eigen's TensorCostModel.h: a second thread from 2.1 times 100,000 cycles on).
 SMALL_MS = 0.1
-#: Runs of a length: down to this part of it.
+#: Runs of a similar length: down to this part of the length.
 _ALIKE = 16
 #: With fewer operations of a length, the one that is looked at among them, nothing else tells how the machine was.
 _ENOUGH = 3
@@ -44,7 +45,7 @@ class Tensor(NamedTuple):
     shape: tuple[int, ...] | None
 
     def numbers(self, batch: int) -> int | None:
-        """How many it has, with ``batch`` (0: not known) in the place of one open size."""
+        """Return the number of elements, with ``batch`` (0: not known) instead of one open size."""
         if self.shape is None or self.shape.count(-1) > (1 if batch > 0 else 0):
             return None
         return math.prod(batch if size < 0 else size for size in self.shape)
@@ -97,7 +98,7 @@ def _sum(values: Iterable[int | None]) -> int | None:
 
 
 class Machine(NamedTuple):
-    """What it reaches at best, None where it was not measured."""
+    """Best measured rates of the machine, None if a rate was not measured."""
 
     gflops: float | None
     gb_per_s: float | None
@@ -134,8 +135,9 @@ class AtHand:
         return max(self.machine.arithmetic_ms(flops), self.machine.memory_ms(moved))
 
     def reach(self, ms: float) -> float:
-        """Of what the machine does at best, what operations about as long, or longer, come to: the second best of them
-        (0 to 1)."""
+        """Return the share of the machine's best rate that operations about as long, or longer, reach: the second best
+        share among these operations (0 to 1).
+        """
         there = self._alike(ms)
         found = self._second[there - 1] if there > 1 else 0.0
         return min(1.0, found) if found > 0 else 1.0
@@ -144,8 +146,11 @@ class AtHand:
         return bisect_right(self._lengths, -ms / _ALIKE)
 
     def bound(self, kind: str, ms: float, flops: float | None, moved: float | None) -> Bound:
-        """Of a run that took ``ms``; "" where nothing is known of it. ``kernel``: far from both limits; ``numbers``:
-        the same of an operation that works number by number, whose functions (exponentials ...) no count tells."""
+        """Return the limit of a run that took ``ms``; "" if no limit is known.
+
+        ``kernel``: far from both limits; ``numbers``: the same of an operation that works number by number, whose
+        functions (exponentials ...) no count tells.
+        """
         arithmetic, memory = self.machine.arithmetic_ms(flops), self.machine.memory_ms(moved)
         lower = max(arithmetic, memory)
         if lower > 0 and lower * FAR >= ms * self.reach(ms):

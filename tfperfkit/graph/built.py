@@ -110,7 +110,7 @@ class _Build:
         )
 
     def _stacks_of(self, graph: Graph, kinds: Sequence[str]) -> list[int]:
-        """Of a gradient the operation that it differentiates has the stack that counts; constants need none."""
+        """For a gradient, the stack of the differentiated operation counts; constants need none."""
         record = graph.record
         numbers = [self._stacks.add(call_path(record, each), each.area, each.gradient) for each in record.tracebacks]
         found = [

@@ -13,8 +13,11 @@ _DEEPEST = 4
 
 
 class Copies(NamedTuple):
-    """``owner``: what is copied. ``axes``: those of the copies along which they are alike, or stand in turn. ``nodes``
-    make them. ``rows``: rows of numbers that are copied, where copies stand along axes of these."""
+    """``owner``: what is copied.
+
+    ``axes``: those of the copies along which they are alike, or repeat in turn. ``nodes`` make them. ``rows``: rows of
+    numbers that are copied, where copies stand along axes of these.
+    """
 
     owner: tuple[str, int]
     axes: frozenset[int] = frozenset()
@@ -23,7 +26,10 @@ class Copies(NamedTuple):
 
 
 def find_copies(view: View, owner: tuple[str, int]) -> Copies:
-    """Of a tensor that is none, it itself. Reshapes of copies count with them as long as the last axis stays."""
+    """For a tensor that is no copy, the owner is the tensor itself.
+
+    Reshapes of copies count with them as long as the last axis stays.
+    """
     shape = view.shape(*owner)
     if not shape:
         return Copies(owner)

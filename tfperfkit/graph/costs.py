@@ -1,4 +1,4 @@
-"""What one execution of an operation costs by the sizes of its tensors: FLOPs, and bytes read and written."""
+"""Costs of one execution of an operation by the sizes of its tensors: FLOPs, and bytes read and written."""
 
 from __future__ import annotations
 

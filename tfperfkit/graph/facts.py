@@ -1,7 +1,7 @@
 """What is known of a function's placeholders, handed on to the graphs that it calls and to its loops.
 
 A fact is any value: for how many calls an argument stays, its share of zeros. A call hands on the facts of what it is
-given. What an iteration of a loop is given stays only if the loop hands it on as it is.
+given. An argument of a loop's iteration keeps its fact only if the loop passes the argument on as it is.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def hand_on(
     constant: Callable[[Graph, Node], Fact | None] = lambda graph, node: None,
     loop: Callable[[Graph, Node, Graph, Mapping[str, Fact]], Mapping[str, Fact]] = lambda graph, node, body, given: {},
 ) -> dict[str, dict[str, Fact]]:
-    """By graph, the facts of its placeholders. Of a graph that is called twice, those that hold in both calls.
+    """By graph, the facts of its placeholders. For a graph that is called twice, the facts that hold in both calls.
 
     ``start``: facts of the root's placeholders. ``constant``: that of an operation that is not a placeholder. ``loop``:
     the facts of a loop's body, by what the loop is given at first.
@@ -93,8 +93,11 @@ def bodies_of_loops(root: Graph) -> frozenset[str]:
 
 
 def kept(body: Graph) -> frozenset[str]:
-    """What an iteration hands on to the next as it is: captures, arguments that it returns, variables that it doesn't
-    write. Such a variable is the same in all iterations, also if it is trained after the loop."""
+    """Return the placeholders that an iteration passes on to the next as they are: captures, arguments that it returns,
+    variables that it doesn't write.
+
+    Such a variable is the same in all iterations, also if it is trained after the loop.
+    """
     returned = dict(zip(body.slots, body.record.results, strict=False))
     written = {
         owner.name

@@ -1,4 +1,4 @@
-"""What dataflow tells of the tensors of a graph, through the functions that it calls, its loops and its branches."""
+"""Dataflow facts about the tensors of a graph, through its function calls, its loops and its branches."""
 
 from __future__ import annotations
 
@@ -76,14 +76,17 @@ class Flow:
         return frozenset(name for name, _ in states if name not in varying)
 
     def rows(self, sources: Mapping[tuple[str, int], int]) -> Flowed[Rows]:
-        """Where the rows of some tensors are, in what follows from them. ``sources``: tensors, each with the axis of
-        its rows; all have the same rows. What else the graph is given has none."""
+        """Follow the rows of some tensors through all tensors that depend on them.
+
+        ``sources``: tensors, each with the axis of its rows; all have the same rows. Other inputs of the graph have no
+        rows.
+        """
         starts = {owner: Rows(axis=axis) for owner, axis in sources.items()}
         record = self._view.graph.record
         return interpret(RowAnalysis(), self._view, dict.fromkeys((*record.arguments, *record.captures), FIXED), starts)
 
     def following(self, start: Node) -> Following:
-        """What follows from a tensor, row by row of its first axis and each row treated alike."""
+        """Find the operations that follow from a tensor, row by row of its first axis and each row treated alike."""
         found = Following()
         _collect(self.rows({(start.name, 0): 0}), found, 1.0)
         return found

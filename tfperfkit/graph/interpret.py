@@ -20,8 +20,10 @@ S = TypeVar("S")
 
 
 class Analysis(Protocol[S]):
-    """What a dataflow analysis knows. ``unknown`` is the state of which nothing is claimed: it joins with all to
-    itself."""
+    """Facts and rules of a dataflow analysis.
+
+    ``unknown`` is the state of which nothing is claimed: it joins with all to itself.
+    """
 
     unknown: S
 

@@ -76,7 +76,9 @@ def _slot_of_result(body: Graph, index: int) -> int | None:
 
 
 def _step(graph: Graph, node: Node, body: Graph, counter: int) -> int | None:
-    """What the body adds to the counter: a constant of its own, or one that the loop was given and keeps."""
+    """Return the number that the body adds to the counter: a constant of its own, or one that the loop was given and
+    keeps.
+    """
     add = body.made(body.record.results[counter])
     if add is None or add.type not in ("AddV2", "Add", "Sub") or len(add.inputs) != 2:
         return None

@@ -238,7 +238,7 @@ class Graph:
 
 def read_graph(data: bytes) -> Any:
     """Return a compressed GraphDef. Raises ``Damaged``."""
-    # Protobuf comes with TensorFlow. The report of a run without graphs needs neither of them.
+    # Protobuf comes with TensorFlow. The report of a run without graphs needs none of these imports.
     from google.protobuf.message import DecodeError
 
     from tfperfkit.graph.graphdef import message_class

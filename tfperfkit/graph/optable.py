@@ -127,7 +127,9 @@ def plain(name: str) -> str:
 
 
 def kernel(name: str) -> Row:
-    """The row of a kernel's own name; if nothing is known of that, of the operation that it computes."""
+    """Return the row of a kernel's own name; if the table doesn't know the name, the row of the operation that the
+    kernel computes.
+    """
     found = row(name)
     return found if found.kind != "unknown" else row(plain(name))
 
@@ -165,7 +167,9 @@ def names(
 
 
 def compute(name: str, *values: float) -> float | None:
-    """What an operation makes of numbers; None if the table doesn't say, or the numbers don't fit (a division by 0)."""
+    """Compute the result of an operation on numbers; None if the table doesn't say, or the numbers don't fit (a
+    division by 0).
+    """
     word = row(name).computes
     function = getattr(operator, word, None) or _BUILT_IN.get(word)
     try:

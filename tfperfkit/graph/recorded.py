@@ -110,15 +110,17 @@ class RecordedFunction:
 
 
 class RecordedGraphs:
-    """The functions of a run by the names of their graphs. What rules find in them is kept, for rules are asked of the
-    run and of each work."""
+    """The functions of a run by the names of their graphs.
+
+    Results of rules are kept, for rules are asked of the run and of each work.
+    """
 
     def __init__(self, functions: Mapping[str, RecordedFunction]) -> None:
         self.functions = functions
         self.found: dict[tuple[str, str], list[Any]] = {}
 
     def once(self, key: str, name: str, find: Callable[[RecordedFunction], Iterable[T]]) -> list[T]:
-        """What ``find`` finds in the function of this name, computed once for each ``key``."""
+        """Return the result of ``find`` for the function of this name, computed once for each ``key``."""
         known = self.found.get((key, name))
         if known is None:
             function = self.functions.get(name)

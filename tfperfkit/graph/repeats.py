@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from tfperfkit.graph import optable
 from tfperfkit.records.graphs import BACKWARD, UPDATE, LayerCall
 
-#: Optimizers (or lines that assign to variables) that are told apart.
+#: Maximum number of optimizers (or lines that assign to variables) that are distinguished.
 _MAX_UPDATES = 48
 _ON_VARIABLES = ("ReadVariable", "Assign", "Resource")
 #: Kinds of operations that draw random numbers, or may: Python can.

@@ -1,6 +1,6 @@
 """Which axis of a tensor has the rows of another one, each made of that row alone.
 
-The transfer functions follow the column ``axis`` of the table of operations. What they don't know mixes rows.
+The transfer functions follow the column ``axis`` of the table of operations. Operations that they don't know mix rows.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class RowAnalysis:
         return one._replace(uniform=uniform) if alike else MIXED
 
     def chosen(self, condition: Rows, branches: Rows) -> Rows:
-        """A condition that depends on the rows chooses for all of them."""
+        """A condition that depends on the rows chooses for all rows."""
         return branches if condition.axis is None and not condition.mixed else MIXED
 
     def operation(self, view: View, node: Node, inputs: Sequence[Rows]) -> Sequence[Rows]:
@@ -113,7 +113,7 @@ def _without_rows(view: View, node: Node, row: optable.Row, inputs: Sequence[Row
 
 
 def _all_uniform(row: optable.Row, inputs: Sequence[Rows]) -> bool:
-    """Of what changes the shape alone, the first input counts."""
+    """For operations that change the shape alone, the first input counts."""
     if row.axis == "each":
         return all(state.uniform for state in inputs)
     return row.axis != "named" and inputs[0].uniform
@@ -214,7 +214,7 @@ def _scanned(taken: _Taken) -> Rows:
 
 
 def _within(last: int) -> Callable[[_Taken], Rows]:
-    """The last axes are worked on; an output may lack some of them."""
+    """Apply an operation that works on the last axes; an output may lack some of these axes."""
 
     def rule(taken: _Taken) -> Rows:
         shapes = {number: shape for number in taken.given if (shape := taken.shape(number)) is not None}

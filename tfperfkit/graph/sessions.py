@@ -1,4 +1,5 @@
-"""What runs of TensorFlow 1 sessions compute, and which of them compute the same part of a graph of the same values.
+"""Runs of TensorFlow 1 sessions: their computations, and which runs compute the same part of a graph from the same
+values.
 
 A run computes all operations that lead to its fetches, up to what it is fed. So if two runs are fed the same values and
 both lead through the same layers, one run that fetches both computes these layers once.
@@ -21,7 +22,7 @@ from tfperfkit.records.graph_contents import SessionRun
 _OPEN_SIZE = 32
 #: So often runs must follow each other with the same values: once may be a test before the loop.
 _MIN_TURNS = 3
-#: What gives something else each time, but may as well be asked once for several fetches.
+#: Operations that give another value each time, but may as well be asked once for several fetches.
 _MAY_BE_SHARED = frozenset({*optable.DRAWING, "variable"})
 
 

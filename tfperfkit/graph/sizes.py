@@ -31,7 +31,7 @@ class Size(NamedTuple):
 
 
 def size_of(shape: Shape | None) -> Size:
-    """By the shape alone."""
+    """Return the size by the shape alone."""
     return Size(shape, math.prod(shape) if shape is not None and -1 not in shape else None)
 
 

@@ -1,4 +1,4 @@
-"""Which part of an axis a slice takes, where its bounds are fixed; how much of it, where only that is."""
+"""Which part of an axis a slice takes, if its bounds are fixed; how many elements, if only the number is fixed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from tfperfkit.graph.view import View
 
 
 def taken(view: View, node: Node, length: int, axis: int) -> tuple[int, int] | None:
-    """(first, end) on an axis, counted from 0, of the tensor that a slice or a gather takes from; None where that is
-    not fixed, or all of it."""
+    """Return (first, end) on an axis, counted from 0, of the tensor that a slice or a gather takes from; None if the
+    bounds are not fixed, or the whole axis is taken.
+    """
     shape = view.shape(*node.inputs[0])
     if shape is None:
         return None
@@ -32,7 +33,7 @@ def taken(view: View, node: Node, length: int, axis: int) -> tuple[int, int] | N
 
 
 def kept_axis(view: View, node: Node, axis: int) -> int | None:
-    """The axis of a slice's result at which an axis stands that it takes whole; None if it takes a part of it."""
+    """Return the axis of a slice's result for an axis that the slice takes whole; None if the slice takes a part."""
     shape = view.shape(*node.inputs[0])
     if node.type == "Slice":
         begin, size = view.integers(view.source(node, 1)), view.integers(view.source(node, 2))
@@ -82,7 +83,7 @@ def taken_count(view: View, node: Node, length: int, axis: int) -> int | None:
             return None
         found = math.prod(indices[before:]) if -1 not in indices[before:] else -1
     elif node.type == "GatherNd":
-        # Each index names a place of each of the first axes; this one is the last of them.
+        # Each index names a place in each of the first axes; the axis is the last one of these.
         indices = view.shape(*node.inputs[1])
         rows = math.prod(shape[:axis])
         named = bool(indices) and indices is not None and indices[-1] == axis + 1 and rows > 0
@@ -138,7 +139,7 @@ def _strided(view: View, node: Node, rank: int, length: int, axis: int) -> tuple
 
 
 def _position(specs: int, ellipsis: int, new_axis: int, rank: int, axis: int) -> int | None:
-    """Where what is said of an axis stands among what is said of all; None if nothing is."""
+    """Return the position of an axis's specification among all specifications; None if the axis has none."""
     given = [bit for bit in range(specs) if not (ellipsis >> bit & 1 or new_axis >> bit & 1)]
     dots = next((bit for bit in range(specs) if ellipsis >> bit & 1), specs)
     before = [bit for bit in given if bit < dots]

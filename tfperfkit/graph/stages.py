@@ -40,7 +40,7 @@ def stages_of(
     for index, sources in enumerate(inputs):
         uses[index] = uses[index] or any(uses[source] for source in sources)
         if gradient[index] and index not in forward:
-            # The sum of several gradients: it goes to the first of them.
+            # The sum of several gradients goes to the first of its sources.
             same = next((forward[source] for source in sources if source in forward), None)
             if same is not None:
                 forward[index] = same

@@ -1,4 +1,4 @@
-"""What is used of a tensor: all of it, a part that is the same in every call, or the rows that a lookup names."""
+"""Used part of a tensor: all rows, a part that is the same in every call, or the rows that a lookup names."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class _Slices:
         return True
 
     def _kept_axis(self, node: Node, number: int, axis: int) -> int | None:
-        """Where the axis is in the result of an operation that keeps its places; None for other operations."""
+        """Return the axis in the result of an operation that keeps its places; None for other operations."""
         if node.type == "Transpose" and number == 0:
             order = self._view.integers(self._view.source(node, 1))
             return order.index(axis) if order and axis in order else None

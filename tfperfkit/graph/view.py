@@ -17,7 +17,7 @@ from tfperfkit.graph.given import Given
 from tfperfkit.graph.model import Graph, Node
 from tfperfkit.graph.sizes import RESHAPES, SAME, UNARY, Size, opened, size_of
 
-#: What asks for sizes only.
+#: Operations that read only a tensor's shape.
 SIZES = optable.names(kind="shape")
 #: How far a rule follows a chain of operations, and how many it collects: graphs are large, or damaged.
 FOLLOWED, COLLECTED = 8, 20_000

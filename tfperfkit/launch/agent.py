@@ -1,7 +1,7 @@
 """The agent in the script's process: waits until the script imports TensorFlow, then starts the session.
 
-A script that never imports TensorFlow pays for two small files and an import hook, and finds nothing of us in
-``sys.modules``: the bootstrap runs this file and ``imports`` beside it without the package, so nothing may be imported
+A script that never imports TensorFlow pays for two small files and an import hook, and finds nothing of tfperfkit in
+``sys.modules``: the bootstrap runs this file and ``imports`` next to it without the package, so nothing may be imported
 here, at the top, that Python has not itself loaded at its start.
 """
 
@@ -138,8 +138,11 @@ def start(directory: str, when_imported: "Watch", pinned: str = "") -> None:
 def start_family(
     directory: str, when_imported: "Watch", how: str, offspring: "Any", child: "Any", stacks: "Any"
 ) -> None:
-    """The same where children are recorded too. ``how``: how this process was started ("script": by ``tfperf run``),
-    then the folders that are user code; the others are the modules beside this one."""
+    """The same where children are recorded too.
+
+    ``how``: how this process was started ("script": by ``tfperf run``), then the folders that are user code; the other
+    arguments are the modules in this folder.
+    """
     method, *roots = how.split(os.pathsep)
     agent = Agent(directory)
     family = offspring.Offspring(directory, roots, child, stacks, agent.adopt)

@@ -1,8 +1,9 @@
-"""What a child process of the script records of itself (``--children``): who it is, samples of its stack, its time.
+"""Records that a child process of the script keeps about itself (``--children``): who it is, samples of its stack, its
+time.
 
 Loaded as a file by the bootstrap, as the agent is: nothing may be imported here that Python has not loaded at its
-start, and a child finds nothing of us in ``sys.modules``. What a child has is written by itself, a few times a second,
-so that one that is killed or leaves by ``os._exit`` keeps it. The first children have a part of their own below
+start, and a child finds nothing of us in ``sys.modules``. Each child writes its own records, a few times a second, so
+that a child that is killed or leaves by ``os._exit`` keeps them. The first children have a part of their own below
 ``RUN/children``; of the others sums go into one file that all of them share.
 """
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 #: Parts that are kept in whole; those that train may have more.
 MAX_PARTS, MAX_TRAINING = 32, 48
-#: Of the samples of a child, and of the sums of all that have no part.
+#: Maximum size of a child's samples, and of the sums of all children that have no part.
 _MAX_BYTES, _MAX_REST_BYTES = 2_000_000, 2_000_000
 _NS_PER_S = 1_000_000_000
 #: Seconds between two samples, up to which age in seconds: a child is often one of many, and each sample takes a
@@ -29,7 +30,7 @@ _PAUSES = ((2, 0.010), (30, 0.020), (1200, 0.050))
 _LAST_PAUSE = 0.5
 #: A child that lives for less is left in peace.
 _FIRST_PAUSE = 0.005
-#: Between two writes: a child may live for less than any of them.
+#: Pauses between two writes: a child may live for less than any of these pauses.
 _WRITES = ((0.1, 0.0), (5, 0.1))
 _LAST_WRITE = 0.5
 #: Descriptors of ours have high numbers, which a script does not come to.
@@ -231,7 +232,7 @@ class Recorder:
             self._add_record("child/samples", ["s", now, number, 0])
 
     def _look_around(self) -> None:
-        """What multiprocessing calls this process, once it is known."""
+        """Note the name that multiprocessing gives this process, once it is known."""
         about: dict[str, object] = {"ns": self.began_ns}
         module = sys.modules.get("multiprocessing.process")
         process = getattr(module, "_current_process", None)

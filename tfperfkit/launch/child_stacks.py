@@ -70,7 +70,7 @@ class Stacks:
         self.leaves: dict[int, tuple[str, int, str]] = {}  # the user's innermost line: file, line, function
 
     def number(self, frame: "FrameType | None") -> int:
-        """Of the stack that ends in ``frame``; 0 when there are too many."""
+        """Return the number of the stack that ends in ``frame``; 0 when there are too many."""
         codes: list[CodeType] = []
         key: list[int] = []
         while frame is not None and id(frame) != self._before and len(codes) < _MAX_FRAMES:

@@ -26,8 +26,8 @@ _FOREIGN = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 class Editor(ast.NodeTransformer):
     """Edits the syntax tree of one file. ``count``: how many edits found their place.
 
-    Of the statements that are left out, a call of its own goes; an assignment that a loop repeats is made twice, then
-    its last result stands.
+    Among the statements that are left out, a call of its own is removed; an assignment that a loop repeats is made
+    twice, then its last result is kept.
     """
 
     def __init__(self, names: frozenset[str], lines: frozenset[int]) -> None:
@@ -73,7 +73,7 @@ class Editor(ast.NodeTransformer):
     def _visit_body(self, node: Any) -> Any:
         """Visit what is inside a function or class."""
         self._outer.append(node.name)
-        loops, self._loops = self._loops, 0  # what is local begins anew with each call
+        loops, self._loops = self._loops, 0  # local counts start again with each call
         self.generic_visit(node)
         self._loops = loops
         self._outer.pop()

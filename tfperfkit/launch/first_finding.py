@@ -24,7 +24,7 @@ _MODULE = "tfperfkit.launch.first_finding"
 _QUIET_NS = 5 * NS_PER_S
 _TIMEOUT_S = 2.0
 _LONG = 300
-#: What the line ends with.
+#: End of the line.
 ENDING = "Ctrl-C ends the run with its report."
 
 

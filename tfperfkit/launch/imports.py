@@ -1,9 +1,9 @@
 """Calls back when the script itself has imported a module; imports nothing on its own, nor for itself.
 
-A finder at the head of ``sys.meta_path`` for as long as a watched module has not been imported, then gone. It hands
-out the spec and the loader that Python would have used; only the spec watches its own ``_initializing``, which the
-import machinery sets as it begins and ends a module. So no frame of ours stands on the stack while the module runs:
-what it raises, a Ctrl-C above all, has the traceback that it always had.
+A finder at the head of ``sys.meta_path`` for as long as a watched module has not been imported, then gone. It returns
+the spec and the loader that Python would have used; only the spec watches its own ``_initializing``, which the import
+machinery sets as it begins and ends a module. So no frame of ours stands on the stack while the module runs: what it
+raises, a Ctrl-C above all, has the traceback that it always had.
 
 (wrapt's post-import hooks wrap the loader, and importing wrapt costs each start 8 ms and shows in ``sys.modules``.)
 """

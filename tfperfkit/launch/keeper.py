@@ -2,7 +2,7 @@
 
 A file that is open outlives its name. The supervisor looks at the directory now and then and opens what is new; the
 script's process goes on writing into its own open files. When the script has ended and the directory is gone, what is
-held is written back. Not before: a script that clears a folder and makes it anew must find it as it left it.
+held is written back. Not before: a script that clears a folder and creates it again must find it as it left it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Windows that the next run of a script leaves out, because the script died in them: remembered beside the runs.
+"""Windows that the next run of a script leaves out, because the script died in them: remembered in the folder of the
+runs.
 
 A file of the runs folder, ``left-out.json``: script, probe, and what happened. A new version of tfperf tries again.
 """

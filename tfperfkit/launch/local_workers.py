@@ -63,7 +63,9 @@ def _raise(number: int, frame: object) -> None:
 
 
 def _without_proxy(environ: Mapping[str, str]) -> str:
-    """What gRPC reaches without a proxy: the workers too, which would wait for each other for ever behind one."""
+    """Return the hosts that gRPC reaches without a proxy: the workers are included, which would wait for each other for
+    ever with one.
+    """
     known = environ.get("no_grpc_proxy") or environ.get("no_proxy") or ""
     return ",".join(filter(None, (known, _HOST)))
 

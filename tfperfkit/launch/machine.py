@@ -1,4 +1,4 @@
-"""What this machine can compute, measured after the script has ended, until it is known: see ``machine_limits``."""
+"""Compute rates of this machine, measured after the script has ended, until they are known: see ``machine_limits``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BUDGET_S = 0.25
 #: The first runs fill caches and start threads.
 _MIN_RUNS = 8
 #: A product had the processors for itself when its threads ran for so much of the time. On a busy machine some wait and
-#: the others spin: 16 GFLOP/s were read for 200, by the clock and by processor time.
+#: the others spin: 16 GFLOP/s were read for 200, both by wall-clock time and by processor time.
 _UNDISTURBED = 0.9
 #: On a busy machine a run takes seconds, and tells nothing: then only so many.
 _MAX_S, _ANYHOW = 1.0, 2
@@ -77,7 +77,9 @@ def _measure(directory: RunDirectory) -> None:
 
 
 def _is_busy() -> bool:
-    """Whether others keep wanting processors, by the kernel's count of who does; where it tells. We are one of them."""
+    """Whether others keep wanting processors, by the kernel's count of who does; where it tells. tfperf's own process
+    is one of these.
+    """
     wanting = []
     for _ in range(_LOOKS):
         time.sleep(_PAUSE_S)
@@ -90,7 +92,9 @@ def _is_busy() -> bool:
 
 
 def _product_gflops() -> float | None:
-    """Of the fastest run that had the processors for itself; None where none had, for then it tells nothing."""
+    """Return the rate of the fastest run that had the CPU cores for itself; None if no run had, since the rate is then
+    unknown.
+    """
     import numpy as np
 
     left = np.full((_SIZE, _SIZE), 0.5, np.float32)
@@ -111,7 +115,7 @@ def _copy_gb_per_s() -> float:
 
 
 def _runs(work: Callable[[], object], budget_s: float) -> list[tuple[float, float]]:
-    """Time by the clock and processor time, in seconds, of ``_MIN_RUNS`` runs or more; fewer where these take long."""
+    """Return wall-clock and processor time, in seconds, of ``_MIN_RUNS`` runs or more; fewer if these take long."""
     runs: list[tuple[float, float]] = []
     begun = time.perf_counter()
     while len(runs) < _ANYHOW or time.perf_counter() - begun < (budget_s if len(runs) >= _MIN_RUNS else _MAX_S):

@@ -1,4 +1,4 @@
-"""What machines can do, kept from run to run in the user's state folder: ``machine.json``.
+"""Limits of machines, kept from run to run in the user's state folder: ``machine.json``.
 
 Other programs only ever slow a measurement down, so the best of several is what the machine reaches, and one more can
 only raise it. When the best two agree it is steady, and nothing is measured any more.
@@ -64,7 +64,9 @@ def _best(known: tuple[float, ...], value: float) -> tuple[float, ...]:
 
 
 def key(processors: int, versions: dict[str, str]) -> str:
-    """What a machine's limits go by: the processor's model, how many we may use, TensorFlow and NumPy."""
+    """Return the key of a machine's limits: the processor's model, the number of usable CPU cores, TensorFlow and
+    NumPy.
+    """
     libraries = [f"{name} {versions[name]}" for name in ("tensorflow", "numpy") if versions.get(name)]
     return ", ".join([_model(), f"{processors} processors", *libraries])
 
@@ -109,7 +111,7 @@ def _limits(row: Any) -> Limits | None:
 
 
 def store(path: Path, name: str, limits: Limits) -> None:
-    """Keep the limits of one machine beside the others'. Raises OSError."""
+    """Keep the limits of one machine next to those of others. Raises OSError."""
     machines = {**load(path), name: limits}
     while len(machines) > _MAX_MACHINES:
         machines.pop(next(other for other in machines if other != name))

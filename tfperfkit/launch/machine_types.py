@@ -1,4 +1,4 @@
-"""What products of bfloat16 numbers reach on a processor that has instructions for them, beside those of float32.
+"""Rate of bfloat16 matmuls on a processor that has instructions for them, next to the rate of float32.
 
 NumPy has no such numbers, so TensorFlow is asked, in a process of its own: some seconds, once for each machine, and
 nothing at all where the processor has no such instructions.

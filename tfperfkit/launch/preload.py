@@ -1,5 +1,6 @@
-"""What the report will need is imported, and what is complete is read, while the script runs: the report comes sooner
-after its end."""
+"""Import the modules that the report will need, and read complete files, while the script runs: the report comes sooner
+after its end.
+"""
 
 from __future__ import annotations
 
@@ -97,8 +98,10 @@ class Preload:
         self._prepare()
 
     def _prepare(self) -> None:
-        """Let each probe of the run that wants to prepare its part of the report. What it reads of a trace is kept for
-        the next report of this process."""
+        """Let each probe of the run that wants to prepare its part of the report.
+
+        The parts of a trace that it reads are kept for the next report of this process.
+        """
         from tfperfkit.analysis.stored_run import open_run
         from tfperfkit.probe import PreparedProbe
         from tfperfkit.xplane import sharing

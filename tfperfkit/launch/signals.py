@@ -1,10 +1,10 @@
 """Signals while the script runs: each reaches it once, as it would have reached ``python``.
 
-The script is in our process group. What the terminal sends (Ctrl-C, Ctrl-\\, the end of the line) goes to the group,
-so the script has had it; so has it what a program sends to the group (``timeout``, a shell's ``kill %1``, the script's
-own ``os.killpg``). What is sent to our process alone (``kill PID``, a container's stop) is meant for the script and
-must be passed on. The kernel says where a signal came from (``si_code``), but not whom else it went to: that is known
-from a witness, a process of the group that blocks all signals, so that the one in question stays pending there.
+The script is in our process group. Signals from the terminal (Ctrl-C, Ctrl-\\, the end of the line) go to the group,
+so the script has had them; so do signals that a program sends to the group (``timeout``, a shell's ``kill %1``, the
+script's own ``os.killpg``). A signal to our process alone (``kill PID``, a container's stop) is meant for the script
+and must be passed on. The kernel says where a signal came from (``si_code``), but not whom else it went to: that is
+known from a witness, a process of the group that blocks all signals, so that the one in question stays pending there.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _WAKE_S = 0.05  # so late at most is a signal passed on where no witness could b
 
 
 def forwarded() -> set[int]:
-    """The signals to pass on. What our caller ignores (nohup) stays ignored, for us and for the script."""
+    """The signals to pass on. Signals that our caller ignores (nohup) stay ignored, for us and for the script."""
     excluded = {getattr(signal, name, None) for name in _NOT_FORWARDED}
     return {
         number
@@ -111,8 +111,8 @@ class Relay:
         if self._witness:
             return signal.sigwaitinfo({*self._signals, signal.SIGCHLD})
         try:
-            # What it returns is not used: after a stop (Ctrl-Z) that was longer than its timeout Python gives a
-            # signal that never was, or EINVAL.
+            # Its return value is not used: after a stop (Ctrl-Z) that was longer than its timeout Python gives a signal
+            # that never was, or EINVAL.
             signal.sigtimedwait({signal.SIGCHLD}, _WAKE_S)
         except OSError:
             pass
@@ -123,8 +123,8 @@ class Relay:
         # Asked for each signal: one that stays pending at the witness would hide the next that is meant for us alone.
         to_group = self._sent_to_group(info.si_signo)
         if info.si_pid == child.pid and info.si_code <= _SENT_BY_PROCESS:
-            return  # from the script itself, whose parent we only stand in for
-        # SIGALRM is of a timer that was set before we were started: plain python's.
+            return  # from the script itself: it means its usual parent, not us
+        # SIGALRM comes from a timer that was set before we were started: plain python's.
         if info.si_code > _SENT_BY_PROCESS and info.si_signo != signal.SIGALRM:
             return  # from the terminal, which sent it to the script too
         if to_group or child.poll() is not None:
@@ -194,7 +194,7 @@ def _in_mask(pid: int, number: int, *names: bytes) -> bool:
 
 
 def _parent_death_signal() -> Callable[[], object]:
-    """What makes the calling process be killed when its parent dies."""
+    """Return a function that lets the system kill the calling process when its parent dies."""
     if not sys.platform.startswith("linux"):
         return lambda: None
     try:

@@ -27,11 +27,11 @@ from tfperfkit.storage.run_directory import Exit, RunDirectory
 _BOOTSTRAP = str(Path(__file__).with_name("bootstrap"))
 #: The older a run, the rarer its files are looked through for new ones: after this part of its age, or a minute.
 _HELD_PART, _HELD_NS = 60, 60 * NS_PER_S
-_WITH_VALUE = ("W", "X")  # flags of Python whose value may stand in the next argument
+_WITH_VALUE = ("W", "X")  # flags of Python whose value may be the next argument
 
 
 class Live(Protocol):
-    """What draws while the script runs; neither raises."""
+    """Display while the script runs; neither method raises."""
 
     def look(self) -> None: ...
 
@@ -86,8 +86,9 @@ def interpreter(original: Sequence[str] | None = None) -> list[str]:
 
 
 def _of_launcher(words: Sequence[str]) -> list[str]:
-    """The flags in the first line of the program that was started: those of whoever installed it (pipx writes ``-E``),
-    not of a user, who would have given ``python train.py`` none of them."""
+    """Return the flags in the first line of the program that was started: those of whoever installed it (pipx writes
+    ``-E``), not of a user, who would have given ``python train.py`` none.
+    """
     try:
         with open(words[0] if words else "", "rb") as file:
             first = file.readline(1_000)

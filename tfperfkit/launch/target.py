@@ -32,7 +32,7 @@ def check(parts: Split) -> None:
 
 
 def name_of_run(parts: Split) -> str:
-    """What the run is called after: the module, or the script without its folder and ending."""
+    """Return the name of the run: the module, or the script without its folder and ending."""
     stem = printable(parts.target if parts.is_module else Path(parts.target).stem)
     # It becomes a folder, and is typed again in tfperf report NAME.
     plain = "".join(char if char.isprintable() and char != "/" else "_" for char in stem)
@@ -40,7 +40,7 @@ def name_of_run(parts: Split) -> str:
 
 
 def user_roots(parts: Split) -> list[str]:
-    """Folders whose files are the user's own though they stand in site-packages."""
+    """Return folders whose files are the user's own though they are in site-packages."""
     if parts.is_module:
         sys.path.insert(0, os.getcwd())
         try:

@@ -1,1 +1,1 @@
-"""What runs in the script's process: the session, its windows, and the probes within them."""
+"""Code that runs in the script's process: the session, its windows, and the probes within them."""

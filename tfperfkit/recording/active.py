@@ -15,7 +15,7 @@ from tfperfkit.storage.run_directory import PHASES, RECORDS, STACKS, Manifest, R
 
 
 class Recorder(Protocol):
-    """What a session is to this module."""
+    """Session as this module uses it."""
 
     @property
     def finished(self) -> bool: ...

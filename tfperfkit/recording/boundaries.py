@@ -1,4 +1,5 @@
-"""As a training step begins: what was noted is counted, windows are opened and closed, probes and a trial hear of it.
+"""Actions at the begin of a training step: notes are counted, windows are opened and closed, probes and a trial are
+called.
 
 Called by the session on the training thread. Most steps of a run are not looked at here: see
 ``instruments.steps.quiet_calls``.
@@ -23,12 +24,12 @@ from tfperfkit.records.events import EventKind
 from tfperfkit.records.steps import PAUSE, Marker
 from tfperfkit.storage.run_directory import Manifest
 
-#: What probes do as a step begins is a pause between two steps from this length on.
+#: Work of probes at the begin of a step is a pause between two steps from this length on.
 _PAUSE_NS = 50_000
 
 
 class Owner(Protocol):
-    """What the session is to its steps."""
+    """Session as its steps use it."""
 
     manifest: Manifest
 
@@ -153,7 +154,7 @@ class Boundaries:
             self._pause(now)
 
     def _pause(self, begun: int) -> None:
-        """What we did since then is part of no step."""
+        """Exclude the time of our work since then from all steps."""
         pause = Marker(PAUSE, begun, now_ns(), 0)
         self._append(pause)
         self.follower.paused(pause)

@@ -26,7 +26,7 @@ def facts(is_user: Callable[[str], bool]) -> dict[str, Any]:
 
 
 def _lines(passed: TracebackType | None, is_user: Callable[[str], bool]) -> tuple[list[tuple[str, int]], bool]:
-    """The user's lines, innermost first, and whether a library's frame is below all of them."""
+    """Return the user's lines, innermost first, and whether a library's frame is below all of these lines."""
     lines: list[tuple[str, int]] = []
     below = False
     while passed is not None:

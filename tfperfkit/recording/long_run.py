@@ -38,7 +38,7 @@ from tfperfkit.records.steps import Definition, Marker
 from tfperfkit.storage.ring import Ring, RingStream
 from tfperfkit.storage.stream_set import Streams
 
-#: Of each stream that is not in the ring no more than this.
+#: Maximum size of each stream that is not in the ring.
 MAX_STREAM_BYTES = 3 * 1024 * 1024
 #: The files of the ring: these, and the first one.
 _SEGMENTS = 6
@@ -56,7 +56,7 @@ _FLUSH_NS = 2 * NS_PER_S
 
 
 class LongSession(WindowOwner, Protocol):
-    """What the session is to its long run."""
+    """Session as its long run uses it."""
 
     @property
     def definition(self) -> Definition | None: ...
@@ -113,7 +113,8 @@ class LongRun:
         return self._details.stream(name)
 
     def _head(self) -> list[Any]:
-        """Of each file of the ring: when the last marker before it ended, and how many steps came before.
+        """Return the head for each file of the ring: when the last marker before it ended, and how many steps came
+        before.
 
         Not when the file was made: markers that are on their way are older than that, and come in this file. Nor the
         steps that were counted: the last one may be open until the next begins.
@@ -138,8 +139,11 @@ class LongRun:
             self._feed(self._cutter, marker)
 
     def _define(self, definition: Definition) -> None:
-        """What a step is has become known, or known better. While all markers are at hand the steps are counted anew:
-        so they have the numbers that the report gives them. The periods keep what they had."""
+        """Take a definition of a step that has become known, or known better.
+
+        While all markers are at hand the steps are counted again: so they have the numbers that the report gives them.
+        The periods keep what they had.
+        """
         first, before = self._definition is None, self.steps
         self._definition, self._cutter = definition, StepCutter(definition)
         if first or len(self._recent) < _RECENT:

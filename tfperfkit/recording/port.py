@@ -1,4 +1,4 @@
-"""What the session hands down to those who run the probes: no more of itself than this."""
+"""Part of the session that those who run the probes use: no more of the session than this."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class SessionPort(Protocol):
         """Whether nobody has to hear of a step as it begins."""
 
     def window_phase(self, probe: str, phase: WindowPhase, whole: bool = False) -> None:
-        """What a window (of the ``whole`` run) is about to do, or has done; written down at once."""
+        """Write down at once the phase that a window (of the ``whole`` run) is about to begin, or has finished."""
 
     def window_ended(self, closing: int) -> None:
         """A probe's window is over, since ``closing`` (ns)."""

@@ -14,7 +14,7 @@ _AFTER_NS = 2 * NS_PER_S
 #: The same in a process that trains with others: the samples tell its waiting from its computing.
 _TOGETHER_NS = 8 * NS_PER_S
 #: Single samples: the lock is handed over often from about so long before each. The sampler gets it, to begin with,
-#: where the script lets go of it; a moment within so long has nothing to do with that, as far as steps are shorter.
+#: when the script releases it; a moment within so long has nothing to do with that, as far as steps are shorter.
 _LEAD_S = 0.05
 
 

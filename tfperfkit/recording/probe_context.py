@@ -1,4 +1,4 @@
-"""What the session gives to a probe's ``record``: the Recording of the contract, over the session."""
+"""Argument of a probe's ``record``: the Recording of the contract, over the session."""
 
 from __future__ import annotations
 

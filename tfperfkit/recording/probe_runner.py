@@ -1,4 +1,7 @@
-"""The probes of one session: loaded, entered and left. What one raises stands in the report, never the script's."""
+"""The probes of one session: loaded, entered and left.
+
+An exception of a probe appears in the report, never in the script.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ _Entered = dict[str, tuple[AbstractContextManager[None], SessionRecording]]
 
 
 def _wish(probe: Probe) -> WindowWish:
-    """What a probe wishes for its window; the usual one when it says nothing, or something that is no wish."""
+    """Return the window that a probe wishes for; the usual one when it says nothing, or something that is no wish."""
     try:
         wish = msgspec.convert(msgspec.to_builtins(getattr(probe, "window", None)), WindowWish)
         return wish if 0 < wish.seconds < 3600 and 0 < wish.seconds_without_steps < 3600 else WindowWish()
@@ -70,7 +73,7 @@ class Probing:
                 self.open_window(window.probe, None, whole=True)
 
     def finish(self) -> None:
-        """Leave all of them; a window that is not over is cut."""
+        """Leave all probes; a window that is not over is cut."""
         whole = {window.probe for window in self.windows if window.whole}
         for name in list(self._open):
             self._leave(name, "cut" if self._is_window(name) and name not in whole else "ok")

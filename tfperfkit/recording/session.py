@@ -1,5 +1,5 @@
-"""The session in the script's process: its life, its files, and what those who record ask of it. What happens as a step
-begins stands in ``boundaries``, what its own thread does in ``ticks``.
+"""The session in the script's process: its life, its files, and the requests of those who record. The actions at the
+begin of a step are in ``boundaries``, those of its own thread in ``ticks``.
 
 Used by the agent of ``tfperf run`` and by ``tfperfkit.watch``. No exception of ours or of a probe leaves it.
 """

@@ -37,7 +37,7 @@ class Sources:
         self._main = file if isinstance(file, str) else ""
 
     def keep_main(self) -> None:
-        """The script itself, also when no step or trace led to it: a switch may stand in it."""
+        """Copy the script itself, also when no step or trace led to it: it may contain a switch."""
         if self._main and self._is_user(self._main):
             self.keep(self._main)
 

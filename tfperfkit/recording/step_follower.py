@@ -11,7 +11,7 @@ from collections.abc import Callable
 from tfperfkit.records.step_cutter import StepCutter
 from tfperfkit.records.steps import Definition, Marker, Site, StepCounter
 
-#: Markers kept to count anew when the definition of a step changes.
+#: Maximum number of markers that are kept to count again when the definition of a step changes.
 REPLAYED = 4000
 #: Up to this many markers the definition is decided at each, then at powers of two and at new sites.
 AT_EACH_MARKER = 32
@@ -36,7 +36,7 @@ class StepFollower:
 
     @property
     def definition(self) -> Definition | None:
-        """What a step is, as far as is known."""
+        """Return the definition of a step, as far as it is known."""
         return self._definition
 
     def is_step(self, site: int) -> bool:

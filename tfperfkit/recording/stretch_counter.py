@@ -1,5 +1,6 @@
-"""What watch mode counts in a stretch of the run (step times, samples, traces), in memory that does not grow with it,
-and its rows of minutes, in a file that stays small for weeks."""
+"""Counts of watch mode in a stretch of the run (step times, samples, traces), in memory that does not grow with the
+run, and its rows of minutes, in a file that stays small for weeks.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ class Durations:
 
 
 class StretchCounter:
-    """Counts from ``begin_ns`` on. ``close`` makes the record of it, with what others have counted meanwhile."""
+    """Counts from ``begin_ns`` on. ``close`` makes the record of the stretch, with the counts of others."""
 
     def __init__(self, begin_ns: int) -> None:
         self.begin_ns = begin_ns

@@ -1,4 +1,4 @@
-"""What the pulse does, on a thread of its own: it samples and, now and then, writes."""
+"""Work of the pulse, on a thread of its own: it samples and, now and then, writes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CALL_NS, _CALL_PART = NS_PER_S // 20, 600
 
 
 class Owner(Protocol):
-    """What the session is to its pulse."""
+    """Session as its pulse uses it."""
 
     @property
     def finished(self) -> bool: ...
@@ -99,7 +99,7 @@ class Ticks:
         return self._precision.next_s
 
     def _others(self, now: int) -> None:
-        """Sample threads beside the training thread, where there are such."""
+        """Sample threads other than the training thread, if there are such."""
         if others := self._beside():
             self._sampler.beside(now, [thread for thread in others if thread != self._driver])
         if busy := self._busy.look(now, self._driver):

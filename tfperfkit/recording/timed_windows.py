@@ -22,7 +22,7 @@ _WRITTEN_S = 60.0
 
 
 class Points(Protocol):
-    """Where windows may open and close: ``instruments.hooks.safe_points``."""
+    """Seam calls at which windows may open and close: ``instruments.hooks.safe_points``."""
 
     def at_next(self, action: Callable[[], object], thread: int, /) -> None: ...
     def withdraw(self) -> bool: ...

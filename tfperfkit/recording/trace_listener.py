@@ -1,4 +1,4 @@
-"""What the session makes of each trace of a ``tf.function``: its time, its source, whether calls of it are steps."""
+"""The session's listener to each trace of a ``tf.function``: its time, its source, whether calls are steps."""
 
 from __future__ import annotations
 

@@ -20,13 +20,13 @@ from tfperfkit.storage.stream_writer import Stream
 
 #: After this many times the time that is asked for, so many steps are enough.
 _SLOW, _MIN_SLOW = 2.5, 3
-#: Where the steps that a run has to make are over sooner than that after the warm-up, it goes on until then, for up to
-#: so many times the steps: 30 steps of 2 ms tell no time, and a script's later steps may be others.
+#: If the steps that a run has to make are over sooner than that after the warm-up, it goes on until then, for up to so
+#: many times the steps: 30 steps of 2 ms show no reliable time, and a script's later steps may differ.
 _TIMED_NS, _MAX_TIMES = NS_PER_S, 10
 
 
 class TrialPort(Protocol):
-    """What a trial needs of its session."""
+    """Session as a trial uses it."""
 
     run: RunDirectory
 

@@ -1,4 +1,6 @@
-"""What each window is doing, written down before it does it: whoever finds the process dead knows what it died in."""
+"""Phase of each window, written down before the phase begins: whoever finds the process dead knows in which phase it
+died.
+"""
 
 from __future__ import annotations
 

@@ -35,12 +35,12 @@ from tfperfkit.user_code import Origin
 KEPT = 4
 #: Clean steps go on for so long after the last window; without a step the samples of so long are all there is.
 _AFTER_NS, _WITHOUT_STEPS_NS = NS_PER_S, 5 * NS_PER_S
-#: Of what was noted as the process began, nothing that a window's own account would be drawn from.
+#: Facts noted as the process began that a window's own account must not use.
 _NOT_OF_IT = ("process_ns", "import_begin_ns", "import_end_ns", "armed_ns")
 
 
 class WindowOwner(SessionPort, Protocol):
-    """What the session is to a window's run."""
+    """Session as a window's run uses it."""
 
     @property
     def facts(self) -> dict[str, Any]: ...

@@ -18,8 +18,11 @@ _LEVELS: dict[Severity, Level] = {"high": "warning", "medium": "warning", "low":
 
 
 class Annotation(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that is said. ``code`` names its rule, ``rule`` says in a few words what that is about; ``text`` is the
-    whole message. ``where``: the first place counts, the others belong to it. ``fix``: what mends it, where known."""
+    """One thing that is said.
+
+    ``code`` names its rule, ``rule`` says in a few words what that is about; ``text`` is the whole message. ``where``:
+    the first place counts, the others belong to it. ``fix``: the change that fixes the fault, if it is known.
+    """
 
     code: str
     rule: str

@@ -16,7 +16,7 @@ from tfperfkit.report.terminal import Screen
 
 _BAR_WIDTH = 50
 _BAR = "cyan"
-#: Of a step, from which on an estimate of a part is called one.
+#: Share of a step from which on an estimate of a part is called an estimate.
 _ESTIMATED = 0.02
 #: The sign of each part, the same in every report; and where only ASCII is safe.
 _SIGNS: dict[str, tuple[str, str]] = {

@@ -10,7 +10,7 @@ from tfperfkit.report import numbers
 from tfperfkit.report.paths import short_path
 
 _ROWS = 8
-#: A step's input is set beside what children did from this share of the step on, both of them.
+#: A step's input is compared with the work of children from this share of the step on, both of them.
 _MIN_SHARE = 0.1
 _ENDS: dict[End, str] = {"failed": "failed", "no goodbye": "killed, or left by os._exit", "running": "still running"}
 
@@ -31,7 +31,7 @@ def family(report: Report) -> ProbeOutcome | None:
 
 
 def beside_the_step(report: Report) -> str:
-    """What children did while a step waited for its input; "" where that is next to nothing."""
+    """Return the work of children while a step waited for its input; "" if that work is negligible."""
     found = report.children.in_steps if report.children is not None else None
     account = report.steps.account
     if found is None or account is None or found.busy_ms < _MIN_SHARE * account.mean_ms:
@@ -48,7 +48,7 @@ def beside_the_step(report: Report) -> str:
 
 
 def beside_the_run(report: Report) -> str:
-    """What children did for which the run waits; "" where it waits for less than a tenth of its time."""
+    """Return the work of children for which the run waits; "" if it waits for less than a tenth of its time."""
     found, account = report.children, report.run_account
     waited = account.seconds_of("children") if account is not None else 0.0
     if found is None or account is None or waited < _MIN_SHARE * account.total_s or not waited:
@@ -81,7 +81,7 @@ def _counted(found: Children) -> str:
 def _groups(found: Children) -> Table:
     listed, left = found.groups[:_ROWS], len(found.groups) - _ROWS
     return Table(
-        title="By what they were started for",
+        title="Children by purpose",
         columns=(
             Column("what"),
             Column("count", "count"),

@@ -1,4 +1,4 @@
-"""The report on a terminal, in a pipe or in a CI log. The verdict comes last, so that it stands above the prompt.
+"""The report on a terminal, in a pipe or in a CI log. The verdict comes last, so that it is above the prompt.
 
 Text of scripts is never taken as markup, and without colour no escape sequence is written.
 """

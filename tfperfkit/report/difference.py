@@ -26,7 +26,7 @@ def change(compared: Comparison) -> str:
 
 
 def limits(compared: Comparison) -> str:
-    """What these runs could have shown, and what that rests on; "" where there is no interval."""
+    """Return the difference that these runs could have detected, with its assumptions; "" if there is no interval."""
     if compared.smallest is None:
         return ""
     a, b = compared.samples

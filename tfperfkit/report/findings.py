@@ -19,14 +19,14 @@ from tfperfkit.report.text import cells, wrap
 from tfperfkit.report.trials import detail_items, verdict_words
 
 _SEVERITY = {"high": "bold red", "medium": "bold yellow", "low": "cyan", "info": "blue"}
-#: What gets faster, and what a finding takes a share of, by its basis.
+#: The thing that gets faster, and of which a finding takes a share, by the finding's basis.
 _FASTER = {"turn": "iteration of the loop", "run": "run"}
 _OF = {"step": "the step", "turn": "an iteration of the loop", "run": "the run", "risk": "the step"}
 #: The share of the run is reported where it is no sliver, and another figure than the share of the step.
 _MIN_OF_RUN, _MUCH = 0.01, 0.9
 _INDENT = 3
 _LABELLED = 13
-#: Where a figure was measured, where the name of the window says too little.
+#: Words for the place of a measurement, if the name of the window says too little.
 _WINDOWS = {"baseline": "clean steps", "run": "whole run", "samples": "stack samples"}
 #: So many places are listed; the JSON report has them all.
 _PLACES = 6
@@ -55,7 +55,7 @@ def reported_findings(reported: Sequence[Finding], screen: Screen) -> list[Text]
 
 
 def headroom_section(report: Report, screen: Screen) -> list[Text]:
-    """What other choices would gain, where no finding comes first: a few lines each."""
+    """Return the gains of other choices, if no finding comes first: a few lines each."""
     if not report.headroom:
         return []
     lines = heading("headroom", "choices that would be faster", screen)

@@ -123,7 +123,7 @@ def _escaped(match: re.Match[bytes]) -> bytes:
     return b"".join(b"\\u%02x%02x" % (units[i], units[i + 1]) for i in range(0, len(units), 2))
 
 
-#: Where a number that must be one may have become null.
+#: Places of numbers that may have become null.
 _NUMBERS = (("steps", "breakdown_ms"), ("overhead", "per_probe"))
 
 

@@ -18,7 +18,7 @@ LABEL = "dim"
 
 
 def prose(text: str, screen: Screen, *, indent: int = 0, label: str = "", style: str = "") -> list[Text]:
-    """Paragraphs, wrapped between words below each other; ``label`` stands in the indentation of the first line.
+    """Return paragraphs, wrapped between words below each other; ``label`` is in the indentation of the first line.
 
     Line breaks and indentation inside ``text`` are kept.
     """

@@ -17,7 +17,7 @@ from tfperfkit.report.terminal import Screen
 from tfperfkit.report.text import shorten, visible
 from tfperfkit.report.trials import verdict_words
 
-#: What Markdown and HTML take for markup.
+#: Characters that Markdown and HTML take for markup.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~#$@!])")
 _LIMIT = 1000
 #: A share of an account that its line names.

@@ -1,8 +1,8 @@
 """Numbers as a reader wants them: three significant digits, thousands separated, no scientific notation.
 
 Alone, a time changes its unit to stay readable: microseconds below 0.1 ms, seconds from 10,000 ms. In a column all
-values share one unit, which stands in the heading: seconds only from 100,000 ms, so that the small times beside
-it stay visible. Bytes are in KiB, MiB, GiB (powers of 1024).
+values share one unit, which is in the heading: seconds only from 100,000 ms, so that small times in the same column
+stay visible. Bytes are in KiB, MiB, GiB (powers of 1024).
 """
 
 from __future__ import annotations

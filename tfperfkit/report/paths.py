@@ -10,15 +10,15 @@ from tfperfkit.report.terminal import Screen
 from tfperfkit.report.text import NAME_LIMIT, shorten, visible
 
 _LOCATION = re.compile(r"(?P<file>.+?)(?P<line>:\d+(?:\D.*)?)", re.DOTALL)
-#: A notebook's cell, in the place of a file.
+#: A notebook's cell, instead of a file.
 CELL = re.compile(r"cell \d+")
 _SPACE = re.compile(r"\s")
 _PATH_IN_TEXT = re.compile(r"(?<![\w.~/-])/[^\s():]{1,4000}(?=:\d)")
 
 
 def short_path(path: str, folder: str = "") -> str:
-    """``path`` from the current directory or from ``folder``, whichever is shorter, if it lies below one of them;
-    else with ``~`` for the home, else as it is.
+    """Return ``path`` from the current directory or from ``folder``, whichever is shorter, if it lies below one of
+    these folders; else with ``~`` for the home, else as it is.
 
     Names that are no absolute path (``<stdin>``, ``train.py``) stay as they are.
     """
@@ -46,7 +46,7 @@ def with_short_paths(text: str, folder: str = "") -> str:
     """``text`` with the paths in it (``/a/b/train.py:57``: only before a line number) as ``short_path`` has them."""
     text = _PATH_IN_TEXT.sub(lambda match: short_path(match.group(), folder), text)
     for start in sorted(filter(_SPACE.search, (folder, _current())), key=len, reverse=True):
-        # Where such a path ends the text does not tell; but where it begins is known.
+        # The text does not show where such a path ends; but where it begins is known.
         text = text.replace(start.rstrip(os.sep) + os.sep, "")
     return text
 

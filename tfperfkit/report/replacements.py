@@ -22,7 +22,9 @@ class Replacement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def replacements(patch: str, folder: str) -> tuple[Replacement, ...]:
-    """Of a unified diff whose names start from ``folder``; () for none, and for a file that ends without a newline."""
+    """Return the replacements of a unified diff whose names start from ``folder``; () for none, and for a file that
+    ends without a newline.
+    """
     try:
         return tuple(_read(patch.split("\n"), folder))
     except ValueError:
@@ -38,7 +40,7 @@ def _read(lines: list[str], folder: str) -> Iterator[Replacement]:
         if line.startswith(_FILE):
             name = line[len(_FILE) :]
             if name.startswith(("/", "~")) or ".." in name.split("/"):
-                raise ValueError("a name that does not stand below the folder")
+                raise ValueError("a name that is not below the folder")
             file = os.path.join(folder, name)
         elif hunk is not None and file:
             number, old, new = int(hunk[1]), int(hunk[2] or 1), int(hunk[3] or 1)

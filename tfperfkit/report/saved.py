@@ -1,4 +1,4 @@
-"""What a finding's remedy would take off this run: ``saves 13 to 16 s (41 to 50 %) of this run``."""
+"""Time that a finding's remedy would take off this run: ``saves 13 to 16 s (41 to 50 %) of this run``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MIN_S = 0.1
 _NO_GAIN = 1.005
 #: From this share on.
 _MOST = 0.9
-#: Of a range as narrow as this (upper over lower end) one figure is given.
+#: Upper over lower end up to which a range is narrow enough to be given as one figure.
 _ONE = 1.05
 
 

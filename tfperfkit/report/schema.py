@@ -18,8 +18,10 @@ _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def json_schema() -> dict[str, Any]:
-    """What every document of ``report.json.encode`` keeps to. A number that is not finite is null in it; fields may be
-    added without a new version."""
+    """Return the schema of every document of ``report.json.encode``.
+
+    A number that is not finite is null in it; fields may be added without a new version.
+    """
     types = [Report, Stated, StatedOnce]
     (reference, *_), definitions = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     for record, stated in ((Finding, Stated), (OnceFixed, StatedOnce)):

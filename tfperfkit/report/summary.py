@@ -1,4 +1,4 @@
-"""Where the time of a run went in full, its windows, the cost of tfperf, and the versions."""
+"""Full account of a run's time, its windows, the cost of tfperf, and the versions."""
 
 from __future__ import annotations
 
@@ -66,8 +66,10 @@ def nothing_lines(report: Report, screen: Screen) -> list[Text]:
 
 
 def headline_parts(report: Report, screen: Screen) -> list[str]:
-    """``40 steps``, ``512 ms a step (p90 540)``, ``250 examples/s``; without steps, how long the script ran. Where
-    a few steps take much of the time, also their mean: ``14.6 ms a step (p90 31.7, mean 309)``."""
+    """``40 steps``, ``512 ms a step (p90 540)``, ``250 examples/s``; without steps, how long the script ran.
+
+    If a few steps take much of the time, also their mean: ``14.6 ms a step (p90 31.7, mean 309)``.
+    """
     steps = report.steps
     wall = f"ran {numbers.alone(float(report.run.wall_s), 's')}" if report.run.wall_s > 0 else ""
     if steps.count <= 0:

@@ -39,7 +39,7 @@ class _Column(msgspec.Struct):
     colored: list[Text] | None = None
     words: frozenset[int] = frozenset()  # rows of ``colored`` that are no code
     width: int = 0
-    split: bool = False  # the heading wraps, and its unit stands below it
+    split: bool = False  # the heading wraps, and its unit is in the next line
 
     @property
     def is_number(self) -> bool:
@@ -111,7 +111,7 @@ def _colored(source: Sequence[str], table: Table) -> list[Text]:
 
 
 def _blank_unmeasured(columns: Sequence[_Column], values: Sequence[Sequence[object]]) -> None:
-    """No dashes beside source lines that only have a number: comments, blank lines, lines that never ran.
+    """Remove the dashes next to source lines that only have a number: comments, blank lines, lines that never ran.
 
     It is how line_profiler's tables look; the eye finds what ran.
     """
@@ -135,7 +135,7 @@ def _fit(columns: Sequence[_Column], width: int) -> bool:
         longest = max(map(cells, [*column.heading.split(), column.measure]))
         column.width = max(column.widest, longest, min(cells(column.heading), _HEADING_WIDTH))
     excess = sum(column.width for column in columns) - room
-    # The widest column of words gives way first, so that short names stay whole beside long ones.
+    # The widest column of words gives way first, so that short names stay whole next to long ones.
     flexible = [column for column in columns if not column.is_number]
     while excess > 0:
         column = max(flexible, key=lambda c: c.width - _MIN[c.unit], default=columns[0])
@@ -213,7 +213,7 @@ def _folded(text: Text, width: int, *, code: bool = True) -> list[Text]:
 
 
 def _stacked(columns: Sequence[_Column], row: int, marked: bool, screen: Screen) -> list[Text]:
-    """A row whose cells do not fit beside each other: its name, its numbers, its source."""
+    """Return a row whose cells do not fit next to each other: its name, its numbers, its source."""
     figures = []
     for column in columns:
         if column.is_number and column.cells[row].strip():

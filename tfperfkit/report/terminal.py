@@ -1,4 +1,4 @@
-"""What the stream we print to can show: its width, colour, and which characters.
+"""Abilities of the stream that the report is printed to: its width, colour, and characters.
 
 The only place in the report that reads the environment.
 """
@@ -34,7 +34,8 @@ ASCII = Symbols(dot=" | ", dash="-", ellipsis="...", rule="-", mark="*", micro="
 
 
 class Screen(msgspec.Struct, frozen=True):
-    """Where the report is drawn. ``width`` is in cells; ``unicode`` is False where only ASCII is safe.
+    """Size and abilities of the screen that the report is drawn on. ``width`` is in cells; ``unicode`` is False where
+    only ASCII is safe.
 
     ``folder``: of the script that is reported on ("": not known); places are shown from there where that is shorter.
     """
@@ -51,7 +52,7 @@ class Screen(msgspec.Struct, frozen=True):
 
 
 def terminal_of(file: TextIO, environ: Mapping[str, str] | None = None) -> Screen:
-    """What ``file`` can show. Never raises.
+    """Return the abilities of ``file``. Never raises.
 
     Width: the terminal's own; elsewhere COLUMNS, else 100. Colour: on a terminal, unless TERM is ``dumb``;
     FORCE_COLOR turns it on anywhere (``0`` or ``false``: off), and a non-empty NO_COLOR turns it off, always.

@@ -13,14 +13,14 @@ from functools import lru_cache
 NAME_LIMIT = 400
 #: A message on one line, which may quote several names.
 LINE_LIMIT = 1500
-#: A name is broken after one of these, if it must be broken; source code after one of those.
+#: A name is broken after one of the first characters, if it must be broken; source code after one of the second.
 _BREAK_NAME = frozenset("/_.,:;-)]}=|&\\")
 _BREAK_CODE = frozenset("([{,=+*/|&:")
 #: A number stays with its unit: what stands before the space between them, and after it.
 _NUMBER_END = re.compile(r"\d")
 _UNIT = re.compile(r"(?:%|x|[mµun]?s|[KMGT]?i?B|[KMGT]?FLOPs?|[KMGT]?Hz)(?:/s)?(?![\w])")
 
-#: What the words of findings are likely to hold, for streams that know ASCII only. The rest is escaped.
+#: Characters that the words of findings are likely to hold, for streams that know ASCII only. The rest is escaped.
 _IN_ASCII = str.maketrans(
     {
         "·": "|",

@@ -1,4 +1,4 @@
-"""What trials measured, for a user."""
+"""Results of trials, for a user."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def verdict_words(item: Measured) -> str:
 
 
 def _by_processor(item: Measured) -> str:
-    """Where the clock can't tell, and the processor time can."""
+    """Return the difference in processor time if wall-clock time shows none."""
     low, high = item.processor_interval or (1.0, 1.0)
     if not item.processor or low <= 1 <= high:
         return ""

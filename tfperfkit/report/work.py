@@ -15,10 +15,10 @@ from tfperfkit.report.layout import joined, prose
 from tfperfkit.report.paths import name, place
 from tfperfkit.report.terminal import Screen
 
-#: Of a loop's time, from which on what its counted iterations don't explain is reported: first runs, which trace, and
-#: what stands around the calls that tell iterations apart.
+#: Share of a loop's time from which on the time that its counted iterations don't explain is reported: first runs,
+#: which trace, and code around the calls that separate iterations.
 _OUTSIDE = 0.2
-#: Of a work's time, from which on what it went into is named, and how much of that at most.
+#: Share of a work's time from which on a part is named, and the maximum number of parts.
 _SPENT, _MAX = 0.02, 4
 
 

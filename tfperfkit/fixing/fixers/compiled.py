@@ -61,7 +61,7 @@ def _compile_function(case: Case) -> list[Edit]:
     module, span = next(iter(case.places()))
     function = module.function_at(span.line, span.function)
     if function is None:
-        raise NoFix("the operations stand in no function of their own: make one of them first")
+        raise NoFix("the operations are not in a function of their own: make one of them first")
     for node in walk(function.body):
         if isinstance(node, (cst.For, cst.While)) and _is_pythons(node):
             raise NoFix(
@@ -153,9 +153,9 @@ def _compile_jacobian(case: Case) -> list[Edit]:
         for call in module.methods_at(span.line, "jacobian", "batch_jacobian"):
             function = next((item for item in module.around(call) if isinstance(item, cst.FunctionDef)), None)
             if function is None:
-                raise NoFix("the jacobian stands in no function: make one of it first")
+                raise NoFix("the jacobian is not in a function: make one of it first")
             return _compile(module, function)
-    raise NoFix("no jacobian stands at its places")
+    raise NoFix("there is no jacobian at its places")
 
 
 JACOBIAN = Fixer(

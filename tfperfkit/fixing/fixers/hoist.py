@@ -35,7 +35,7 @@ def fix(case: Case) -> list[Edit]:
             return _hoist_statement(module, span.line, lines[span.file])
         except NoFix as error:
             reasons.append(str(error))
-    raise NoFix(reasons[0] if reasons else "no statement of its own stands at its place")
+    raise NoFix(reasons[0] if reasons else "there is no statement by itself at its place")
 
 
 def _hoist_statement(module: Module, line: int, near: set[int]) -> list[Edit]:
@@ -63,7 +63,7 @@ def _statement(module: Module, line: int) -> Any:
     for node in module.nodes:
         if isinstance(node, cst.With) and module.line(node) == line:
             return node
-    raise NoFix("no statement of its own stands at its place")
+    raise NoFix("there is no statement by itself at its place")
 
 
 # --- out of the loop ----------------------------------------------------------------------------------------------
@@ -83,7 +83,7 @@ def _before_loop(module: Module, statement: cst.CSTNode, above: Sequence[cst.CST
     _unchanged(loop, {name})
     parent = next(iter(module.around(loop)))
     if not isinstance(parent, (cst.IndentedBlock, cst.Module)):
-        raise NoFix("the loop does not stand in a block")
+        raise NoFix("the loop is not in a block")
     again = name in names.bound(loop, statement)  # the loop gives the name another value later
     kept = f"{name}_once" if again else name
     if again and any(isinstance(node, cst.Name) and node.value == kept for node in module.nodes):

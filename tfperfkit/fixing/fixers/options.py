@@ -27,7 +27,7 @@ def _add_reduce_retracing(case: Case) -> list[Edit]:
         for call in module.calls:
             if module.line(call) == span.line and module.imported(call.func) == _FUNCTION:
                 return [_add_option(module, call)]
-    raise NoFix("no tf.function of yours stands at its place")
+    raise NoFix("there is no tf.function of yours at its place")
 
 
 def _add_option(module: Module, call: cst.Call) -> Edit:

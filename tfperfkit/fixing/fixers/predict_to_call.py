@@ -15,7 +15,10 @@ _LITERALS = (cst.List, cst.Dict, cst.Tuple)
 
 
 def fix(case: Case) -> list[Edit]:
-    """Where the model is made once in the same file, with one output. The compiled call is made right behind it."""
+    """Replace the calls if the model is made once in the same file, with one output.
+
+    The compiled call is made right behind it.
+    """
     for module, span in case.places():
         calls = module.methods_at(span.line, "predict")
         if len(calls) != 1 or not isinstance(calls[0].func, cst.Attribute):
@@ -37,7 +40,7 @@ def fix(case: Case) -> list[Edit]:
             Edit(module.file, made, partial(_followed, by=compiled)),
             Edit(module.file, call, partial(_make_call, name=name, tensor=tensor)),
         ]
-    raise NoFix("no predict() of a model stands at its place")
+    raise NoFix("there is no predict() of a model at its place")
 
 
 def _check(module: Module, call: cst.Call) -> None:

@@ -27,7 +27,7 @@ def _by_epoch(case: Case) -> list[Edit]:
                 continue
             if isinstance(given.value, cst.Integer):
                 return [Edit(module.file, given, lambda node: node.with_changes(value=_EPOCH))]
-    raise NoFix("no callback with a save_freq in batches stands at its places")
+    raise NoFix("there is no callback with a save_freq in batches at its places")
 
 
 def _by_counter(case: Case) -> list[Edit]:
@@ -36,14 +36,14 @@ def _by_counter(case: Case) -> list[Edit]:
         if method(call) in _SAVES:
             test = cst.parse_expression(f"{_find_counter(module, node)} % {interval} == 0")
             return [Edit(module.file, node, under_if(test))]
-    raise NoFix("no line that only saves stands at its places")
+    raise NoFix("there is no line that only saves at its places")
 
 
 def _find_counter(module: Module, node: cst.CSTNode) -> str:
     """Find the counter of the loop that runs the statement in each iteration. Raises NoFix if there is none."""
     for around in module.around(node):
         if isinstance(around, cst.If):
-            raise NoFix("it stands in an if already")
+            raise NoFix("it is in an if already")
         if isinstance(around, cst.FunctionDef):
             break
         if isinstance(around, cst.For):
@@ -81,11 +81,11 @@ def _write_bytes(case: Case) -> list[Edit]:
             if module.line(call) != span.line or module.imported(call.func) != "numpy.savetxt":
                 continue
             if len(call.args) != 2 or any(item.keyword or item.star for item in call.args):
-                raise NoFix("np.savetxt is told how the text is to look")
+                raise NoFix("np.savetxt gets options for the format of the text")
             edits = [Edit(module.file, call.func, _replace_by(module.spelled("numpy.save", call)))]
             end = _find_ending(call.args[0].value)
             return [*edits, Edit(module.file, end, _rename)] if end is not None else edits
-    raise NoFix("no np.savetxt stands at its places")
+    raise NoFix("there is no np.savetxt at its places")
 
 
 def _replace_by(other: cst.BaseExpression) -> Callable[[Any], Any]:
@@ -113,6 +113,6 @@ def _rename(node: Any) -> Any:
 BINARY_ARRAYS = Fixer(
     "writes arrays as bytes",
     _write_bytes,
-    "what reads the files needs np.load in place of np.loadtxt; nobody reads them by eye",
+    "code that reads the files needs np.load instead of np.loadtxt; nobody reads them by eye",
     keeps="mathematics",
 )

@@ -23,7 +23,7 @@ def _add_parallel_calls(case: Case) -> list[Edit]:
             if call not in (known for _, known in found) and (not found or _mapped_name(call) in named):
                 found.append((module, call))
     if not found:
-        raise NoFix("no map without num_parallel_calls stands at its place")
+        raise NoFix("there is no map without num_parallel_calls at its place")
     return [
         keyword(module.file, call, "num_parallel_calls", module.spelled("tensorflow.data.AUTOTUNE", call))
         for module, call in found
@@ -55,7 +55,7 @@ def _add_cache(case: Case) -> list[Edit]:
         if found:
             _check_before(module, found[0])
             return [inserted(module, found[0], "cache")]
-    raise NoFix("no map stands at its place")
+    raise NoFix("there is no map at its place")
 
 
 def _check_before(module: Module, call: cst.Call) -> None:
@@ -104,7 +104,7 @@ def _add_prefetch(case: Case) -> list[Edit]:
             return [
                 Edit(module.file, outer[0], behind("prefetch", module.spelled("tensorflow.data.AUTOTUNE", outer[0])))
             ]
-    raise NoFix("no stage without a prefetch stands at its place")
+    raise NoFix("there is no stage without a prefetch at its place")
 
 
 def _find_end(module: Module, call: cst.Call) -> cst.Call:
@@ -138,7 +138,7 @@ def _move_batch(case: Case) -> list[Edit]:
             if reason:
                 raise NoFix(reason)
             return [Edit(module.file, batch, _swap_stages)]
-    raise NoFix("no map with batch() behind it stands at its place")
+    raise NoFix("there is no map with batch() after it at its place")
 
 
 def _swap_stages(batch: cst.Call) -> cst.Call:

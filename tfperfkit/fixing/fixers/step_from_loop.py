@@ -45,7 +45,7 @@ def fix(case: Case) -> list[Edit]:
             first = begins(module, span.line)
             if first is not None:
                 return _extracted(module, _step(module, first))
-    raise NoFix("no tape stands in the body of a loop at its place, nor in a function of the file that it calls")
+    raise NoFix("there is no tape in the body of a loop at its place, nor in a function of the file that it calls")
 
 
 def _tape_at(module: Module, line: int) -> cst.With | None:
@@ -82,7 +82,7 @@ def _is_tape(module: Module, node: cst.With) -> bool:
 
 
 def _same_function(module: Module, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """What a node stands in, up to its function or the file."""
+    """Yield the nodes around a node, up to its function or the file."""
     for at in module.around(node):
         if isinstance(at, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
             return
@@ -128,7 +128,7 @@ def _checked(module: Module, loops: Sequence[Any], block: Sequence[Any]) -> _Ste
             raise NoFix(f"{sorted(names.gives(node) & read)[0]} is counted up between the tape and the update")
     counted = varying & _counted(loops)
     if counted:
-        raise NoFix(f"it uses {sorted(counted)[0]}, a Python number that changes: each value would be traced anew")
+        raise NoFix(f"it uses {sorted(counted)[0]}, a Python number that changes: each value would be traced again")
     home = next((node for node in module.around(loops[0]) if isinstance(node, cst.FunctionDef)), module.tree)
     back = made & (_read_outside(home, inside | _earlier(home, loops[-1])) | read)
     tapes = {name for node in inside if isinstance(node, cst.With) for name in names.binds(node.items)}
@@ -197,7 +197,9 @@ def _read_outside(home: cst.CSTNode, inside: set[Any]) -> set[str]:
 
 
 def _earlier(home: Any, loop: cst.CSTNode) -> set[Any]:
-    """What stands before the statement with the loop and is over by then: it reads nothing that the loop makes."""
+    """Return the nodes before the statement with the loop that have finished by then: they read nothing that the loop
+    makes.
+    """
     found: set[Any] = set()
     for statement in home.body if isinstance(home, cst.Module) else home.body.body:
         parts = set(walk(statement))
@@ -209,8 +211,9 @@ def _earlier(home: Any, loop: cst.CSTNode) -> set[Any]:
 
 
 def _own_names(node: cst.CSTNode) -> Iterator[cst.Name]:
-    """Of a function or lambda: where its parameters and what it gives a value itself stand, names that mean nothing
-    outside of it."""
+    """Yield the parameters of a function or lambda and the names that it assigns, wherever they occur inside: these
+    names mean nothing outside of the function.
+    """
     if not isinstance(node, (cst.FunctionDef, cst.Lambda)):
         return
     parts = list(walk(node.body))

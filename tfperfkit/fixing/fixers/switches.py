@@ -22,7 +22,7 @@ def _remove_debugging(case: Case) -> list[Edit]:
     for module, span in case.places():
         edits += _remove_arguments(module, span.line) or _remove_statements(module, span.line)
     if not edits:
-        raise NoFix("no switch that is set to True stands at its places")
+        raise NoFix("there is no switch that is set to True at its places")
     return edits
 
 
@@ -94,7 +94,7 @@ def _find_settings(
         if isinstance(given, cst.SimpleString) and given.evaluated_value in values:
             found.append((module, node, call))
     if not found:
-        raise NoFix("no line that only sets the precision of all layers stands at its places")
+        raise NoFix("there is no line that only sets the precision of all layers at its places")
     return found
 
 
@@ -121,7 +121,7 @@ def _remove_collections(case: Case) -> list[Edit]:
         if module.imported(call.func) == "gc.collect" and repeats:
             edits += without_statement(module.file, node, next(module.around(node)))
     if not edits:
-        raise NoFix("no line that only calls gc.collect() stands at its places")
+        raise NoFix("there is no line that only calls gc.collect() at its places")
     return edits
 
 

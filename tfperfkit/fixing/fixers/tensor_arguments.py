@@ -13,7 +13,7 @@ from tfperfkit.offers import VaryingArguments
 
 
 def fix(case: Case) -> list[Edit]:
-    """Of the numbers with a fraction that changed from call to call; raises NoFix for others."""
+    """Turn the numbers with a fraction that changed from call to call into tensors; raises NoFix for others."""
     rows = _seen_values(case)
     if not rows:
         raise NoFix("which argument varies is not known of this run")

@@ -1,7 +1,7 @@
 """Starts the agent in a script that ``tfperf run`` launched, then takes itself away.
 
-Python imports ``sitecustomize`` at start-up; the supervisor put this folder at the head of PYTHONPATH. What the script
-could see of that (PYTHONPATH, ``sys.path``, the module itself) is undone here, and the user's own sitecustomize
+Python imports ``sitecustomize`` at start-up; the supervisor put this folder at the head of PYTHONPATH. Traces that the
+script could see of that (PYTHONPATH, ``sys.path``, the module itself) are undone here, and the user's own sitecustomize
 runs as it would have.
 """
 

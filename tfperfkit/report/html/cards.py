@@ -31,7 +31,7 @@ _WINDOWS = {
 }
 _MARKS = {"high": "▲", "medium": "◆", "low": "●", "info": "○"}
 _EXCERPTS, _PLACES = 2, 8
-#: What a trial of a finding's patch is called.
+#: Prefix of the name of a trial of a finding's patch.
 _PATCH = "patch:"
 
 

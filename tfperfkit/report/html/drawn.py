@@ -1,4 +1,4 @@
-"""What the page's script draws, as one JSON document: numbers and harmless texts, files by number."""
+"""Data that the page's script draws, as one JSON document: numbers and harmless texts, files by number."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from tfperfkit.report.html.source import Sources
 from tfperfkit.report.html.widths import Rules
 from tfperfkit.report.html.words import headline, remarks_on
 
-#: Findings in a cell; bytes of it, at most.
+#: Maximum number of findings in a cell; maximum bytes of a cell.
 _FINDINGS, LIMIT = 5, 60_000
 
 

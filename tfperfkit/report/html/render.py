@@ -182,7 +182,7 @@ def _hash(content: str) -> str:
 
 
 def _script_json(value: Any) -> str:
-    """JSON that can't end the element that it stands in."""
+    """Return JSON that can't end the element around it."""
     packed = msgspec.json.encode(value).decode()
     return packed.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -15,7 +15,7 @@ _MAX_LINE = 400
 
 
 class Sources:
-    """What the album has of them; without one, nothing."""
+    """The album's sources; without an album, nothing."""
 
     def __init__(self, report: Report) -> None:
         album = report.album

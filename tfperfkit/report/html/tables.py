@@ -11,7 +11,7 @@ from tfperfkit.report.history import over_time
 from tfperfkit.report.html.words import name, text
 from tfperfkit.report.text import visible
 
-#: Of a table, so that a page stays small; the JSON report has all.
+#: Maximum size of a table, so that a page stays small; the JSON report has all rows.
 _ROWS, _CELL = 120, 500
 
 

@@ -10,7 +10,7 @@ class Rules:
         self._names: dict[str, str] = {}
 
     def width(self, share: float) -> str:
-        """A class for a width of this share (0 to 1) of what it stands in."""
+        """Return a class for a width of this share (0 to 1) of the element around it."""
         return self._class(f"width:{_percent(share)}%")
 
     def grow(self, share: float) -> str:

@@ -35,14 +35,16 @@ def headline(report: Report) -> str:
 
 
 def conclusion(report: Report) -> list[str]:
-    """What bounds the computing, how to look further, what passes between steps: the rest of the conclusion."""
+    """Return the rest of the conclusion: the limit of the computing, how to look further, the time between steps."""
     known = report.conclusion
     parts = (known.limit, known.look, known.between, known.also) if known is not None else ()
     return [text(part, report.run.folder) for part in parts if part]
 
 
 def remarks_on(report: Report) -> list[str]:
-    """What a reader must know before any figure: how the run ended, what makes its times rough, why it has no steps."""
+    """Return remarks that a reader must know before any figure: how the run ended, causes of rough times, why it has no
+    steps.
+    """
     unseen = report.steps.note if not report.steps.count else ""
     said = (ending(report.run), *report.overhead.notes, unseen)
     return [text(note, report.run.folder) for note in said if note]

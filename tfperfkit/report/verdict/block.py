@@ -76,12 +76,12 @@ def _then(found: list[Finding], count: int, report: Report, screen: Screen, *, n
 
 
 def _children(report: Report, screen: Screen) -> list[Text]:
-    """What the processes that the script started did meanwhile."""
+    """Return the work of the processes that the script started."""
     return [line for text in (beside_the_step(report), beside_the_run(report)) for line in prose(text, screen)]
 
 
 def _warning(report: Report, screen: Screen) -> list[Text]:
-    """The warning that matters most; the others stand in the full report."""
+    """Return the warning that matters most; the others are in the full report."""
     silenced = say_silenced(report.silenced)
     notes = [note for note in (*report.overhead.notes, *report.notes) if note != silenced]
     if not notes:

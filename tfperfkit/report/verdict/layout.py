@@ -1,4 +1,4 @@
-"""The shapes that the verdict's lines have: a margin of 12 cells with a label in it, and text beside it."""
+"""The shapes of the verdict's lines: a margin of 12 cells with a label inside, and text next to the margin."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tfperfkit.report.paths import name, with_short_paths
 from tfperfkit.report.terminal import Screen
 from tfperfkit.report.text import cells
 
-#: Where text begins, and where a label inside a block does.
+#: Columns at which text begins, and at which a label inside a block begins.
 MARGIN, INSIDE = 12, 2
 
 

@@ -1,4 +1,4 @@
-"""Where the time goes: one bar for a step, an iteration or a call, and one line for the run."""
+"""Account of the time: one bar for a step, an iteration or a call, and one line for the run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BAR = 48
 
 
 class _Whole(NamedTuple):
-    """What a bar is about: its label, the time below it, and its parts in ms."""
+    """Subject of a bar: its label, the time below it, and its parts in ms."""
 
     label: str
     time: str

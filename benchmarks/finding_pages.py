@@ -2,9 +2,9 @@
 
     python -m benchmarks.finding_pages [CODE ...]
 
-An author writes the front matter's ``typical_gain``, ``since`` and ``related``, the block of what is seen, and the
-sections "What it means", "Example", "Use instead" and "When to ignore it". The rest is written by this program, and
-a test holds that it is up to date.
+An author writes the front matter's ``since`` and ``related``, the block of what is seen, and the sections "What it
+means", "Example", "Use instead" and "When to ignore it". The rest is written by this program, and a test holds that it
+is up to date.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "builders"))
 
 from remedies import stated
 
+from benchmarks import stored_pairs
 from tfperfkit import registry
 from tfperfkit.explain.detection import rule_modules
 from tfperfkit.explain.front_matter import FrontMatter, read_front_matter, without_front_matter
@@ -76,6 +77,25 @@ def find_experiments(code: str) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda name: (found[name], name)))
 
 
+@lru_cache
+def _measured() -> dict[str, list[float]]:
+    """Return the measured factors of speed by code: each of one script and its fixed twin (``benchmarks/results``)."""
+    found: dict[str, list[float]] = {}
+    for pair in (*stored_pairs.first_sight(), *stored_pairs.at_hand()):
+        found.setdefault(pair.code, []).append(pair.measured)
+    return found
+
+
+def find_typical_gain(code: str) -> str:
+    """Return the range of the factors that were measured for a code, and of how many scripts."""
+    factors = sorted(_measured().get(code, ()))
+    if not factors:
+        return "not measured"
+    low, high = (f"{factor:.0f}x" if factor >= 10 else f"{factor:.2g}x" for factor in (factors[0], factors[-1]))
+    scripts = f"{len(factors)} script{'s' * (len(factors) > 1)}"
+    return f"{low} to {high} ({scripts})" if low != high else f"{low} ({scripts})"
+
+
 def complete(page: str, code: str) -> str:
     """Return a page's text with the parts that follow from the rules. Raises ValueError for a page off the template."""
     head = read_front_matter(_with_all_keys(page, code))
@@ -86,7 +106,7 @@ def complete(page: str, code: str) -> str:
         title=rule_titles()[code],
         fix=find_fix(code),
         measure=find_experiments(code),
-        typical_gain=head.typical_gain,
+        typical_gain=find_typical_gain(code),
         since=head.since,
         related=head.related,
     )
@@ -116,7 +136,8 @@ def complete(page: str, code: str) -> str:
 
 def _with_all_keys(page: str, code: str) -> str:
     """Add to the front matter the keys that an author need not write."""
-    for key, value in (("measure", "[]"), ("fix", "suggestion"), ("title", "-"), ("code", code), ("since", "1.0")):
+    given = {"typical_gain": "-", "measure": "[]", "fix": "suggestion", "title": "-", "code": code, "since": "1.0"}
+    for key, value in given.items():
         if page.startswith("---\n") and not re.search(rf"^{key}:", page.partition("\n---\n")[0], re.MULTILINE):
             page = page.replace("---\n", f"---\n{key}: {value}\n", 1)
     return page

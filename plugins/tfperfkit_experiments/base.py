@@ -1,4 +1,4 @@
-"""What our experiments share. Its use is optional: the contract is ``tfperfkit.experiment``."""
+"""Shared parts of our experiments. Its use is optional: the contract is ``tfperfkit.experiment``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Base:
     keeps: ClassVar[Keeps]
     #: How it is typed with its parameters, for messages.
     usage: ClassVar[str] = ""
-    #: The remedies that it imitates, by value or by kind: it tests the findings that ask for one of them.
+    #: The remedies that it imitates, by value or by kind: the experiment tests the findings that ask for one of these.
     remedies: ClassVar[tuple[Remedy | type[Remedy], ...]] = ()
     #: How much it is worth a try without a finding: the highest first, 0 never.
     headroom: ClassVar[float] = 0.0

@@ -12,7 +12,7 @@ from tfperfkit_experiments.seams import Seams
 
 
 class CompileOnce(Base):
-    """What later calls would change, such as the optimizer or the layers that are trained, stays as it was."""
+    """Later calls change nothing: the optimizer, for example, or the trained layers stay as they were."""
 
     name = "compile-once"
     keeps = "ceiling"

@@ -1,4 +1,4 @@
-"""What a finding says that an experiment acts on: functions, advised figures, and the script that it is about."""
+"""The parts of a finding that an experiment acts on: functions, advised figures, and the script."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from tfperfkit_experiments.seams import Seams
 
 
 class FitWithout(WithChoice):
-    """What the validation or the callbacks do is missing."""
+    """The work of the validation or of the callbacks is missing."""
 
     name = "fit-without"
     keeps = "ceiling"

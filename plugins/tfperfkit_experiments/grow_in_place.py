@@ -105,8 +105,8 @@ class Room:
 
 
 def _references() -> int:
-    """What ``getrefcount`` returns for a buffer of which one array is a part, called as in ``_end``. Versions of Python
-    differ."""
+    """Return the count of ``getrefcount`` for a buffer of which one array is a part, called as in ``_end``. Versions of
+    Python differ."""
     import numpy as np
 
     view = np.empty(2)[:1]

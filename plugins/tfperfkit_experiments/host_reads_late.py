@@ -48,7 +48,7 @@ class Late:
         self._value: Any = None
 
     def value(self) -> Any:
-        """What it stands for."""
+        """Return the array or the number; read it on first use."""
         if self._read is not None:
             self._value, self._read = self._read(), None
         return self._value

@@ -105,7 +105,7 @@ class _Memory:
 def _gradient_of_graph(
     tensorflow: Any, target: Any, sources: Any, output_gradients: Any = None, unconnected_gradients: Any = None
 ) -> Any:
-    """What the tape would return, computed along the edges of the graph."""
+    """Compute the tape's result along the edges of the graph."""
     flat = [_variable(source) for source in tensorflow.nest.flatten(sources)]
     found = tensorflow.gradients(
         tensorflow.nest.flatten(target),

@@ -15,7 +15,7 @@ _POSITIONS = {"map": 2, "interleave": 4}
 
 
 class Parallel(Base):
-    """Keeps the order of elements. What a map draws at random differs."""
+    """Keeps the order of elements. Random numbers drawn in a map differ."""
 
     name = "parallel"
     keeps = "results"

@@ -12,7 +12,7 @@ from tfperfkit_experiments.base import Base
 from tfperfkit_experiments.seams import Seams, zero_input
 
 #: The variable's method that does in place what an operation does to a copy.
-#: Of an operation that makes a tensor with other rows, the name that is left and the method of a variable begin so.
+#: Prefixes: of an operation that makes a tensor with other rows, and of the matching method of a variable.
 _MAKES, _WRITES = "TensorScatter", "scatter_nd_"
 _READS = optable.names(trait="reads-variable") | {"VariableShape"}
 

@@ -1,4 +1,4 @@
-"""What an experiment's ``apply`` works with: functions of the libraries that it replaces until the trial ends.
+"""The tool of an experiment's ``apply``: functions of the libraries that it replaces until the trial ends.
 
 Instruments are imported by the methods only: an experiment is also loaded by commands that just list and choose, where
 neither a framework nor a hook is wanted.
@@ -18,7 +18,7 @@ TAPE = "tensorflow.python.eager.backprop:GradientTape"
 
 
 class Seams:
-    """The seams of one change. What replaces a function gets the original first, then the arguments of the call.
+    """The seams of one change. A replacement gets the original function first, then the arguments of the call.
 
     Methods that replace raise Unavailable if this version of the library has no such function. Leaving the context
     restores all originals. ``applied``, ``refuse``, ``when_keras`` and ``is_user_code`` are those of the trial.
@@ -138,7 +138,7 @@ class Seams:
         return self.is_user_code(self.caller().f_code.co_filename)
 
     def called_by_user_graph(self) -> bool:
-        """Whether a user file calls it, itself or by the code that AutoGraph made of it."""
+        """Tell whether a user file makes the call, directly or through the code that AutoGraph made from the file."""
         from tfperfkit.instruments.changes.replaced import called_from
 
         return called_from(self.is_user_code)

@@ -11,7 +11,7 @@ from tfperfkit_experiments.seams import Seams
 
 
 class TensorArguments(OnFunction):
-    """What Python decided by the number is decided in the graph, or fails."""
+    """A decision that Python made by the number is made in the graph, or fails."""
 
     name = "tensor-arguments"
     keeps = "mathematics"

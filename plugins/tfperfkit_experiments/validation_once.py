@@ -12,7 +12,7 @@ from tfperfkit_experiments.stages import batches_of_a_pass
 
 
 class ValidationOnce(Base):
-    """Training is the same. What depends on a validation loss may decide otherwise if passes were not whole."""
+    """Training is the same. Decisions by a validation loss may differ if passes were not whole."""
 
     name = "validation-once"
     keeps = "results"

@@ -11,7 +11,7 @@ from tfperfkit_experiments.seams import Seams
 
 
 class Without(OnFunction):
-    """What the function does is missing. While a graph is built it runs: its result belongs to that graph."""
+    """The function's work is missing. While a graph is built it runs: its result belongs to that graph."""
 
     name = "without"
     keeps = "ceiling"

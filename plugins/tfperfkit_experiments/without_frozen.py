@@ -14,7 +14,7 @@ from tfperfkit_experiments.seams import LAYER, Seams
 class WithoutFrozen(Base):
     """Not quite a ceiling: the input of the layers is still read, and kept features may be smaller than it.
 
-    What a layer computes stays in the graph. Nothing needs it any more, so it is not run.
+    A layer's operations stay in the graph. Nothing needs it any more, so it is not run.
     """
 
     name = "without-frozen"

@@ -15,7 +15,7 @@ from tfperfkit_experiments.seams import Seams
 
 
 class WithoutLine(Base):
-    """What the statement does is missing."""
+    """The statement's work is missing."""
 
     name = "without-line"
     keeps = "ceiling"

@@ -1,4 +1,4 @@
 """The probes that tfperf brings, each in a folder of its own."""
 
-#: What ``--probes default`` stands for, the windows that tell most first.
+#: The probes of ``--probes default``; the most informative windows come first.
 DEFAULT = ("lines", "retrace", "tfprof", "input", "memory", "ops", "devices")

@@ -1,4 +1,4 @@
-"""What several probes record of a traced function: whose it is, and the types of its arguments."""
+"""The record of a traced function that several probes share: its owner, and the types of its arguments."""
 
 from __future__ import annotations
 

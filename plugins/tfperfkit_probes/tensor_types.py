@@ -1,6 +1,6 @@
 """TensorFlow's FunctionTypes as flat mappings from an argument's path to what stands there.
 
-TensorFlow's classes are told apart by their names and attributes, so that nothing is imported here and a class that
+TensorFlow's classes are distinguished by their names and attributes, so that nothing is imported here and a class that
 another version adds is still shown, by its text.
 """
 

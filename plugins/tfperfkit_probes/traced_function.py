@@ -14,7 +14,7 @@ from tfperfkit_probes.function_records import Owner
 
 @dataclasses.dataclass(frozen=True)
 class Definition:
-    """Where a traced function stands in the source, and whose it is."""
+    """The place of a traced function in the source, and its owner."""
 
     function: str
     qualname: str
@@ -86,8 +86,8 @@ def _unwrap(function: Any) -> tuple[Any, str]:
 
 
 def _method(kind: Any) -> Any:
-    """What a call of a callable object runs: its ``__call__``; of a Keras layer or model its ``call``, which Keras' own
-    ``__call__`` leads to. None where that is no Python function."""
+    """Return the function that a call of a callable object runs: its ``__call__``; of a Keras layer or model its
+    ``call``, which Keras' own ``__call__`` leads to. None where that is no Python function."""
     called = kind.__call__
     if hasattr(called, "__code__") and _owner(_file(inspect.unwrap(called))) == "keras":
         called = getattr(kind, "call", called)
@@ -105,7 +105,9 @@ def _file(function: Any) -> str:
 
 
 def _person_function(function: Any) -> Any:
-    """What a wrapper inside TensorFlow wraps: a map function of tf.data, a function given to ``strategy.run``."""
+    """Return the function that a wrapper inside TensorFlow wraps: a map function of tf.data, a function given to
+    ``strategy.run``.
+    """
     cells = _closure(function)
     if "wrapper_helper" in cells:
         return getattr(_closure(cells["wrapper_helper"]).get("self"), "_func", None)

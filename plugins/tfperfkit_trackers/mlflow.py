@@ -65,7 +65,7 @@ class MLflow:
 
 
 def _description(markdown: str) -> str:
-    """Whole lines of it, which the first page of a run shows: the headline comes first."""
+    """Return as many whole lines of the text as the first page of a run shows: the headline comes first."""
     if len(markdown) <= _MAX_DESCRIPTION:
         return markdown
     return markdown[: markdown.rfind("\n", 0, _MAX_DESCRIPTION)]

@@ -1,6 +1,6 @@
 """Gauges in Prometheus' text format 0.0.4, as a file that node_exporter's textfile collector reads.
 
-https://prometheus.io/docs/instrumenting/exposition_formats/ and the naming rules beside it: base units in the name.
+https://prometheus.io/docs/instrumenting/exposition_formats/ and the naming rules next to it: base units in the name.
 """
 
 from __future__ import annotations

@@ -116,7 +116,8 @@ def _of_code(text: str) -> Iterator[tuple[int, str]]:
     comment, begun, last = list[str](), 0, 0
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
-            if comment and token.start[0] != last + 1:
+            follows_code = bool(token.line[: token.start[1]].strip())
+            if comment and (token.start[0] != last + 1 or follows_code):
                 yield begun, " ".join(comment)
                 comment = []
             begun = begun if comment else token.start[0]

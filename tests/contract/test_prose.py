@@ -11,7 +11,6 @@ from tests.contract.prose import ROOT, files, find_all, find_in
 #: Not rewritten yet. Nothing is added here.
 NOT_YET = (
     "tfperfkit/",
-    "plugins/",
     "tests/",
     "benchmarks/",
     "examples/",
@@ -59,9 +58,6 @@ DONE = (
     "docs/findings/EAG",
     "docs/findings/MEM",
     "docs/findings/RET",
-    "plugins/tfperfkit_rules/eager/",
-    "plugins/tfperfkit_rules/memory/",
-    "plugins/tfperfkit_rules/retrace/",
 )
 
 

@@ -27,7 +27,7 @@ class FunctionRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Slice(msgspec.Struct, frozen=True, kw_only=True):
-    """What the window saw in one step, or (not ``complete``) in a part of one or without steps."""
+    """The record of one step in the window, or (not ``complete``) in a part of one or without steps."""
 
     complete: bool
     syncs: list[Sync]
@@ -38,7 +38,7 @@ class Slice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlacementRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A device's operations in all functions; ``asked``: of those, the ones for which this device was asked."""
+    """A device's operations in all functions; ``asked``: those for which this device was asked."""
 
     device: str
     ops: int
@@ -66,7 +66,7 @@ class FallbackRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CopyRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What goes from one device to another because of one line. ``bytes_per_step``: None when not known.
+    """The copies from one device to another that one line causes. ``bytes_per_step``: None when not known.
 
     ``kind``: "input" of a compiled function, "variable" read, between "replicas" of a strategy, "eager" for an
     operation that Python calls, else "result" of an operation. ``repeated``: in a loop in the graph, counted once.

@@ -10,7 +10,7 @@ from tfperfkit.probe import API_VERSION, Capture, Cost, Recording
 
 
 class DevicesProbe:
-    """Where each operation ran, why not on a GPU, what is copied between devices, where Python waits for values.
+    """The device of each operation, why it isn't a GPU, copies between devices, reads that Python waits for.
 
     In the background it reads the graphs of each function's first execution; a few steps tell what a step does.
     """

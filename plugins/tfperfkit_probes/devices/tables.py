@@ -11,7 +11,7 @@ from tfperfkit.records.plural import plural
 from tfperfkit_probes.devices.model import CopyRow, DevicesData
 
 _ROWS = 12
-#: What only holds or hands on values.
+#: Operations that only hold values or pass them on.
 _MOVING = optable.names(kind=("constant", "placeholder", "pass", "frame", "noop", "read"))
 _KINDS = {
     "H2D": "from the host",

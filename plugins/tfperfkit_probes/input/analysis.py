@@ -104,8 +104,8 @@ def _select_readings(built: Built, readings: Sequence[Reading]) -> list[Reading]
 def _roles(
     built: Sequence[Built], measured: Sequence[Measurement | None], validation: set[int], given: Sequence[KerasData]
 ) -> list[str]:
-    """What each pipeline is for. In Keras the method tells; in a loop of the user's, whether elements go with steps;
-    of one that is iterated in a compiled function only that it is the only one."""
+    """Find the role of each pipeline. In Keras the method tells; in a loop of the user's, whether elements go with
+    steps; of one that is iterated in a compiled function only that it is the only one."""
     found = []
     lines = {(data.file, data.line) for data in given if data.validation and not data.dataset}
     for item, numbers in zip(built, measured, strict=True):
@@ -183,7 +183,7 @@ def _fetches(capture: Capture, pipelines: list[Pipeline]) -> list[Pipeline]:
 
 
 def _by_site(capture: Capture, pipelines: Sequence[Pipeline], mine: Sequence[int]) -> dict[int, int]:
-    """By the line that fetches, where that is the line that made the iterator. A fetch elsewhere (``next(it)``) is of
+    """Group by the line that fetches, if that line also made the iterator. A fetch elsewhere (``next(it)``) is of
     the pipeline that feeds the steps, if there is one only."""
     lines = {(item.file, item.line): i for i, item in enumerate(pipelines)}
     only = mine[0] if len(mine) == 1 else None

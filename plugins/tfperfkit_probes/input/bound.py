@@ -2,8 +2,8 @@
 
 A pipeline runs in sections, each on threads of its own, that hand elements over through buffers: a stage with
 parallel calls is a section by itself; ``prefetch`` and all below it down to the next parallel stage is one thread's
-work, and so is what lies between the step and the first of those. Sections run at the same time, the stages of one
-section after each other. So the slowest section sets the pace: the one with the most own time for an element at the
+work, and so are the stages between the step and the first parallel stage. Sections run at the same time, the stages of
+one section after each other. So the slowest section sets the pace: the one with the most own time for an element at the
 pipeline's end, each stage's time divided by its parallelism. The stage with the largest part of it bounds the pipeline.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from tfperfkit_probes.input.model import Stage
 
-#: What runs on threads of its own.
+#: Stages that run on their own threads.
 PARALLEL = ("ParallelMap", "MapAndBatch", "ParallelInterleave", "ParallelBatch", "ParallelFilter")
 
 
@@ -30,7 +30,8 @@ def bound(stages: Sequence[Stage], names: Sequence[str]) -> tuple[int | None, fl
     sections: list[list[int]] = [[]]
     for index, (stage, name) in enumerate(zip(stages, names, strict=True)):
         if stage.nested is not None:
-            # What a parallel interleave runs belongs to it; what a sequential flat_map runs, to the section it is in.
+            # The stages inside a parallel interleave belong to it; those inside a sequential flat_map belong to its
+            # section.
             owner = next((section for section in sections if stage.nested in section), sections[-1])
             owner.append(index)
         elif name.startswith(PARALLEL):

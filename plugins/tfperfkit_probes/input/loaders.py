@@ -53,8 +53,8 @@ def loaders(
     step_ms: float | None,
     min_steps: int = MIN_STEPS,
 ) -> tuple[Loader, ...]:
-    """By the calls that lead to the file, the most time first. ``opens`` and ``sites``: the session's, which keeps them
-    whatever probes were asked for. ``min_steps``: in which opens must fall."""
+    """Group by the calls that lead to the file, the most time first. ``opens`` and ``sites``: the session's, which
+    keeps them whatever probes were asked for. ``min_steps``: in which opens must fall."""
     steps = table.steps
     if not steps:
         return ()

@@ -158,7 +158,7 @@ class AskedAgain(msgspec.Struct, frozen=True, kw_only=True):
 
 class ShortData(msgspec.Struct, frozen=True, kw_only=True):
     """Data that ran out before the steps that Keras was given: ``asked`` batches (of an epoch), ``had`` in all.
-    ``times``: that Keras warned of it. ``validation``: given to ``fit`` as such."""
+    ``times``: whether Keras warned about the missing data. ``validation``: given to ``fit`` as such."""
 
     way: str
     validation: bool
@@ -190,8 +190,8 @@ class ConstantFunction(msgspec.Struct, frozen=True, kw_only=True):
 
 class Divided(msgspec.Struct, frozen=True, kw_only=True):
     """A pipeline that a strategy divides among workers. ``policy``: "AUTO", "FILE", "DATA" of AutoShardPolicy, "" where
-    not known. ``reads_files``: so that it can be divided by files. ``by_hand``: a ``shard`` of the user's stands in
-    it. The place is the line that gave it to the strategy."""
+    not known. ``reads_files``: so that it can be divided by files. ``by_hand``: a ``shard`` of the user's is in it. The
+    place is the line that gave it to the strategy."""
 
     policy: str
     reads_files: bool

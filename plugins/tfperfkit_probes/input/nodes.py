@@ -13,7 +13,8 @@ from tfperfkit_probes.input.streams import Reading
 Path = tuple[str, ...]
 _WRAPPED = re.compile(r"^_|Dataset(V\d+)?$|V\d+$")
 _VARIANT = re.compile(r"^(Legacy)?(Parallel|Forever|Finite|Empty|Memory(?=Cache)|File(?=Cache))")
-#: What one stage of the optimised graph stands for, from the end of the pipeline to its source. The last has the time.
+#: The stages of the source that one stage of the optimised graph replaces, from the end of the pipeline to its source.
+#: The last has the time.
 FUSED = {
     "MapAndBatch": ("Batch", "Map"),
     "ParallelMapAndBatch": ("Batch", "Map"),
@@ -133,7 +134,7 @@ def measure(readings: Iterable[Reading]) -> Measurement | None:
 
 
 def _filled(path: Path, sums: dict[Path, list[int]]) -> float | None:
-    """Of what comes out of a stage, the bytes that went in: what its input made, where it has one."""
+    """Return the part of a stage's output, in bytes, that went in: its input's output, if it has an input."""
     made = sums[path][2]
     inputs = [given for below, given in sums.items() if below[: len(path)] == path and len(below) == len(path) + 1]
     return min(1.0, inputs[0][2] / made) if made and len(inputs) == 1 and inputs[0][2] else None
@@ -155,8 +156,11 @@ def _elements(table: dict[Path, tuple[list[Node], bool]]) -> int:
 
 
 def _table(reading: Reading) -> dict[Path, tuple[list[Node], bool]]:
-    """The nodes by path from the root, in order from the end to the sources. What a stage like ``interleave`` runs
-    several times at once is one path, and stands before the stage's own input."""
+    """The nodes by path from the root, in order from the end to the sources.
+
+    Stages that a stage like ``interleave`` runs several times at once are one path, which comes before the stage's own
+    input.
+    """
     nodes = {node.id: node for node in reading.nodes}
     found: dict[Path, tuple[list[Node], bool]] = {}
 

@@ -1,4 +1,4 @@
-"""A pipeline for the report: its stages with what was measured of them, and how a strategy divides it among workers."""
+"""A pipeline for the report: its stages with their measurements, and how a strategy divides it among workers."""
 
 from __future__ import annotations
 

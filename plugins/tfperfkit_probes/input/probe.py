@@ -12,7 +12,9 @@ from tfperfkit.probe import API_VERSION, Capture, Cost, Recording
 
 
 class InputProbe:
-    """What makes the batches: which stage of a pipeline bounds it, what is loaded or computed again at each step."""
+    """The source of the batches: the stage that bounds a pipeline, and data that is loaded or computed again at each
+    step.
+    """
 
     api: ClassVar[int] = API_VERSION
     name: ClassVar[str] = "input"

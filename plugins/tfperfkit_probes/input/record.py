@@ -44,8 +44,8 @@ _COST_APART = 100
 #: The first readings, of which the first two, the costly ones, fall into the warm-up.
 _READ = (2, 3, 9)
 #: Returned values are watched in the second step, which belongs to the warm-up, and, only where it showed functions
-#: that return data, in the third: no window opens before the fifth. Where no function was hot by then, which is so with
-#: short steps, later: the windows of a run of short steps are over.
+#: that return data, in the third: no window opens before the fifth. Later if no function was hot by then, as with short
+#: steps: the windows of a run of short steps are over.
 _WATCHED, _WATCHED_LATE = (2, 3), (150, 151)
 _HOT = 0.01
 

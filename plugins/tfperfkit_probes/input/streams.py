@@ -1,4 +1,4 @@
-"""What the recording half appends and the analysis reads: the streams of the probe, and the records of its own."""
+"""The probe's streams and its own records: the recording half appends them, the analysis reads them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Watched(msgspec.Struct, frozen=True, kw_only=True):
-    """What hot functions returned in one step."""
+    """The values that hot functions returned in one step."""
 
     step: int
     functions: list[Returned]

@@ -36,7 +36,7 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def build(datasets: Sequence[MadeDataset], iterators: Sequence[MadeIterator]) -> tuple[Built, ...]:
-    """The pipelines that are iterated over, and those whose end stands in a compiled function. Pipelines built by the
+    """The pipelines that are iterated over, and those that end in a compiled function. Pipelines built by the
     same lines are one, unless they are iterated at different ones. In order of their making."""
     known = {made.number: made for made in datasets}
     consumed = {number for made in datasets for number in made.inputs}

@@ -105,7 +105,9 @@ def _pipelines(sums: dict[int, _Sum]) -> tuple[TracedPipeline, ...]:
 
 
 def _without_loop(paths: dict[str, list[_Sum]]) -> dict[str, list[_Sum]]:
-    """Of a reduction what it takes its elements from, as if that were iterated over: not the loop around it."""
+    """Return the source of a reduction's elements without the loop around it, as if the script iterated over that
+    source.
+    """
     reduced = sorted((path for path in paths if path.startswith(_REDUCED)), key=len)
     if not reduced:
         return paths
@@ -139,7 +141,10 @@ def _joined(group: list[dict[str, list[_Sum]]]) -> TracedPipeline:
 
 
 def _ordered(parent: str, paths: list[str]) -> list[str]:
-    """From the end to the sources. What runs inside a stage stands before the stage's own input, as in the model."""
+    """From the end to the sources.
+
+    Put the stages that run inside a stage before the stage's own input, as in the model.
+    """
     children = [path for path in paths if path.rpartition("::")[0].rstrip("*") == parent]
     found: list[str] = []
     for path in sorted(children, key=lambda path: not path.rpartition("::")[0].endswith("*")):

@@ -75,7 +75,7 @@ class LineMeasurement:
 
         The trace function that was there before comes back. The script may set one of its own meanwhile, or start a
         profiler (see ``leaving_it``): that stays, and ``displaced`` says what the script did. The lines after that are
-        missing. Raises Unavailable when line_profiler, another version of it, refuses.
+        missing. Raises Unavailable when line_profiler, perhaps in another version, refuses.
         """
         before, thread = sys.gettrace(), get_ident()
         try:
@@ -174,7 +174,7 @@ class LineMeasurement:
             pass
 
 
-#: What ends each measurement that is under way.
+#: The functions that end each measurement that is under way.
 _stops: dict[LineMeasurement, Callable[[], None]] = {}
 
 

@@ -87,7 +87,8 @@ def begin(profiler: Any, wanted: Collection[CodeType]) -> OwnPlace | None:
     except (ImportError, AttributeError, TypeError):
         return None
     found = OwnPlace(place, manager, profiler, wanted)
-    if monitoring.get_tool(place) is None:  # it was told to trace in the old way (LINE_PROFILER_CORE=legacy)
+    # the environment asks for the old way of tracing (LINE_PROFILER_CORE=legacy)
+    if monitoring.get_tool(place) is None:
         found.end()
         return None
     found.ask()

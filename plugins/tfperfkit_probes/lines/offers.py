@@ -1,4 +1,4 @@
-"""What lines offer to the headline and the rules: counts, the step's phases, the layers' work."""
+"""Offers of the probe ``lines`` to the headline and the rules: counts, the step's phases, the layers' work."""
 
 from __future__ import annotations
 

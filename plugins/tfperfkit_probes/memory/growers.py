@@ -1,4 +1,4 @@
-"""What grows with the steps: the user's containers, graphs and variables that stay alive."""
+"""Growth with the steps: the user's containers, graphs and variables that stay alive."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def growers(
     for name in names:
         records = by_id.get(name.id, [])
         filled = _filled([(record.ns, record.length) for record in records], times)
-        # Where the function was not looked into, nothing is known; elsewhere, what was not written has not changed.
+        # If the function was not looked into, nothing is known; otherwise a size that was not written has not changed.
         values = [None if name.function in look.skipped else value for look, value in zip(later, filled, strict=True)]
         rate = even_growth(steps, values)
         if rate is not None:

@@ -149,7 +149,7 @@ class DeviceMemory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OpMemory(msgspec.Struct, frozen=True, kw_only=True):
-    """What an operation had allocated at the allocator's highest point in the trace."""
+    """The memory that an operation had allocated at the allocator's highest point in the trace."""
 
     op: str
     bytes: int

@@ -11,7 +11,7 @@ from tfperfkit_probes.memory.model import Grower, MemoryData
 
 
 def pictures(data: Any) -> list[Picture]:
-    """What the process holds, by the clock: steps differ in length, and what grows before them counts too."""
+    """Draw the memory of the process over wall-clock time: steps differ in length, and growth before steps counts."""
     found = msgspec.convert(data, MemoryData, strict=False)
     if len(found.series) < 3:
         return []

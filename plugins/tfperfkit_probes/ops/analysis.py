@@ -1,4 +1,4 @@
-"""From the records to one entry for each function: figures, control flow, what Grappler and XLA made of it."""
+"""The way from the records to one entry for each function: figures, control flow, the results of Grappler and XLA."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def functions(
 
 
 def fixed_in(records: Records) -> FixedWork:
-    """What the functions that train compute the same in each epoch."""
+    """Find the results that the training functions compute again, unchanged, in each epoch."""
     return fixed_work((record, records.graph(record.graph)) for record in records.functions)
 
 
@@ -136,7 +136,7 @@ def _describe_function(
     run = records.first_runs.get(record.graph)
     open_size, note = _open_size(record, graph, run)
     summary = Summary(graph, open_size)
-    # What Keras' own functions take from an iterator has no size in the graph: the steps' batch stands for it.
+    # Elements that Keras' own functions take from an iterator have no size in the graph: the steps' batch size is used.
     sized = (
         by_precision(graph, batch)
         if open_size is None and batch and summary.unknown
@@ -262,7 +262,7 @@ def _short(text: str) -> str:
 
 
 def _open_size(record: FunctionRecord, graph: Graph, run: FirstRunRecord | None) -> tuple[int | None, str]:
-    """What stands for an open first dimension: its size in the first call, if all arguments agree."""
+    """Return the size to assume for an open first dimension: its size in the first call, if all arguments agree."""
     if run is None:
         return None, ""
     sizes = set()

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from tfperfkit.graph import optable
 from tfperfkit.graph.model import Graph, Node
 
-#: What joins the results of copies: a sum, an extreme, a list. One of them in a row for each copy is no recurrence.
+#: Operations that join the results of copies: a sum, an extreme, a list. One of them in a row for each copy is no
+#: recurrence.
 _JOINS = optable.names(trait="joins")
 #: A body of fewer operations is no work.
 _BODY = 3

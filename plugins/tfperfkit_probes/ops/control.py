@@ -1,4 +1,4 @@
-"""What became of each ``if``, ``for`` and ``while`` of the source: an operation, copies of its body, or nothing."""
+"""The fate of each ``if``, ``for`` and ``while`` of the source: an operation, copies of its body, or nothing."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _judge(name: str, statement: ControlStatement, file: _File) -> Control:
 
 
 def _copies(numbers: list[int], file: _File) -> int:
-    """How often a loop's body stands in the graph; 0 when its operations don't tell.
+    """Count the copies of a loop's body in the graph; 0 if its operations don't show them.
 
     A body of several lines: how often its first line made operations after a later one. Of one line: what divides the
     numbers of its operations of each type.

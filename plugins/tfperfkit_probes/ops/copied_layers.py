@@ -1,4 +1,4 @@
-"""Keras layers of which a copy stands in the graph for each step of a sequence, as TimeDistributed makes them."""
+"""Keras layers that the graph contains once for each step of a sequence, as TimeDistributed copies them."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def nearest(name: str, functions: Iterable[tuple[str, str]]) -> str:
 
 
 def operations(graphs: Sequence[Graph]) -> list[dict[str, Any]]:
-    """Each operation of the function and of its bodies, with all that is known of it."""
+    """List each operation of the function and of its bodies, with all that is known about it."""
     return [_operation(graph, node) for graph in graphs for node in graph.nodes.values()]
 
 
@@ -110,7 +110,7 @@ def table(function: Function, listed: Sequence[dict[str, Any]], files: Sequence[
 
 
 def write(folder: Path, name: str, contents: str | Sequence[dict[str, Any]]) -> str:
-    """Write a file beside the records, and give its name; empty if the folder can't be written."""
+    """Write a file next to the records, and give its name; empty if the folder can't be written."""
     stem, _, ending = re.sub(r"[^\w.-]+", "_", name).lstrip(".").rpartition(".")
     safe = f"{stem[:60] or 'function'}.{ending}"  # a file's name has 255 bytes at most
     text = contents if isinstance(contents, str) else json.dumps(contents, indent=1, default=str)

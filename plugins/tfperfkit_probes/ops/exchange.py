@@ -1,4 +1,4 @@
-"""What a graph's replicas send each other: its collective operations, and the tables whose rows it looks up."""
+"""The data that a graph's replicas send each other: its collective operations, and tables whose rows it looks up."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tfperfkit_probes.ops.stored import VariableRecord
 REDUCES = ("CollectiveReduce", "NcclAllReduce")
 GATHERS = ("CollectiveGather",)
 _LOOKUPS = ("GatherV2", "ResourceGather")
-#: What may read a table beside its lookups and leave the gradient sparse: it passes it on, or asks for its size.
+#: Other readers of a table that leave the gradient sparse: they pass the table on, or ask for its size.
 _READS = optable.names(kind=("read", "pass", "shape", "variable-shape", "variable-gather")) | set(_LOOKUPS)
-#: What makes rows that were looked up as large as the table again.
+#: Operations that make looked-up rows as large as the table again.
 _MADE_DENSE = "UnsortedSegmentSum"
 _MAX = 64
 
@@ -141,7 +141,7 @@ def _root(graph: Graph, name: str) -> str | None:
 
 
 def _updates(node: Node) -> bool:
-    """Whether an operation is one of an optimizer's update: it writes a variable, or stands in the update's scope."""
+    """Whether an operation is one of an optimizer's update: it writes a variable, or is in the update's scope."""
     return node.type.startswith(("Assign", "ResourceScatter", "ResourceApply", "ResourceSparse")) or (
         "/update" in f"/{node.name}"
     )

@@ -1,5 +1,6 @@
-"""What a training function computes anew in each epoch though it is the same for the same example: operations that
-depend on the batch, and on no variable that the function changes, no random number and no Python."""
+"""Results that a training function computes again in each epoch, although they never change for an example: operations
+that depend on the batch, and on no variable that the function changes, no random number and no Python.
+"""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _UNKNOWN_WORK = (
 _SLICES = optable.names(kind=("slice", "gather", "tensor-list"), differentiates=False)
 #: They make a few numbers of a few: of shapes, however many axes they name.
 _OF_SHAPES = optable.names(kind="shape-arithmetic")
-#: Outside of loops these take no time beside what comes of them: numbers of iterations, lists, what was waited for.
+#: Outside of loops these take negligible time compared with their results: iteration counts, lists, awaited values.
 _LIGHT = optable.names(kind=("range", "tensor-list")) | {"IteratorGetNext"}
 _TRAINS = ("IteratorGetNext", "ResourceApply", "ResourceSparseApply")
 #: Every loop has operations that move tensors in and out of lists, and that count iterations.

@@ -1,4 +1,4 @@
-"""What the report's data of the probe ``ops`` holds. What is streamed to disk while recording: ``stored``."""
+"""The data that the report has from the probe ``ops``. What is streamed to disk while recording: ``stored``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Became = Literal["graph", "unrolled", "python", "none"]
 
 
 class LineCost(msgspec.Struct, frozen=True, kw_only=True):
-    """What the operations of one source line do in one call. ``flops`` is None when a size is open."""
+    """The work of one source line's operations in one call. ``flops`` is None when a size is open."""
 
     file: str
     line: int
@@ -64,7 +64,7 @@ class Marked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Control(msgspec.Struct, frozen=True, kw_only=True):
-    """An ``if``, ``for``, ``while`` or comprehension of the source, and what tracing made of it.
+    """An ``if``, ``for``, ``while`` or comprehension of the source, and its form after tracing.
 
     ``graph``: an operation; ``unrolled``: its body stands ``copies`` times in the graph, to its line ``last``;
     ``python``: decided while tracing, once; ``none``: it left no operations that we know of.
@@ -103,7 +103,7 @@ class GraphLoop(msgspec.Struct, frozen=True, kw_only=True):
     measured: bool
     trains: bool = False
     backward: bool = False
-    around: str = ""  # the name of the loop that it stands in
+    around: str = ""  # the name of the loop around it
     whole_flops: float = 0.0
     whole_bytes: float = 0.0
     types: dict[str, int] = {}  # of its operations that compute, the most frequent first
@@ -112,9 +112,9 @@ class GraphLoop(msgspec.Struct, frozen=True, kw_only=True):
 class Exchanged(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Collective operations of one type and line, as each device of this process runs them in one call.
 
-    ``bytes``: that a device gives to all ``ops`` of them, None where a size is open; ``dtype`` of what it gives;
-    ``rounds``: in how many of them one needs what another gave; ``replicas``: how many take part, those of other
-    processes included, as far as the graph has it.
+    ``bytes``: a device's contribution to all ``ops`` operations, None if a size is open; ``dtype`` of that
+    contribution; ``rounds``: the number of operations in sequence, each of which needs the result of another;
+    ``replicas``: the number that take part, including other processes, as far as the graph shows it.
     """
 
     type: str
@@ -142,7 +142,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class CopiedLayer(msgspec.Struct, frozen=True, kw_only=True):
-    """A Keras layer whose operations stand in the graph once for each step of a sequence. ``layer``: the scope of its
+    """A Keras layer whose operations are in the graph once for each step of a sequence. ``layer``: the scope of its
     names; ``operations``: all of its copies, gradients among them."""
 
     layer: str
@@ -161,7 +161,10 @@ class SideEffect(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Optimized(msgspec.Struct, frozen=True, kw_only=True):
-    """What Grappler made of a function, by name of the operations. ``kernels``: fused kernel -> (count, made of)."""
+    """The result of Grappler on a function, by name of the operations.
+
+    ``kernels``: fused kernel -> (count, made of).
+    """
 
     operations: int
     kept: int
@@ -209,8 +212,8 @@ class Function(msgspec.Struct, frozen=True, kw_only=True):
     variables: int
     variable_bytes: int
     parameter_bytes: int  # of the trainable variables
-    embedding_bytes: int = 0  # of them, tables of Keras' embeddings
-    server_bytes: dict[str, int] = {}  # of variables on parameter servers, by device
+    embedding_bytes: int = 0  # the part in tables of Keras' embeddings
+    server_bytes: dict[str, int] = {}  # bytes of variables on parameter servers, by device
     created_variables: list[str]
     parent: str | None
     calls: int | None
@@ -259,7 +262,7 @@ class Function(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Marks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What in a function may be worth a change, with its lines: in most functions little of it.
+    """The parts of a function that may be worth a change, with their lines: few in most functions.
 
     ``constants``: of the places that hold 64 KiB and more.
     """
@@ -289,8 +292,8 @@ class Brief(FunctionCost, frozen=True, kw_only=True):
     constants_bytes: int = 0
     gradient_operations: int = 0
     parameter_bytes: int = 0  # of the trainable variables that it uses
-    embedding_bytes: int = 0  # of them, tables of Keras' embeddings
-    server_bytes: dict[str, int] = {}  # of variables on parameter servers, by device
+    embedding_bytes: int = 0  # the part in tables of Keras' embeddings
+    server_bytes: dict[str, int] = {}  # bytes of variables on parameter servers, by device
     callers: list[SourceSpan] = []
     marks: Marks = Marks()
 

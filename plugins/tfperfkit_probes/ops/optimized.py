@@ -1,4 +1,4 @@
-"""What Grappler made of a function: which operations were folded into constants, fused, removed, added."""
+"""The result of Grappler on a function: which operations were folded into constants, fused, removed, added."""
 
 from __future__ import annotations
 

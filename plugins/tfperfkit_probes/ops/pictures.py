@@ -14,8 +14,10 @@ _FUNCTIONS, _FORWARD, _BACKWARD = 12, "forward", "backward"
 
 
 def pictures(data: Any) -> list[Picture]:
-    """One tree: functions, name scopes (as layers make them), forward and backward. Of each function the
-    signature with the most work; empty where no FLOPs are known."""
+    """One tree: functions, name scopes (as layers make them), forward and backward.
+
+    Draw each function's signature with the most work; nothing if no FLOPs are known.
+    """
     found = msgspec.convert(data, OpsData, strict=False)
     ordered = sorted((item for item in found.functions if _flops(item)), key=_flops, reverse=True)
     shown = list({(item.function, item.file, item.line): item for item in reversed(ordered)}.values())[::-1][

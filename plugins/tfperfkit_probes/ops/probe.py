@@ -13,7 +13,7 @@ from tfperfkit.probe import API_VERSION, Capture, Cost, Recording
 
 
 class OpsProbe:
-    """What each compiled function executes: operations, FLOPs by line, constants, loops, and what in it is slow.
+    """The work of each compiled function: operations, FLOPs by line, constants, loops, and its slow parts.
 
     Reads a graph once, when it was traced, and once when it is first executed: nothing on the steady path.
     """
@@ -52,7 +52,7 @@ class OpsProbe:
         import tfperfkit_probes.ops.result  # noqa: F401
 
     def analyze(self, capture: Capture, /) -> ProbeResult:
-        """Count; write the dump that was asked for beside the records."""
+        """Count; write the dump that was asked for next to the records."""
         from tfperfkit_probes.ops.result import result
 
         return result(capture)

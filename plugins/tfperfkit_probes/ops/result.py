@@ -20,7 +20,7 @@ from tfperfkit_probes.ops.source import Sources
 
 
 def result(capture: Capture) -> ProbeResult:
-    """Count; write the dump that was asked for beside the records."""
+    """Count; write the dump that was asked for next to the records."""
     records = Records(capture)
     sources = Sources(capture.source)
     every = functions(records, sources, lambda record: True, capture.steps.batch_size)
@@ -56,7 +56,8 @@ def _summary(every: Sequence[Function], shown: Sequence[Function]) -> str:
         largest = max(every, key=lambda function: function.operations)
         after = f", {largest.optimized.operations:,} after Grappler" if largest.optimized is not None else ""
         flops = ""
-        if largest.flops and "not counted" not in largest.flops_note:  # of open sizes next to nothing is counted
+        # an open size counts as 1, so almost nothing is counted
+        if largest.flops and "not counted" not in largest.flops_note:
             flops = f", {largest.flops / 1e6:,.1f} MFLOP a call"
         return (
             f"no tf.function of your own; the largest of Keras' {len(every)}, {largest.function}, has "
@@ -109,7 +110,7 @@ def _autograph(capture: Capture, records: Records, data: OpsData, extra: list[Ta
 
 
 def _hlo(capture: Capture, records: Records, every: Sequence[Function], notes: list[str]) -> None:
-    """Write what XLA made of the functions beside the records."""
+    """Write the functions as XLA compiled them next to the records."""
     files: list[Any] = []
     for function in every:
         asked = records.xla.get(function.graph)

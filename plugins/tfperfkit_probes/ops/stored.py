@@ -1,4 +1,4 @@
-"""What the probe ``ops`` streams to disk while recording."""
+"""The records that the probe ``ops`` streams to disk while recording."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class Summary:
         ]
 
     def _activations(self, graph: Graph) -> None:
-        """What the forward operations make and a gradient takes: it has to be kept until then."""
+        """Sum up the forward results that a gradient takes: memory holds them until then."""
         kept: set[tuple[str, int]] = set()
         for node in graph.nodes.values():
             if node.backward:
@@ -195,7 +195,7 @@ class Precision(NamedTuple):
 
 
 def by_precision(graph: Graph, open_size: int | None) -> Precision:
-    """What ``Summary`` has of them, for another size."""
+    """Compute the precision figures of ``Summary`` for another size."""
     whole = float64 = half = 0.0
     for visit in walk(graph, open_size):
         node = visit.node

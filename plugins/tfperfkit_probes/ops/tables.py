@@ -85,7 +85,7 @@ def _functions(functions: Sequence[Function]) -> Table:
 def _location(file: str, line: int) -> str | None:
     if not file:
         return None
-    return f"{os.path.basename(file)}:{line}"  # the whole path stands in the JSON report
+    return f"{os.path.basename(file)}:{line}"  # the whole path is in the JSON report
 
 
 def _mega(flops: float | None) -> float | None:
@@ -259,7 +259,7 @@ def _control(functions: Sequence[Function]) -> Table | None:
 
 
 def autograph(record: AutographRecord) -> Table:
-    """AutoGraph's code beside the source it was made from."""
+    """Show AutoGraph's code next to its source."""
     code = record.code
     rows: list[Row] = []
     shown: set[int] = set()

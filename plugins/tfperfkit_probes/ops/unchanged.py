@@ -9,13 +9,13 @@ from tfperfkit.graph.model import Graph, Node
 from tfperfkit.graph.walk import BRANCHES, CALLS, LOOPS, MAX_DEPTH
 from tfperfkit_probes.ops.stored import FunctionRecord
 
-#: What takes a handle and leaves the variable as it is.
+#: Operations that take a handle and leave the variable unchanged.
 _READS = optable.names(trait="reads-variable") | {"VariableShape", "VarIsInitializedOp"}
 _HANDS_ON = optable.names(kind=("pass", "noop"))
 
 
 class Unchanged:
-    """Of all functions of a run, with their graphs; None for one that can't be read, whose variables may change.
+    """All functions of a run, with their graphs; None for a graph that can't be read, whose variables may change.
     ``but_by_training``: functions with gradients don't count, nor that a variable can be trained."""
 
     def __init__(
@@ -33,7 +33,7 @@ class Unchanged:
         }
 
     def placeholders(self, record: FunctionRecord) -> frozenset[str]:
-        """What stands in the function's graph for its variables that nothing changes."""
+        """Return the placeholders in the function's graph for variables that nothing changes."""
         return frozenset(
             variable.placeholder
             for variable in record.variables
@@ -78,7 +78,7 @@ def _is_handle(node: Node) -> bool:
 
 
 def _owners(graph: Graph, node: Node) -> Iterator[str]:
-    """Where each input comes from, past what only hands it on."""
+    """Find the origin of each input, past operations that only pass it on."""
     for name, _ in node.inputs:
         owner = graph.made(name)
         yield owner.name if owner is not None else ""

@@ -222,7 +222,7 @@ def _without_consequences(found: Group, blamed: set[int], outer: dict[int, int |
 
 
 def slot(difference: Difference) -> str:
-    """What varies, in a few characters: ``x.shape[0]``, ``flag``."""
+    """Show the varying part in a few characters: ``x.shape[0]``, ``flag``."""
     axes = changed_dimensions(difference) if difference.way == "shape" else []
     if axes:
         return ", ".join(f"{difference.path}.shape[{axis}]" for axis in axes)
@@ -230,7 +230,9 @@ def slot(difference: Difference) -> str:
 
 
 def pattern(found: Group) -> str:
-    """What most retraces have in common: ``6 of 7 traces differ only in x.shape[0] ∈ {32, 17, 9}``; or nothing."""
+    """Describe the common pattern of most retraces: ``6 of 7 traces differ only in x.shape[0] ∈ {32, 17, 9}``; or
+    nothing.
+    """
     retraces = [
         t
         for t in found.traces
@@ -268,7 +270,7 @@ def _values(difference: Difference) -> list[str]:
 
 
 def traced_function(found: Group) -> TracedFunction:
-    """The group as it stands in the report's data."""
+    """Return the group in the form of the report's data."""
     first = found.first
     avoidable = [trace for trace in found.traces if trace.blame]
     return TracedFunction(

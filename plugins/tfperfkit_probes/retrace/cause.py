@@ -75,7 +75,7 @@ def _distance(found: Sequence[Difference]) -> int:
 
 
 def generalized(lookup_type: Any, target_type: Any, names: Names) -> list[Difference]:
-    """What ``reduce_retracing`` made of the call's arguments before it traced; empty if it changed nothing."""
+    """Return the arguments as ``reduce_retracing`` generalized them before tracing; empty if it changed nothing."""
     if target_type is lookup_type or target_type == lookup_type:
         return []
     before, after = leaves(lookup_type, names), leaves(target_type, names)
@@ -87,7 +87,7 @@ def generalized(lookup_type: Any, target_type: Any, names: Names) -> list[Differ
 
 
 def differences(before: dict[str, Leaf], after: dict[str, Leaf]) -> list[Difference]:
-    """Where two types differ, by path. Beneath a container that differs itself nothing more is said."""
+    """Find the differences between two types, by path. Beneath a container that differs itself nothing more is said."""
     found: list[Difference] = []
     covered: list[str] = []
     for path in list(after) + [path for path in before if path not in after]:

@@ -35,7 +35,7 @@ class RunClock(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TraceFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the trace tells. Times are in ms; ``breakdown_ms`` and ``step_ms`` are means of one step.
+    """The facts of the trace. Times are in ms; ``breakdown_ms`` and ``step_ms`` are means of one step.
 
     Without steps ``breakdown_ms`` is None and ``window_ms`` splits the whole window, of ``wall_ms``, instead.
     """
@@ -61,8 +61,8 @@ class TraceFacts(msgspec.Struct, frozen=True, kw_only=True):
     xla_compile_ms: float = 0.0  # of these, making machine code; XLA's passes before that are not in it
     notes: tuple[str, ...] = ()
     exchanges: tuple[ExchangeRow, ...] = ()
-    exchange_ms: float = 0.0  # of a step, in which any was under way
-    exchange_hidden_ms: float = 0.0  # of that, in which an operation of a graph computed
+    exchange_ms: float = 0.0  # ms of a step in which any exchange was under way
+    exchange_hidden_ms: float = 0.0  # ms of these in which an operation of a graph computed
     run_clock: RunClock | None = None
 
 
@@ -131,7 +131,7 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
 
 
 def _run_clock(chosen: Sequence[Marker], table: StepTable) -> RunClock | None:
-    """None where the steps of the trace are not those of the table: these are counted anew for the report."""
+    """Return None if the steps of the trace are not those of the table, which the report counts again."""
     known = {step.number: step for step in table.steps}
     steps = [(known[marker.number], marker.span.begin / 1000) for marker in chosen if marker.number in known]
     if len(steps) < len(chosen) or not steps:
@@ -235,7 +235,7 @@ def _shares(ops: dict[OpKey, OpTime]) -> list[OpRow]:
 
 
 def whole(host: Host) -> list[Span]:
-    """What counts of a trace without steps: from the first that the busiest thread did on."""
+    """Return the part of a trace without steps that counts: from the first event of the busiest thread on."""
     begins = host.training.events.begin
     begin = int(begins.min()) if len(begins) else 0
     return [Span(begin, host.end)] if host.end > begin else []

@@ -1,4 +1,4 @@
-"""Where a step's time went: a partition of the training thread's timeline.
+"""The parts of a step's time: a partition of the training thread's timeline.
 
 Each moment of a step is counted once, under the outermost event that covers it on the training thread:
 
@@ -81,7 +81,7 @@ def share_of_longer(steps: Sequence[Spans], calls: Spans, waits: Spans) -> float
 
 
 def _outermost(events: Labelled) -> Iterable[tuple[Label, Spans]]:
-    """Of each event what is not within one that came before it."""
+    """Return the part of each event that is outside of all earlier events."""
     if not len(events.begin):
         return
     covered = np.maximum.accumulate(events.end)

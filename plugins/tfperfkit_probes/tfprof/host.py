@@ -47,7 +47,7 @@ class Timeline:
 
 @dataclass
 class Host:
-    """What the first reading found. Spans are in picoseconds since the session began."""
+    """The result of the first reading. Spans are in picoseconds since the session began."""
 
     timelines: list[Timeline] = field(default_factory=list)
     script_calls: set[int] = field(default_factory=set)  # executions that the script asked for
@@ -202,8 +202,10 @@ def calls_of(timeline: Timeline) -> Spans:
 
 
 def _add_unfinished(host: Host, tracks: Tracks) -> None:
-    """A call that was under way when the trace ended left no event of its own. What its graph runs meanwhile does: the
-    stretches of its execution, and what it fetches."""
+    """A call that was under way when the trace ended left no event of its own.
+
+    Add the work of its graph's runs meanwhile: the stretches of execution, and fetches.
+    """
     timeline = host.training
     if timeline.markers:
         return

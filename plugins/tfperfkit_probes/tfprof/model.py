@@ -75,5 +75,5 @@ class TfprofData(msgspec.Struct, frozen=True, kw_only=True):
     xla_compiles: int = 0  # in the traced steps, in all
     xla_compile_ms: float = 0.0  # of these, making machine code
     exchanges: tuple[ExchangeRow, ...] = ()  # with other replicas, of the first traced steps
-    exchange_ms: float = 0.0  # of a traced step, in which any was under way
-    exchange_hidden_ms: float | None = None  # of that, in which a graph's operation computed, if known
+    exchange_ms: float = 0.0  # ms of a traced step in which any exchange was under way
+    exchange_hidden_ms: float | None = None  # ms of these in which a graph's operation computed, if known

@@ -100,12 +100,14 @@ class OpReader:
 
     @property
     def computing(self) -> Spans:
-        """When an operation of a graph computed: with none inside of it, and no exchange."""
+        """Return the stretches in which an operation of a graph computed, without operations inside it, and without
+        exchanges.
+        """
         return union([_spans(*self._computing)])
 
     @property
     def busy(self) -> Spans:
-        """When an operation of the script's own functions ran beside a fetch."""
+        """Return the stretches in which an operation of the script's own functions ran next to a fetch."""
         return union(self._busy)
 
     def read(self, plane: Plane) -> None:
@@ -131,7 +133,7 @@ class OpReader:
         }
         on_data_thread = track.name.startswith(DATA_THREADS)
         counts = inside(self._window, track.begin_ps[which]).tolist()
-        beside = (array("q"), array("q"))  # what may have run beside a fetch
+        beside = (array("q"), array("q"))  # operations that may have run next to a fetch
         stack: list[_Open] = []
         own_until = 0
         for (begin, end, code), counted in zip(track.events(which), counts, strict=True):
@@ -174,7 +176,7 @@ class OpReader:
             self._busy.append(union([Spans(ran.begin[touched], ran.end[touched])]))
 
     def _key(self, code: int, named: Named, stat: Any, operation: _Open | None, of_data: bool) -> OpKey | None:
-        """What an event counts as; None if it is part of what is on the stack already, or says too little."""
+        """Return the key of an event; None if it belongs to one on the stack already, or says too little."""
         kind = named.kind
         if kind is Kind.ASYNC:
             name, op_type = stat

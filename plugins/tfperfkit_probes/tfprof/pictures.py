@@ -20,7 +20,7 @@ _NAMES = 30
 
 
 def pictures(data: Any) -> list[Picture]:
-    """Where they ran, their type, their names: own time for one step (of a trace without steps: in all of it)."""
+    """Draw the operations by device, type and name: own time for one step (of a trace without steps: in all of it)."""
     found = msgspec.convert(data, TfprofData, strict=False)
     steps = max(found.steps, 1)
     rows = [row for row in found.top_ops if row.self_ms > 0]

@@ -14,7 +14,7 @@ from tfperfkit.timeline import Tick, Timeline
 
 
 class TfprofProbe:
-    """Where the time of a step went and which operations took it, from a trace of TensorFlow's own profiler."""
+    """The time of a step by part and by operation, from a trace of TensorFlow's own profiler."""
 
     api: ClassVar[int] = 1
     name: ClassVar[str] = "tfprof"

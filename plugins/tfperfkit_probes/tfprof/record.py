@@ -21,7 +21,7 @@ from tfperfkit_probes.tfprof.streams import Capture, wanted
 #: A window without a planned number of steps ends after this many, and any window after this many seconds.
 MAX_STEPS = 100
 MAX_SECONDS = 30
-#: With planned steps the time limit waits for two of them, but no longer than this.
+#: With planned steps the time limit waits for two steps, but no longer than this.
 MAX_SECONDS_FOR_STEPS = 300
 #: The profiler's buffers may grow by this much. Measured: 256 MB of them make a file of 39 MB, 4.7 s and 560 MB more
 #: while it is written.

@@ -100,7 +100,7 @@ def result(capture: contract.Capture) -> ProbeResult:
 
 
 def _after_steps(capture: contract.Capture, recorded: Capture) -> tuple[TraceFacts | None, list[str]]:
-    """What ran in a stretch after the steps, and a note on it."""
+    """Return the operations of a stretch after the steps, and a note about the stretch."""
     try:
         with open_space(_trace_file(capture.trace_dir, recorded), _limit(capture.options)) as space:
             facts = analyse(space, StepTable())

@@ -1,4 +1,4 @@
-"""What the recording half appends and the analysis reads, and the option that both look at."""
+"""The streams that the recording half appends and the analysis reads, and the option that both look at."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _ARGUMENTS = 12
 
 
 class Survey(NamedTuple):
-    """What the first pass found: events by ``duration_ps.bit_length()``, and (step, begin in ps) of our markers."""
+    """The result of the first pass: events by ``duration_ps.bit_length()``, and (step, begin in ps) of our markers."""
 
     lengths: Counter[int]
     markers: list[tuple[int, int]]

@@ -74,7 +74,7 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
     if other_share(evidence) > MAX_OTHER.value:
         return
     if any(step.count > 1 for step in evidence.steps.clean):
-        return  # several steps in one call: what a step costs beside its operations is shared already
+        return  # several steps in one call: the cost of a step besides its operations is shared already
     if batch > TINY.value and costly_calls(evidence) is not None:
         return  # steps_per_execution gains as much and leaves the training as it is
     cost = step_cost(evidence)
@@ -138,7 +138,7 @@ def other_share(evidence: Evidence) -> float:
     steps = {(site.file, site.line) for site in sites(evidence)}
     own = sum(samples.doing_innermost(leaf)["python"] for leaf in samples.leaves()) / count
     own += (
-        sum(  # TensorFlow's Python at other lines than those of the step itself: metrics, a model called beside
+        sum(  # TensorFlow's Python at other lines than those of the step itself: metrics, a model called separately
             samples.doing_innermost(leaf)[word]
             for leaf in samples.leaves()
             if leaf not in steps

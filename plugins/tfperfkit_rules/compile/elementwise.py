@@ -19,8 +19,11 @@ _NUMBER = re.compile(r"\d+")
 
 
 class Elementwise(NamedTuple):
-    """``lines``, the costliest first: together they take the larger half of that time, or are three. ``shape`` of the
-    largest result at the first of them, "256×256", and its count of ``numbers``; "" and 0 where not known."""
+    """``lines``, the costliest first: together they take the larger half of that time, or are three.
+
+    ``shape`` of the largest result at the first line, "256×256", and its count of ``numbers``; "" and 0 where not
+    known.
+    """
 
     lines: tuple[SourceSpan, ...] = ()
     shape: str = ""
@@ -28,7 +31,7 @@ class Elementwise(NamedTuple):
 
 
 def elementwise_lines(evidence: Evidence) -> Elementwise:
-    """By the trace of the steps; nothing without one, and in other work than steps."""
+    """Find the lines in the trace of the steps; nothing without a trace, and in work other than steps."""
     data = evidence.offer(ComputedStep)
     if data is None or evidence.work is not None:
         return Elementwise()

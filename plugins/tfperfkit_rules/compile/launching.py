@@ -1,4 +1,4 @@
-"""CMP006: starting many small operations takes longer than computing them, and XLA would make few of them."""
+"""CMP006: starting many small operations takes longer than computing them, and XLA would fuse them into few."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ SIBLINGS_HEAVY = Threshold(
     Chosen("three, with the gradients, for each of sixteen layers"),
 )
 
-#: What XLA computes slowly on a CPU, see ``SLOW_SHARE``.
+#: Operations that XLA computes slowly on a CPU, see ``SLOW_SHARE``.
 SLOW_TYPES = optable.names(trait="slow-in-xla")
 
 
@@ -227,7 +227,9 @@ _BY_UNITS = ("Dense", "Conv1D", "Conv2D", "Conv3D")
 
 
 class Siblings(NamedTuple):
-    """Where the layer of an iteration is made, its Keras class, and the name of what all are called on."""
+    """The place where an iteration's layer is made, its Keras class, and the name of the tensor that all layers are
+    called on.
+    """
 
     place: SourceSpan
     layer: str

@@ -1,4 +1,4 @@
-"""What stays of a step in which XLA compiles each time: what its operations took, and compiling once."""
+"""The remaining time of a step in which XLA compiles each time: its operations, and compiling once."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def every_step(evidence: Evidence, data: XlaCompilations) -> tuple[float, float]
     """(the least, the most) that compiling has of the mean step; None where not every step compiles, or the trace does
     not tell the operations.
 
-    Making machine code, which the trace times, is only the last part of it. Here all of a compiled function's time that
-    none of its operations ran is compiling, as even the fastest step has it.
+    Making machine code, which the trace times, is only the last part of compiling. Here all of a compiled function's
+    time that none of its operations ran is compiling, as even the fastest step has it.
     """
     ran, whole = evidence.offer(RanOperations), evidence.step_ms
     steps = [ms(step.duration_ns) for step in evidence.steps.clean]

@@ -1,4 +1,4 @@
-"""Where XLA is asked for, and which compiled functions it compiles."""
+"""The places that ask for XLA, and the compiled functions that it compiles."""
 
 from __future__ import annotations
 

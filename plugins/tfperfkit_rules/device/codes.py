@@ -7,7 +7,7 @@ NO_SUCH_DEVICE = "DEV002"
 COPIES = "DEV003"
 HOST_SYNC = "SYN001"
 
-#: What each code means, without numbers or names: the heading of its page.
+#: The meaning of each code, without numbers or names: the heading of its page.
 TITLES = {
     GPU_UNUSED: "TensorFlow does not use the GPU",
     NO_SUCH_DEVICE: "tf.device names a device that does not exist",

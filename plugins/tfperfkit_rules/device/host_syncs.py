@@ -1,7 +1,7 @@
 """SYN001: Python reads tensor values in every step, and may wait for them.
 
-The probe ``devices`` counts the reads in its window and times the wait. What it waits for must be computed anyway, so
-at best that continues next to the rest of the step.
+The probe ``devices`` counts the reads in its window and times the wait. The awaited value must be computed anyway, so
+at best it is computed in parallel with the rest of the step.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def host_syncs(evidence: Evidence) -> Iterator[Finding]:
     own = [row for row in data.host_syncs if (row.per_step or 0) >= shared.MOSTLY.value]
     accelerated = bool(data.facts and data.facts.gpus("logical"))
     waiting = [row for row in own if (row.share_of_step or 0.0) >= WAIT_MEDIUM.value]
-    # What a library reads at no cost is not the user's doing: the table has it.
+    # The user can't change a library's free reads: they are in the table only.
     cheap = [row for row in own if row not in waiting and not row.through]
     for row in waiting:
         high = (row.share_of_step or 0.0) >= WAIT_HIGH.value
@@ -62,7 +62,7 @@ def _make_finding(rows: list[SyncRow], severity: Severity, accelerated: bool, un
     row = rows[0]
     share = min(sum(row.share_of_step or 0.0 for row in rows), 1.0)
     waits = severity in ("medium", "high")
-    # What it waits for must be computed anyway: at best that goes on beside the rest of the step.
+    # The awaited value must be computed anyway: at best in parallel with the rest of the step.
     gained = price(Every("read"), left=Left(max(share, 1 - share), 1.0)) if waits else Unknown()
     by = f" ({row.through} does it)" if row.through else ""
     ways = dict.fromkeys(way for row in rows for way in row.how)

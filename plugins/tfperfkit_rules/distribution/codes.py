@@ -11,7 +11,7 @@ DIVIDED = "DST005"
 UNEVEN = "DST006"
 UNDIVIDED = "DST007"
 
-#: What each code means, without numbers or names: the heading of its page.
+#: The meaning of each code, without numbers or names: the heading of its page.
 TITLES = {
     GATHERED: "Sparse embedding gradients are all-gathered and exceed the table",
     MADE_DENSE: "Embedding gradient is all-reduced as large as its table",

@@ -29,10 +29,11 @@ DIVIDED_MIN_GAIN = Threshold(
 
 
 def divided_batch(evidence: Evidence) -> Iterator[Finding]:
-    """What a replica gets is known from the iterator of the steps, how many there are from the exchange in the graph.
+    """Find a batch that is small for each replica: its size from the steps' iterator, the number of replicas from the
+    exchange in the graph.
 
-    Of the step, what does not grow with the batch (the exchange, updating, starting operations) is modelled from the
-    trace; where the profiler is left alone there is no factor.
+    The part of the step that does not grow with the batch (the exchange, updating, starting operations) is modelled
+    from the trace; without the profiler there is no factor.
     """
     unit = evidence.unit
     function = exchanging(evidence) if evidence.work is None else None

@@ -1,4 +1,4 @@
-"""What several rules of this family ask: which compiled functions of the steps exchange, and what share that takes."""
+"""Exchanges for several rules of this family: the compiled functions of the steps that exchange, and their share."""
 
 from __future__ import annotations
 
@@ -43,8 +43,10 @@ def workers(rows: list[Exchanged]) -> int:
 
 
 def applied(evidence: Evidence) -> list[SourceSpan]:
-    """The user's lines that give gradients to an optimizer. What a strategy exchanges for them is made on the main
-    thread, so that its own place is the call of ``strategy.run``."""
+    """The user's lines that give gradients to an optimizer.
+
+    A strategy makes their exchange on the main thread, so that its own place is the call of ``strategy.run``.
+    """
     return [span(evidence, site.file, site.line) for site in reached(evidence, "apply") if site.file]
 
 

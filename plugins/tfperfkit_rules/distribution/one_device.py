@@ -43,12 +43,12 @@ _OF_ONE_MACHINE = {
     "CentralStorageStrategy": ("tensorflow.distribute.experimental.CentralStorageStrategy",),
     "OneDeviceStrategy": ("tensorflow.distribute.OneDeviceStrategy",),
 }
-#: Where a strategy's own work is done: its iterator, its Python, its operations outside of the compiled step.
+#: Parts with a strategy's own work: its iterator, its Python, its operations outside of the compiled step.
 _PAID: tuple[PartName, ...] = ("input", "dispatch", "eager_ops", "host_sync")
 
 
 def one_device(evidence: Evidence) -> Iterator[Finding]:
-    """What a step pays outside of its compiled function is the strategy's for the larger part."""
+    """Report a strategy on one device: most of a step's time outside of its compiled function is the strategy's."""
     unit = evidence.unit
     kind, account, device = str(evidence.settings.get("strategy", "")), evidence.account, _only_device(evidence)
     if evidence.work is not None or kind not in _OF_ONE_MACHINE or account is None or not account.mean_ms or not device:

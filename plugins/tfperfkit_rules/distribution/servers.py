@@ -32,8 +32,10 @@ _STRATEGIES = (
 
 
 def uneven_servers(evidence: Evidence) -> Iterator[Finding]:
-    """By where the variables of the largest function of the coordinator are placed. What that costs depends on the
-    network and on what else the servers do, which nobody measured: a remark."""
+    """By where the variables of the largest function of the coordinator are placed.
+
+    The cost depends on the network and on the servers' other work, which nobody measured: a note.
+    """
     data = evidence.offer(OpsData)
     devices = [str(name) for name in evidence.run.machine.get("devices") or ()]
     servers = {_task(name) for name in devices if "job:ps/" in name}

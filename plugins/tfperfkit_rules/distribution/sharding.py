@@ -1,4 +1,4 @@
-"""DST007: the data of several workers is sharded twice, not at all, or only after each worker has made all of it.
+"""DST007: the data of several workers is sharded twice, not at all, or only after each worker has made all data.
 
 The datasets show the strategy's sharding policy, readers of files, and a ``shard`` of the script. A gain is predicted
 only if the step waits for its input.
@@ -37,7 +37,7 @@ _GIVEN = (
     "tensorflow.distribute.MultiWorkerMirroredStrategy().experimental_distribute_dataset",
     "tensorflow.distribute.MultiWorkerMirroredStrategy().distribute_datasets_from_function",
 )
-#: Where a script asks which of the workers it is: attributes of TensorFlow's, variables of launchers, MPI's ranks.
+#: Ways in which a script asks for its worker's number: TensorFlow's attributes, launchers' variables, MPI's ranks.
 _WHICH = (
     r"\b(input_pipeline_id|num_input_pipelines|cluster_resolver|task_id|task_index|Get_rank|get_rank)\b"
     r"|\b(TF_CONFIG|RANK|WORLD_SIZE|(OMPI|PMI|PMIX|SLURM|HOROVOD)_\w+)\b|\.rank\(\)"
@@ -49,7 +49,7 @@ _SHARD = (
 
 
 def undivided_data(evidence: Evidence) -> Iterator[Finding]:
-    """By the datasets that were made: what a strategy divides, by which policy, whether a ``shard`` stands there."""
+    """Check the recorded datasets: the policy by which a strategy divides them, and whether they use ``shard``."""
     data = evidence.offer(InputData)
     function = exchanging(evidence) if evidence.work is None else None
     if data is None or function is None or not data.datasets:

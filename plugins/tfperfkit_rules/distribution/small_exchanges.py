@@ -35,8 +35,8 @@ PACKED_MIN = Threshold(
     "share",
     "minimum share of small collective operations that packing them saves",
     Measured(
-        "a step with a share of 0.13 went from 208 to 61 ms: more than all of it, since operations also wait for the "
-        "exchange",
+        "a step with a share of 0.13 went from 208 to 61 ms: more than the whole share, since operations also wait "
+        "for the exchange",
         TWO_BUSY_CORES,
         1,
     ),
@@ -44,8 +44,8 @@ PACKED_MIN = Threshold(
 
 
 def small_exchanges(evidence: Evidence) -> Iterator[Finding]:
-    """By the graph: operations of one line that don't need each other's results could go as one. Those that do, the
-    statistics of batch normalisation over all replicas say, are needed one by one."""
+    """Find operations of one line in the graph that don't need each other's results and could go as one. Those that do,
+    the statistics of batch normalisation over all replicas say, are needed one by one."""
     unit = evidence.unit
     function = exchanging(evidence) if evidence.work is None else None
     if function is None:
@@ -91,5 +91,5 @@ def small_exchanges(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _by_hand(evidence: Evidence) -> list[SourceSpan]:
-    """Where the user asks for sums of all replicas."""
+    """Return the user's calls that sum over all replicas."""
     return evidence.calls("tensorflow.distribute.get_replica_context().all_reduce")[: shared.MAX_PLACES.value]

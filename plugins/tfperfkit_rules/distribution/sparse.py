@@ -38,7 +38,7 @@ ALL_TRAINED = Threshold(
     0.99,
     "share",
     "share of everything trained that is in the sums of a step, for the tables to be among it",
-    Derived("all of it, but for rounding"),
+    Derived("the whole sum, but for rounding"),
 )
 DENSE_TIMES = Threshold(
     4.0,
@@ -146,7 +146,7 @@ def _rows_bytes(table: Table) -> float:
 
 
 def _summed_bytes(table: Table, count: int) -> float:
-    """What each replica is given when a table is summed around a ring: twice all but its own part."""
+    """The bytes that each replica receives when a table is summed around a ring: twice all but its own part."""
     return 2 * (count - 1) / count * table.rows * table.width * table.number_bytes
 
 

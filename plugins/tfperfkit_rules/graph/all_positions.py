@@ -166,13 +166,13 @@ def _find_name(evidence: Evidence, layer: str) -> list[SourceSpan]:
 
 
 def _advise_order(layer: str, slice_: str) -> str:
-    """Return what to do first. ``layer``: the one that computes most of it, "" if it is not known. ``slice_``: what
+    """Return what to do first. ``layer``: the layer that computes most of the waste, "" if unknown. ``slice_``: what
     takes the positions, "" if data name them."""
     called = layer if layer.isidentifier() else "layer" if layer else "self.head"
     example = (
-        f"{called}(h{slice_}) in place of {called}(h){slice_}"
+        f"{called}(h{slice_}) instead of {called}(h){slice_}"
         if slice_
-        else f"{called}(tf.gather(h, places, batch_dims=1)) in place of tf.gather({called}(h), places, batch_dims=1)"
+        else f"{called}(tf.gather(h, places, batch_dims=1)) instead of tf.gather({called}(h), places, batch_dims=1)"
     )
     if not layer:
         return f"Take the positions first, and compute with these: {example}."
@@ -180,7 +180,9 @@ def _advise_order(layer: str, slice_: str) -> str:
 
 
 def _find_layer(evidence: Evidence, cause: Cause) -> str:
-    """Find the layer that computes most of it, by the trace; "" without one, or if the user's own lines compute it."""
+    """Find the layer that computes most of the waste, by the trace; "" without one, or if the user's own lines compute
+    it.
+    """
     step = evidence.offer(ComputedStep)
     names = set(cause.operations)
     took: Counter[str] = Counter()

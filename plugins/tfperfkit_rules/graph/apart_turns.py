@@ -79,7 +79,7 @@ def _judge_loop(evidence: Evidence, function: Brief, loop: Control) -> Finding |
     scale = min(1.0, evidence.part("graph") / step.ms) / account.mean_ms
     forward = max(function.operations - function.gradient_operations, 1)
     first_ms = function.first_execution_ms or 0.0
-    part = min(1.0, loop.ops / forward)  # by their number: a gradient's stand at another line
+    part = min(1.0, loop.ops / forward)  # by their number: a gradient's operations have another line
     runs = part * sum(row.runs for row in step.operations if row.stage != "update")
     gaps = part * step.idle_ms  # the runtime passes from one operation to the next
     share = scale * (took + gaps)
@@ -117,14 +117,14 @@ def _judge_loop(evidence: Evidence, function: Brief, loop: Control) -> Finding |
         "and the gradient of each slice (x[:, i]) is as large as x." + _once(traced_s, of_run, unit),
         # Copies that are most of a function are what its tracing takes long for.
         absorbs=("CMP004",) if part >= shared.MOSTLY.value else (),
-        # Where tracing is more of the run than the copies are of a step, that is to be told first.
+        # If tracing is more of the run than the copies are of a step, it is reported first.
         absorbs_here=(codes.UNROLLED_LOOP,) if of_run <= share else (),
         parts=("graph",),
     )
 
 
 def _once(traced_s: float, of_run: float, unit: Unit) -> str:
-    """What goes beside the step, where it is worth a sentence."""
+    """Describe the saving outside of the steps, if it is worth a sentence."""
     if of_run < MEDIUM:
         return ""
     share = f"{100 * of_run:.0f} % of this run"
@@ -151,7 +151,7 @@ def lines_ms(evidence: Evidence, file: str, first: int, last: int) -> float:
 
 
 def _slices_ms(step: ComputedStep, loop: Control) -> float:
-    """What gradients of slices take: each copy's makes a tensor as large as all that the copies take their parts of."""
+    """Sum the time of slice gradients: each copy's makes a tensor as large as the whole that the copies slice."""
     return sum(row.ms for row in _inside(step, loop) if row.type == "StridedSliceGrad")
 
 

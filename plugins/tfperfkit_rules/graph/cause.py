@@ -1,4 +1,4 @@
-"""What a rule finds in a graph: operations of one line of which far less would give the same result."""
+"""The waste that a rule finds in a graph: operations of one line, far fewer of which would give the same result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     """A rule's own cause adds the figures that its words need, as fields.
 
     ``where``: the line to change. ``operations``: their names in the graph that the rule looked at, without gradients.
-    What would do instead, forward: ``left``, a part (0 to 1) of the time that they take, or ``flops`` and ``bytes``.
+    The replacement's cost, forward: ``left``, a part (0 to 1) of the time that they take, or ``flops`` and ``bytes``.
     ``uncounted_flops``: FLOPs of operations whose FLOPs the table doesn't count. ``updates``: operations of the update
     of the weights that would do less too. ``takes_flops`` and ``takes_bytes``: what bodies take that the operations
     call; the operations themselves are added. ``whole_flops`` and ``whole_bytes``, of a call of the function, are

@@ -17,7 +17,7 @@ from tfperfkit_rules.graph.functions import counted, of_step, places
 from tfperfkit_rules.graph.prints import PRINT_SAVED_MIN
 from tfperfkit_rules.measures import shared
 
-#: What the switch adds behind each operation that makes floating-point numbers.
+#: The operations that the switch adds after each operation that makes floating-point numbers.
 _CHECKS = optable.names(kind=("check", "debug")) - {"Assert"}
 _SWITCH = "tensorflow.debugging.enable_check_numerics"
 

@@ -106,15 +106,18 @@ def clipped_gradients(view: View) -> Iterator[ClippedGradients]:
 
 
 class _Factors:
-    """What a factor is made of. The sources of each are looked for once: all gradients are scaled by the same one."""
+    """The operations that make a factor.
+
+    The sources of each are looked for once: all gradients are scaled by the same one.
+    """
 
     def __init__(self, view: View) -> None:
         self._view = view
         self._known: dict[str, dict[str, list[Node]]] = {}
 
     def sources(self, name: str) -> dict[str, list[Node]]:
-        """By the node that makes a tensor whose norm is taken: the operations that reduce it. The key "" has those
-        from the sums to the factor."""
+        """Map each node that makes a tensor whose norm is taken to the operations that reduce the tensor. The key ""
+        has those from the sums to the factor."""
         if name not in self._known:
             self._known[name] = dict(self._reduced(name))
         return self._known[name]
@@ -162,7 +165,7 @@ def _is_square(view: View, node: Node) -> bool:
 
 
 def _gradient(view: View, node: Node, large: int) -> tuple[Node | None, list[Node]]:
-    """What a multiplication scales, past others by a number; and the multiplications."""
+    """Return the tensor that multiplications by a number scale, and these multiplications."""
     way = [node]
     made = view.source(node, large)
     while made is not None and not made.backward and len(way) < FOLLOWED:

@@ -19,7 +19,7 @@ PYTHON_CALL = "OPS004"
 SIDE_EFFECT = "OPS005"
 PRINT = "OPS006"
 
-#: What each code means, without numbers or names: the heading of its page.
+#: The meaning of each code, without numbers or names: the heading of its page.
 TITLES = {
     REPEATED_FORWARD: "Same forward pass runs twice in one step",
     METRICS: "Metrics or tf.summary computed in every step",

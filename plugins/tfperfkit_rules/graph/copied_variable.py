@@ -28,7 +28,7 @@ _WRITTEN_OVER = optable.names(trait="copies-first")
 _SLICES = ("StridedSlice", "Slice")
 #: ``v.assign(v + g)``.
 _SHIFTS = optable.names(trait="shifts")
-#: What keeps rows that are zero so: a number times the gradient.
+#: Operations that keep zero rows at zero: a number times the gradient.
 _KEEPS_ZEROS = optable.names(trait="scales") | {"Neg", "Cast"}
 _IN_PLACE = (
     "Write into the variable: v.scatter_nd_update(indices, rows) instead of "
@@ -48,8 +48,10 @@ _ROWS_ALONE = (
 
 
 class RowsOfTable(Cause, frozen=True, kw_only=True):
-    """``rows`` of a table are read and written where ``written`` of them, a part of a row if less than 1, would do.
-    ``table_bytes``: of the table."""
+    """``rows`` of a table are read and written although ``written`` rows would do (a part of a row if less than 1).
+
+    ``table_bytes``: the table's size.
+    """
 
     rows: int
     written: float

@@ -179,7 +179,7 @@ def _inner_length(view: View, use: Use) -> int | None:
 
 
 def _find_ends(view: View, node: Node, way: tuple[Node, ...], made: int) -> tuple[list[_End], bool]:
-    """Where a mask is summed up again, and whether all of its uses end so."""
+    """Find the operations that sum up a mask, and whether all uses of the mask end so."""
     if node.name in view.results or len(way) > WAY_MAX.value:
         return [], False
     found: list[_End] = []
@@ -217,7 +217,7 @@ def _sum_mask(view: View, node: Node, way: tuple[Node, ...], made: int) -> tuple
 
 
 def _count_bytes(view: View, node: Node, others: list[tuple[str, int]]) -> float:
-    """Bytes that a lookup, or sums by row, read and write: what goes in beside the mask and what comes out, twice."""
+    """Count the bytes of a lookup, or of sums by row: twice the inputs (without the mask) and the output."""
     table = max((view.bytes(*owner) for owner in others), default=0)
     return 2.0 * view.bytes(node.name) + 2.0 * min(table, max(view.bytes(node.name), 1) * MASK_WIDER_MIN.value)
 

@@ -1,4 +1,4 @@
-"""What factorises a matrix, and what solving with one takes."""
+"""The operations that factorise a matrix, and the cost of solving with one."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def fixed_work(evidence: Evidence) -> Iterator[Finding]:
     if pipeline is None or not _comes_again(pipeline) or not _comes_as_it_was(pipeline):
         return
     if work.writers or _assigns(evidence):
-        return  # what no function of the step changes may be changed beside it: a teacher that follows slowly
+        return  # variables that no function of the step changes may change next to it: a teacher that follows slowly
     whole = step.ms
     for function in work.functions:
         rows = _rows(function, step) if _takes_the_batch(function, pipeline) else []

@@ -41,7 +41,7 @@ FLAT_PLACES_MIN = Threshold(
 FLAT_NUMBERS_MIN = Threshold(
     8192, "numbers", "of an example on which a dense layer works, at least", Chosen("64 places of 128 channels")
 )
-#: What pooling in halves leaves along one axis, two and three.
+#: The part that is left after halving by pooling along one axis, two and three.
 _PART = ("half", "a quarter", "an eighth")
 
 
@@ -78,7 +78,7 @@ class Flattened(GraphRule[FlattenedLayer]):
                 continue
             axes = len(before) - 2
             where, numbers = math.prod(before[1:-1]), math.prod(before[1:])
-            # A batch that is flattened with its examples would be no layer on each of them.
+            # A batch that is flattened together with its examples would be no layer for each example.
             if not 0 < axes <= len(_PART) or min(before[1:]) < 1 or numbers != kernel[0]:
                 continue
             if where >= FLAT_PLACES_MIN.value and numbers >= FLAT_NUMBERS_MIN.value:

@@ -84,7 +84,7 @@ def _name_arguments(function: Brief, inputs: Sequence[str]) -> str:
     if not inputs:
         return ""
     if function.owner == "keras":
-        return "What it is given is float64. "
+        return "The argument is float64. "
     plural = len(inputs) > 1
     return f"The argument{'s' * plural} {', '.join(inputs[:4])} {'are' if plural else 'is'} float64. "
 
@@ -97,8 +97,8 @@ def _judge_function(evidence: Evidence, function: Brief) -> Iterator[Finding]:
     starts = [each for each in marks.float64_sources if each.where is not None]
     own = [each for each in starts if each.where is not None and evidence.is_user(each.where.file)] or starts
     inputs = marks.float64_arguments
-    # What starts a chain first; without one (arguments and variables are float64 already) what makes those, then the
-    # lines that compute.
+    # The start of a chain first; without one (arguments and variables are float64 already) their makers, then the lines
+    # that compute.
     made = [] if starts or share < shared.MOSTLY.value else entrances(evidence, function.file, function.line)
     where: list[SourceSpan | None] = [*made, *(each.where for each in (*own, *marks.float64))]
     begins = _name_arguments(function, inputs)
@@ -130,7 +130,7 @@ def _priced(evidence: Evidence, function: Brief, finding: Finding) -> Finding:
         finding = msgspec.structs.replace(finding, where=tuple(dict.fromkeys(where)), advice=_CHOSEN)
     if evidence.work is not None:
         if "not counted" in function.flops_note and not graph_time.rows(evidence):
-            # Of open sizes next to nothing is counted: what is in float64 may be as little of its time.
+            # An open size counts as 1, so the float64 part may be as small a part of the function's time.
             return msgspec.structs.replace(finding, severity="info")
         share = (
             measure_computed_share(evidence, function)

@@ -1,4 +1,4 @@
-"""What the rules about graphs have in common: the functions, what to call them, and a finding without a price."""
+"""Shared parts of the rules about graphs: the functions, their display names, and a finding without a price."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def counted(name: str, value: float, unit: str = "count") -> Measurement:
 
 
 def definition(function: Brief) -> SourceSpan | None:
-    """Where the function stands; None for Keras' own, whose source is nothing to change."""
+    """Return the place of the function's definition; None for Keras' own functions, which users don't change."""
     if function.owner != "user" or not function.file:
         return None
     return SourceSpan(function.file, function.line, function.function)

@@ -123,8 +123,8 @@ def _summed(view: View, node: Node) -> int:
 
 
 def _one_number(view: View, work: list[Node]) -> Node | None:
-    """What takes the one number of all results whose gradient is taken in an iteration. None if an iteration takes one
-    number of each example, as ``batch_jacobian`` does: that has an axis as long as the batch by chance."""
+    """Return the operation that takes the one result whose gradient an iteration computes. None if an iteration takes
+    one number of each example, as ``batch_jacobian`` does: that has an axis as long as the batch by chance."""
     places = {node.place for node in work}
     for node in view.nodes.values():
         if node.type == "GatherV2" and _OF_ONE in f"/{node.name}" and node.place in places:

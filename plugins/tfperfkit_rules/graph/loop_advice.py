@@ -52,7 +52,10 @@ def _by_row(name: str) -> str:
 
 
 def advice(kind: str, loop: GraphLoop, graded: bool = False) -> str:
-    """By what the user wrote, with the operations in the body. ``graded``: gradients go through the loop."""
+    """Return the advice for the user's API, with the operations in the body.
+
+    ``graded``: gradients go through the loop.
+    """
     compiled = _KEPT if graded else _XLA
     inside = ", ".join(list(loop.types)[:4])
     name = kind.replace("tf.", "tensorflow.")
@@ -75,7 +78,7 @@ def advice(kind: str, loop: GraphLoop, graded: bool = False) -> str:
             f"channels in one loop instead of one after another; {compiled}."
         )
     return (
-        "Where an iteration does not need the one before, compute all iterations in one operation on a whole tensor"
-        f"{f' ({inside} work on one)' if inside else ''}. Where it does, carry all rows in one loop; {compiled}. "
+        "If an iteration does not need the one before, compute all iterations in one operation on a whole tensor"
+        f"{f' ({inside} work on one)' if inside else ''}. If it does, carry all rows in one loop; {compiled}. "
         "parallel_iterations does not help on a CPU."
     )

@@ -1,8 +1,9 @@
-"""What part of a compiled function its loops of tiny iterations take, from a trace, or from what the rest can take at
-most.
+"""The part of a compiled function that its loops of tiny iterations take, from a trace, or from the most that the rest
+can take.
 
-An operation costs the runtime about the same however little it does. Where the iterations are known, theirs are
-counted; where they depend on data, what the rest of the function can't explain of its time is the loop's.
+An operation costs the runtime about the same however little it does. If the number of iterations is known, their
+operations are counted. If it depends on data, the loop gets the part of the function's time that the rest of the
+function can't explain.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ def turns_of(loop: GraphLoop) -> float | None:
 def is_small(evidence: Evidence, loop: GraphLoop) -> bool:
     """Whether the arithmetic of an iteration, at the slowest rate, takes less than the runtime does over it: at its
     quickest, or, where a trace shows that the loop's operations take the lesser part of what passes in it, at its
-    slowest. Where sizes are open, whether the trace says so. A kernel that takes long to start is no work."""
+    slowest. Tell whether a loop's iterations are small; if sizes are open, the trace decides. A kernel that takes long
+    to start is no work."""
     turns, trace = turns_of(loop), seen(evidence)
     if loop.trains or not evidence.machine_gflops:
         return False

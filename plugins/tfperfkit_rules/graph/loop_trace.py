@@ -1,4 +1,4 @@
-"""What a trace shows of loops in compiled functions: their operations carry the loop's name."""
+"""The record of a trace about loops in compiled functions: their operations carry the loop's name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KERNEL_START_MAX_MS = Threshold(
     Measured("62 us for oneDNN's softmax of 12 x 12 numbers; an iteration of tf.map_fn with it 70", MEASURED_ON, 2),
 )
 
-#: What ``tf.map_fn`` and ``tf.scan`` do before the first iteration of their loop, and behind the last.
+#: The operations of ``tf.map_fn`` and ``tf.scan`` before the first iteration of their loop, and after the last.
 _AROUND = ("TensorArrayUnstack/", "TensorArrayV2Stack/")
 
 
@@ -56,7 +56,9 @@ class Seen(NamedTuple):
         return all(whole) and not any(is_within(row.name, loop.name) for row in self.rows)
 
     def rest_share(self, loops: Iterable[GraphLoop]) -> float:
-        """Of the time in compiled functions, what the operations outside of these loops take, side by side or not."""
+        """Return the share of the time in compiled functions that operations outside of these loops take, in parallel
+        or not.
+        """
         names = list(loops)
         rest = sum(row.self_ms for row in self.rows if not any(is_within(row.name, loop.name) for loop in names))
         return min(1.0, (rest + self.left_out_ms) / self.wall_ms)
@@ -77,11 +79,11 @@ def seen(evidence: Evidence) -> Seen | None:
 
 
 def _own_name(operation: str) -> str:
-    """Without the calls that the runtime put a function's operations in the place of, as in a step of ``fit``."""
+    """Strip the names of calls that the runtime has inlined, as in a step of ``fit``."""
     return re.sub(r"^((Stateful)?PartitionedCall(_\d+)?/)+", "", operation)
 
 
 def is_within(operation: str, loop: str) -> bool:
-    """Whether an operation stands in a loop, by their names. The runtime puts the bodies of a loop in its place:
+    """Tell whether an operation is in a loop, by their names. The runtime puts the bodies of a loop in its place:
     ``map/while/body/_1/map/while/Mean``."""
     return f"{loop}/body/" in operation or f"{loop}/cond/" in operation

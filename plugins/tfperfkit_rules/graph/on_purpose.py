@@ -1,4 +1,4 @@
-"""What is done beside the update on purpose: a finding where it takes much, headroom where it takes some."""
+"""Deliberate work next to the update: a finding if it takes much time, headroom if it takes some."""
 
 from __future__ import annotations
 

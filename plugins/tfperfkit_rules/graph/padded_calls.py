@@ -1,6 +1,7 @@
 """GRF018 of a function of the user's own: the sequences that it is called with are mostly padding.
 
-Sequences are whole numbers by which rows of a table are looked up. What an argument is padded to was seen in its calls.
+Sequences are whole numbers by which rows of a table are looked up. The padded length of an argument is known from its
+calls.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.measures.ran_functions import Ran, list_ran_functions
 from tfperfkit_rules.measures.step_shares import span
 
-#: What makes an index of each index, as casts, limits and negative ones counted from the end do.
+#: Operations that map each index to an index: casts, limits, and negative indices counted from the end.
 _INDEX_BY_INDEX = UNARY | BINARY | optable.names(kind="clip")
 _LOOKUPS = optable.names(kind=("gather", "variable-gather")) - {"GatherNd", "ResourceGatherNd"}
 
@@ -64,8 +65,8 @@ class PaddedCalls(GraphRule[PaddedSequences]):
     def __call__(self, evidence: Evidence) -> Iterator[Finding]:
         """Report the first function with padded sequences.
 
-        Also in a work: what it computes grows with the sequences. What keeps a square of their length (attention) gains
-        more than is predicted.
+        Also in a work: what it computes grows with the sequences. Operations with a square of the length (attention)
+        gain more than is predicted.
         """
         for each in list_ran_functions(evidence):
             if each.function.owner == "user":
@@ -128,7 +129,7 @@ def _lookups(view: View, given: Node) -> list[Node]:
 
 
 def _updates(evidence: Evidence) -> float:
-    """Of a traced step, the share (0 to 1) that updates weights: that does not grow with the sequences."""
+    """Return the share of a traced step (0 to 1) that updates weights: it does not grow with the sequences."""
     step = evidence.offer(ComputedStep)
     if step is None or evidence.work is not None or not step.ms:
         return 0.0

@@ -61,7 +61,7 @@ def padding(evidence: Evidence) -> Iterator[Finding]:
     step, data = evidence.offer(ComputedStep), evidence.offer(InputData)
     if evidence.work is not None or step is None or data is None or not evidence.step_ms or not step.ms:
         return
-    # What updates weights does not grow with the sequences; nearly all else does, the gaps between operations too.
+    # Updates of weights don't grow with the sequences; nearly all else does, the gaps between operations too.
     grows = 1 - sum(item.ms for item in step.operations if item.stage == "update") / step.ms
     computed = evidence.share("graph") * grows
     given = (_read_input(row) for row in data.keras if row.way == "fit" and not row.validation)
@@ -87,7 +87,7 @@ def padding_saved(share: float) -> Part:
 
 
 class _Sequences(NamedTuple):
-    """Padded ones, where they are given to what makes batches of them, and of how many."""
+    """Padded sequences, the place where they enter a batch, and the batch's size."""
 
     padding: Padding
     place: SourceSpan
@@ -112,7 +112,7 @@ def _sliced(pipeline: Pipeline) -> _Sequences | None:
 
 
 def _padded_batches(stage: Stage, filled: float, computed: float, unit: Unit) -> Iterator[Finding]:
-    """By the bytes that went into the stage and those that came out."""
+    """Find padding by the bytes that went into the stage and those that came out."""
     left = Left(PADDING_LEFT_MIN.value * filled, min(PADDING_LEFT_MAX.value * filled, 1.0))
     gained = price(ReplaceOps("less_padding"), padding_saved(computed), left)
     if gained.surely < PADDING_MIN.value:

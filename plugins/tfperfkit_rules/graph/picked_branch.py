@@ -29,7 +29,7 @@ BRANCHES_MIN = Threshold(
 _SELECTS = optable.names(kind="select", differentiates=False)
 _SUMS = optable.names(kind="sum-of-many") | {"Add", "AddV2"}
 _LOOKUPS = ("GatherV2", "GatherNd")
-#: What weighs a stack of values and adds it up.
+#: Operations that weigh a stack of values and add it up.
 _WEIGHED_SUMS = optable.names(trait="batched") | {"Einsum"}
 _MOVES = RESHAPES | optable.names(kind="transpose", differentiates=False)
 _SLICES = optable.names(kind="slice", differentiates=False)
@@ -117,7 +117,7 @@ def _find_common_line(view: View, costly: Node | None, chain: list[str]) -> Sour
 
 
 def _find_choice(view: View, node: Node) -> _Choice:
-    """What an operation chooses from, if it is the last one that picks."""
+    """Return the values that an operation chooses from, if it is the last one that picks."""
     if node.type in _SELECTS:
         return _follow_selections(view, node)
     if node.type in _SUMS:
@@ -197,8 +197,8 @@ def _find_lookup(view: View, node: Node) -> _Choice:
 
 
 def _take_apart(view: View, node: Node) -> tuple[list[_Owner], list[str]] | None:
-    """Values that stand beside one another in a tensor, and what puts them there: ``tf.stack``, or ``tf.concat`` and a
-    reshape that gives each a place of its own."""
+    """Return the values that are next to one another in a tensor, and the operations that put them there: ``tf.stack``,
+    or ``tf.concat`` and a reshape that gives each a place of its own."""
     chain = [node.name]
     current: Node | None = node
     while current is not None and current.type in _MOVES and len(chain) < FOLLOWED:

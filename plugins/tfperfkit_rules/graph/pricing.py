@@ -1,4 +1,4 @@
-"""What wasted work takes of a step, forward and backward, and what of it goes."""
+"""The part of a step that wasted work takes, forward and backward, and the part that a fix removes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.ran_functions import list_ran_functions
 
-#: What the runtime puts before the name of an operation whose function it has put in the place of a call.
+#: The prefix that the runtime gives to an operation whose function it has inlined into a call.
 _CALL = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?|_\d+")
 _FEWER = ReplaceOps("fewer")
 #: The window of figures that are from a graph.
@@ -46,7 +46,7 @@ WASTE_MIN_SAVED = Threshold(
 WASTE_SAVED_MIN = Threshold(
     0.85,
     "share",
-    "of what should go with such work, what goes at least: operations ran beside others",
+    "minimum part of the expected saving that is saved, since operations ran in parallel with others",
     Measured(
         "in 12 of 13 pairs of runs 0.83 to 1.36 of the operations' share of the step went, in one 1.8: on a busy "
         "machine mostly more than the share, for the rest of the step waits less",
@@ -105,7 +105,7 @@ class Part(Generic[C]):
 def parts_of(evidence: Evidence, causes: Iterable[tuple[Brief, C]]) -> Iterator[Part[C]]:
     """Yield the causes that take enough of the step, or of a work's iteration, the costliest first.
 
-    What stands in a function and in the one that calls it counts once.
+    A cause in a function and in its caller counts once.
     """
     seen: set[SourceSpan | None] = set()
     parts = [part for each in causes if (part := _part(evidence, *each)) is not None]
@@ -145,7 +145,7 @@ def finding(
         evidence=(*figures, *shares),
         advice=advice,
         detail=detail,
-        # What else shows in the same operations: that they are slow, many, or could be fused.
+        # Other findings about the same operations: they are slow, many, or could be fused.
         absorbs=("CMP002", "CMP006"),
         absorbs_here=("GRF003", "GRF005", "GRF007", "GRF009", "STP003"),
         parts=("graph",),
@@ -165,7 +165,7 @@ def often(number: float) -> str:
 def functions_that_ran(evidence: Evidence) -> Iterator[Brief]:
     """Yield the functions that the steps called, the largest first, without those that XLA compiles."""
     calls = evidence.offer(FunctionCalls)
-    # Where the trace was cut before a step nothing was counted: the samples tell then what ran.
+    # If the trace was cut before a step, nothing was counted: then the samples show the functions that ran.
     cut = calls is not None and not calls.per_step and evidence.offer(ComputedStep) is None
     for function in largest_first(evidence):
         called = calls is None or cut or evidence.work is not None or function.graph in calls.per_step
@@ -190,9 +190,10 @@ def _part(evidence: Evidence, function: Brief, waste: C) -> Part[C] | None:
 
 
 class _Shares(NamedTuple):
-    """Of the step: the operations themselves, their gradients, what of the update goes with them, and of the gaps
-    between operations what is theirs. ``saved``: of all but the gaps, what goes at least, for what ran
-    beside them stays; None where that is not known. ``large``: they push all else out of the caches."""
+    """Shares of the step: the operations themselves, their gradients, their part of the update, and their part of the
+    gaps between operations. ``saved``: the share without gaps that goes at least, since work that ran in parallel
+    stays; None if unknown. ``large``: they push all else out of the caches.
+    """
 
     forward: float
     backward: float = 0.0
@@ -204,13 +205,13 @@ class _Shares(NamedTuple):
 
 
 def _shares(evidence: Evidence, function: Brief, waste: Cause) -> _Shares:
-    """By the trace, operation by operation, or by the sizes of what the function computes."""
+    """Compute the shares from the trace, operation by operation, or from the sizes of the function's tensors."""
     names = set(waste.operations)
     step = evidence.offer(ComputedStep)
-    # Of a work, what calls bodies is found in the trace by the names of calls.
+    # A work's operations that call bodies are found in the trace by the names of calls.
     if step is not None and step.ms > 0 and (evidence.work is None or not waste.with_bodies):
         # In the clean steps the compiled functions may take longer than in the traced ones: each operation did.
-        # What Keras' ``predict`` computes is a part of its own; it makes results that a caller may not read.
+        # Keras' ``predict`` is a part of its own; it makes results that a caller may not read.
         of_keras = evidence.share("evaluate") if waste.of_result else 0.0
         scale = (evidence.share("graph") or of_keras) / step.ms
         # Functions of one step may use the same names; their lines tell them apart.
@@ -230,14 +231,14 @@ def _shares(evidence: Evidence, function: Brief, waste: Cause) -> _Shares:
         gaps *= max((whole + updates) / every if every else 0.0, _runs(step, rows, waste))
         saved = scale * _saved(step, [*rows, *updating])
         if waste.each_variable:
-            # Where nothing runs for longer than it takes to start them, the step waits for something else. A trace
+            # A gap that is longer than starting the operations takes is a wait for something else. A trace
             # leaves out operations that TensorFlow holds for cheap; the graph has them.
             starts = max(sum(row.runs for row in (*rows, *updating)), len(names.union(waste.updates)))
             gaps = min(gaps, starts * shared.GRAPH_OP_MAX_MS.value / (evidence.step_ms or math.inf))
             return _Shares(forward, whole - forward, updates + gaps, saved=saved + gaps)
         large = any((row.bytes or 0.0) >= BEYOND_CACHE.value * row.runs > 0 for row in rows)
         return _Shares(forward, whole - forward, updates, gaps, saved=saved, large=large)
-    # Of a step whose operations no trace timed (few steps, or the run was cut) it is by sizes too, without gradients.
+    # If no trace timed a step's operations (few steps, or the run was cut), sizes are used too, without gradients.
     if evidence.work is None and (step is not None or waste.each_variable or waste.of_result):
         return _Shares(0.0)
     mine = next((each for each in list_ran_functions(evidence) if each.function.graph == function.graph), None)
@@ -258,14 +259,17 @@ def _shares(evidence: Evidence, function: Brief, waste: Cause) -> _Shares:
 
 
 def _saved(step: ComputedStep, rows: list[ComputedOperation]) -> float:
-    """ms that go with these operations. What ran beside them takes as long as it did where nothing can take their
-    place: it is as wide, in threads, as where they don't run."""
+    """Return the ms that go with these operations.
+
+    Work in parallel with them takes as long as before if nothing can fill the gap: it uses as many threads as it does
+    elsewhere.
+    """
     took = sum(row.ms for row in rows)
     beside = {id(row): row.ms - row.alone_ms if row.alone_ms is not None else 0.0 for row in step.operations}
     every, mine = sum(beside.values()), sum(beside[id(row)] for row in rows)
     if every <= 0 or mine <= 0:
         return took
-    # Which ran beside which is not kept: each shared with the others of these by their part of all that was shared.
+    # The record doesn't keep which operations overlap: the overlap is divided by each operation's part in all overlaps.
     others = [(beside[id(row)], every - beside[id(row)]) for row in rows]
     mixed = max(0.0, mine - sum(each * (mine - each) / rest for each, rest in others if rest > 0))
     wide = sum(row.busy_ms - row.ms for row in step.operations) / every + 1
@@ -281,13 +285,13 @@ def _saved(step: ComputedStep, rows: list[ComputedOperation]) -> float:
 
 
 def _idle_ms(evidence: Evidence, step: ComputedStep) -> float:
-    """Of the time between operations, what is between those that are in the trace."""
+    """Return the part of the time between operations that is between those in the trace."""
     runs, hidden = sum(row.runs for row in step.operations), _count_untraced_runs(evidence, step)
     return step.idle_ms * runs / (runs + hidden) if hidden else step.idle_ms
 
 
 def _runs(step: ComputedStep, rows: list[ComputedOperation], waste: Cause) -> float:
-    """Of the operations that are started in a step, these and those of the update that go with them (0 to 1)."""
+    """Return the part (0 to 1) of the operations started in a step that these and their part of the update are."""
     updates = sum(row.runs for row in step.operations if row.stage == "update" and row.of in waste.updates)
     every = sum(row.runs for row in step.operations)
     return (sum(row.runs for row in rows) + updates) / every if every else 0.0
@@ -312,7 +316,7 @@ def _is_inside(name: str, names: set[str]) -> bool:
 
 
 def _left(evidence: Evidence, waste: Cause, share: float, differentiated: bool) -> tuple[float, float]:
-    """Of the wasted work's time, what its replacement takes at best and at worst (0 to 1)."""
+    """Return the part (0 to 1) of the wasted work's time that its replacement takes at best and at worst."""
     if waste.left is not None:
         return waste.left * WASTE_LEFT_MIN.value, min(1.0, waste.left * WASTE_LEFT_MAX.value)
     best, worst = _ms(evidence, waste.flops, waste.bytes)

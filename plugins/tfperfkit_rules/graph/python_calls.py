@@ -38,7 +38,7 @@ LOCK_WAITED = Threshold(
     ),
 )
 
-#: What helps where Python is needed in each iteration, as of an environment that lives there.
+#: Advice for loops that need Python in each iteration, such as an environment that lives there.
 _MANY = " Or, if an iteration needs Python, as a simulator does: process several elements in one call."
 TYPES = optable.names(kind="python")
 

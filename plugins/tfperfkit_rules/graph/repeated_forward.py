@@ -77,7 +77,7 @@ def _judge_function(function: GraphFunction, step_ms: float, unit: Unit) -> Iter
 
 
 def _often(function: GraphFunction) -> str:
-    """By the passes that one could serve for; a GAN's discriminator has two in each."""
+    """Say how often the forward pass runs although one pass would serve; a GAN's discriminator has two in each."""
     largest = max((row.calls for row in function.repeated if row.same_input), default=2)
     return "twice" if largest == 2 else f"{largest} times"
 

@@ -115,8 +115,9 @@ class CopiesInNetwork(GraphRule[Copied]):
 
 
 def _makes_copies(view: View, node: Node) -> bool:
-    """Whether it makes copies of what its first input has: of it alone, by a lookup of more rows than there are, or of
-    one tensor many times beside itself."""
+    """Tell whether a node makes copies of its first input: by copying the input alone, by a lookup of more rows than
+    exist, or by joining one tensor to itself many times.
+    """
     if node.type in _REPEATS:
         return True
     if node.type == "GatherV2":
@@ -141,7 +142,7 @@ def _is_float(node: Node) -> bool:
 
 
 def _follow_copies(view: View, node: Node) -> RepeatedRows | None:
-    """What follows from copies by single rows, or by whole examples: the longer way."""
+    """Return the operations that follow from copies by single rows, or by whole examples: the longer chain."""
     ways = [each for each in (_follow_rows(view, node), _follow_examples(view, node)) if each is not None]
     return max(ways, key=lambda each: len(each.operations), default=None)
 
@@ -178,8 +179,9 @@ def _follow_examples(view: View, node: Node) -> RepeatedRows | None:
 
 
 def _read_copies(view: View, node: Node) -> tuple[Node, int, float] | None:
-    """What has copies of examples along its first axis, how many examples there were (0: open), and copies of each: of
-    ``tf.tile(x, [n, 1, 1])``, and of ``tf.repeat(x, n, axis=0)``, which tiles a new axis and joins it to the first."""
+    """Return the tensor with copies of examples along its first axis, the number of examples (0: open), and copies of
+    each: of ``tf.tile(x, [n, 1, 1])``, and of ``tf.repeat(x, n, axis=0)``, which tiles a new axis and joins it to the
+    first."""
     before, made = view.shape(*node.inputs[0]), view.shape(node.name)
     # Integers are the indices that an embedding looks up.
     numbers = _is_float(node) or node.outputs[0].dtype in ("int32", "int64")
@@ -272,7 +274,7 @@ def _follow_picture(view: View, node: Node) -> EnlargedPicture | None:
 
 
 def _collect_by_place(view: View, node: Node) -> tuple[list[Node], bool]:
-    """What follows place by place, and whether nothing but convolutions of single places takes the enlarged picture."""
+    """Return the operations that follow place by place, and whether only 1×1 convolutions take the enlarged image."""
     convolutions = [use.node for use in view.uses(node) if use.number == 0 and _is_by_place(view, use.node)]
     only = len(convolutions) == len(view.uses(node)) and node.name not in view.results
     found = {each.name: each for each in convolutions}

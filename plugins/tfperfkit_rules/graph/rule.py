@@ -1,6 +1,6 @@
 """A rule about graphs: one class in one file, with its code, title, thresholds, detection and advice.
 
-The thresholds stand in the file as ``tfperfkit.calibration.Threshold``. An instance of the class is the rule.
+The file has the thresholds as ``tfperfkit.calibration.Threshold``. An instance of the class is the rule.
 """
 
 from __future__ import annotations

@@ -41,13 +41,14 @@ _SOLVE = (
     "positive definite: tf.linalg.cholesky and cholesky_solve"
 )
 _OTHERS = "compute its inverse or decomposition there, and use the kept result"
-#: An assignment beside compiled functions is seen in the trace only.
+#: Only the trace shows an assignment outside of compiled functions.
 _VARIABLES = "variables that are not trained and that no compiled function of this run changes"
 
 
 class StayingMatrix(Cause, frozen=True, kw_only=True):
     """``size``: rows of the matrix; ``columns``: of the right side, 0 for a decomposition. ``in_loop``: it stays from
-    iteration to iteration. ``of_argument``, ``of_variables``: what it follows from, beside what never changes."""
+    iteration to iteration. ``of_argument``, ``of_variables``: the matrix also depends on an argument or on variables,
+    besides constants."""
 
     size: int
     columns: int

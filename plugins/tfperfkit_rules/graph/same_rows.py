@@ -1,4 +1,4 @@
-"""GRF023 of rows of a batch: some are the same in each call, and go through a network beside the others."""
+"""GRF023 of rows of a batch: some are the same in each call, and go through a network next to the others."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def line_of_most(view: View, found: list[Node], inner: dict[str, float]) -> Sour
 
 
 def _inside(view: View, found: list[Node]) -> dict[str, list[Visit]]:
-    """What the bodies execute that these operations call, by the name of the operation."""
+    """Return the work of the bodies that these operations call, by the name of the operation."""
     calling = {f"{node.name}/": node.name for node in found if node.type in _BODIES}
     inside: dict[str, list[Visit]] = {}
     if calling:

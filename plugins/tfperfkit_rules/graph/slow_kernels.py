@@ -27,7 +27,8 @@ MIN_SLOW_KERNEL = Threshold(
 _INSTEAD = {
     "eigen": "Ask for the values alone if the vectors are not used (tf.linalg.svd(x, compute_uv=False), eigvalsh, "
     "eigvals). For the largest value alone one or two power iterations are enough: products, whose vector a variable "
-    "keeps from step to step. Of a matrix with few columns tf.linalg.eigh of the small product x^T x gives the same.",
+    "keeps from step to step. For a matrix with few columns, tf.linalg.eigh of the small product x^T x gives the "
+    "same result.",
     "orthogonal": "Normalise by products (Newton-Schulz iterations, Cholesky of x^T x) if an approximation is enough.",
     "inverts": "Solve instead of inverting (tf.linalg.solve, cholesky_solve), for all right sides in one call.",
     "least-squares": "Cholesky of the normal equations is faster if the matrix is well conditioned.",

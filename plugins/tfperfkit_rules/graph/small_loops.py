@@ -1,5 +1,4 @@
-"""A loop in a compiled function whose iterations do next to nothing (GRF005): the runtime takes the time, not the
-work."""
+"""A loop in a compiled function with trivially small iterations (GRF005): the runtime takes the time, not the work."""
 
 from __future__ import annotations
 
@@ -79,7 +78,7 @@ def small_loops(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _small(evidence: Evidence, each: Ran) -> list[GraphLoop]:
-    """The innermost of the loops that do next to nothing in an iteration; gradients of such loops are among them.
+    """Return the innermost loops with trivially small iterations, including gradients of such loops.
     Iterations that call back into Python can be neither compiled nor taken together, and Python takes their time."""
     if each.function.jit_compile:
         return []
@@ -90,7 +89,10 @@ def _small(evidence: Evidence, each: Ran) -> list[GraphLoop]:
 
 
 def _written(evidence: Evidence, loop: GraphLoop) -> _Found | None:
-    """Where the user wrote it. A loop that a library makes (a recurrent layer, a sampler) is the library's."""
+    """Return the line where the user wrote the loop.
+
+    A loop that a library makes (a recurrent layer, a sampler) is the library's.
+    """
     if loop.backward or loop.where is None:
         return None
     kind = kind_of(evidence, loop.where)

@@ -30,7 +30,7 @@ SMALL_VARIABLE = Threshold(
     "numbers",
     "of a variable, at most, whose update takes as long to start as to run",
     Derived(
-        "an operation on next to nothing takes up to 0.004 ms (GRAPH_OP_MAX_MS); in that time memory moves 48 kB at "
+        "an operation on a tiny tensor takes up to 0.004 ms (GRAPH_OP_MAX_MS); in that time memory moves 48 kB at "
         "least (MEMORY_MIN_BYTES), two numbers read and one written of four bytes each"
     ),
 )
@@ -38,7 +38,7 @@ TOGETHER_LEFT = Threshold(
     3,
     "operations",
     "for a variable that is updated as a part of one large one",
-    Derived("its gradient is put beside the others, its new values are cut out and assigned"),
+    Derived("its gradient is joined to the others, its new values are cut out and assigned"),
 )
 #: Work number by number, with the numbers that are the same for all of a variable: a rate, powers of a momentum.
 _BETWEEN = SAME | UNARY | BINARY | optable.names(kind="sum-of-many")
@@ -47,8 +47,11 @@ _FEWEST = 2
 
 
 class OneByOne(Cause, frozen=True, kw_only=True):
-    """``variables`` are updated one by one. The medians: ``numbers`` in one, and ``each``, operations for one. Of them
-    ``alike`` have one of ``shapes`` shapes that several have."""
+    """``variables`` are updated one by one.
+
+    The medians: ``numbers`` in one, and ``each``, operations for one. ``alike`` variables share their shape with
+    others; they have ``shapes`` different shapes.
+    """
 
     each_variable: ClassVar[bool] = True
 
@@ -122,7 +125,7 @@ class SmallUpdates(GraphRule[OneByOne]):
 
 
 class _Update:
-    """What updates one variable, with what the optimizer keeps of it."""
+    """The operations that update one variable, with the state that the optimizer keeps for the variable."""
 
     def __init__(self) -> None:
         self.operations: dict[str, Node] = {}

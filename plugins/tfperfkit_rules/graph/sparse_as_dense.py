@@ -36,7 +36,7 @@ UNSEEN_MAX = Threshold(
     1e-5, "share", "of numbers that are not zero, if a sample has only zeros", Derived("one number of the sample")
 )
 _DIAGONALS = optable.names(trait="makes-diagonal")
-#: By the operation that makes a dense tensor, the input that holds the numbers that are not zero.
+#: The input with the nonzero numbers, by the operation that makes a dense tensor.
 _MADE_DENSE = {"SparseToDense": 2, "ScatterNd": 1}
 _PRODUCTS = optable.names(kind="product")
 

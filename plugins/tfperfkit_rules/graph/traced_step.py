@@ -10,13 +10,14 @@ from tfperfkit_probes.lines.model import LinesData
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
 
-#: Where the figures by line were measured.
+#: The window in which the figures by line were measured.
 WINDOW = "tfprof"
 
 
 def traced_functions(evidence: Evidence) -> Iterator[tuple[GraphFunction, float]]:
-    """The functions that the traced training steps ran, each with the ms of such a step; none without a trace, or of a
-    work outside of them."""
+    """Return the functions that the traced training steps ran, each with its ms per step; none without a trace, or for
+    work outside of the steps.
+    """
     data = evidence.offer(LinesData)
     if data is None or not data.traced_step_ms or evidence.work is not None:
         return
@@ -26,5 +27,5 @@ def traced_functions(evidence: Evidence) -> Iterator[tuple[GraphFunction, float]
 
 
 def definition(function: GraphFunction) -> tuple[SourceSpan, ...]:
-    """Where a function stands, for a finding that no line is known for."""
+    """Return the place of a function's definition, for a finding without a known line."""
     return (SourceSpan(function.file, function.line, function.function),)

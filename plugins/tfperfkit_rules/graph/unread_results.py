@@ -28,9 +28,10 @@ RESULTS_MAX = Threshold(
     16, "results", "of a function that are looked at: one with more hands on a state", Chosen("more than a user names")
 )
 _PREDICTS = ("predict", "predict_on_batch")
-#: What Keras compiles for them.
+#: The functions that Keras compiles for these methods.
 _MADE_FOR = ("one_step_on_data_distributed", "one_step_on_data", "predict_function")
-#: What runs whoever reads its result: it writes, draws from a generator, asks another program, or may do so.
+#: Operations that run even if nothing reads their results: they write, draw from a generator, ask another program, or
+#: may do so.
 _RUNS_ANYHOW = optable.names(
     kind=(
         *("write", "print", "check", "summary", "file", "python", "queue", "iterator", "dataset", "optional"),
@@ -40,7 +41,9 @@ _RUNS_ANYHOW = optable.names(
 
 
 class ResultAlone(Cause, frozen=True, kw_only=True):
-    """What one result alone needs: ``number`` (from 0) of ``results`` of the function whose graph is ``graph``."""
+    """The operations that only one result needs: ``number`` (from 0) of ``results`` of the function whose graph is
+    ``graph``.
+    """
 
     of_result: ClassVar[bool] = True
 

@@ -73,7 +73,7 @@ def _make_finding(evidence: Evidence, function: Brief, loop: Control) -> Finding
         detail=f"Tracing {called(function)}, with {function.operations:,} operations, took {_time(function.trace_ms)}"
         f"{first}. Both grow with the number of iterations, in each new trace.",
     )
-    # A gradient of the loop stands at the line that asks for it: its operations are as many times those of the loop.
+    # A gradient of the loop is at the line that asks for the gradient: its operations are a multiple of the loop's.
     forward = function.operations - function.gradient_operations
     part = min(1.0, loop.ops / max(forward, 1.0))
     traces = max(function.traces, 1)  # the second one where variables are made counts too

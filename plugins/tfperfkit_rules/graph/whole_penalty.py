@@ -77,7 +77,7 @@ class WholePenalty(GraphRule[PenalisedTable]):
             found = [_follow_to_number(view, read) for read in here if not _is_for_update(view, read, table)]
             region = [node for part in found for node in part or ()]
             if None in found or not region:
-                continue  # something else needs all of it: then its gradient has all rows anyway
+                continue  # something else needs the whole table: then its gradient has all rows anyway
             updates = _find_update(view, table, whole)
             places = [node.place for node in (*region, *gathers) if node.place is not None]
             yield PenalisedTable(
@@ -111,7 +111,7 @@ class WholePenalty(GraphRule[PenalisedTable]):
 
 
 def _group_reads(view: View) -> dict[str, list[Node]]:
-    """By variable, what reads all of it."""
+    """Group the operations that read a whole variable, by variable."""
     found: dict[str, list[Node]] = defaultdict(list)
     for node in view.forward:
         if node.type in _READS:

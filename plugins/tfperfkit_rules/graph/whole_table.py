@@ -24,7 +24,8 @@ ROWS_USED_MAX = Threshold(
 )
 ROWS_MIN = Threshold(64, "rows", "of a table: a smaller one is computed in no time", Chosen("a few cache lines"))
 OPERATIONS_MAX = Threshold(100, "operations", "that compute a table", Chosen("it bounds the search"))
-#: TensorFlow traces the body of a vectorized loop (``tape.jacobian``) into the graph, and runs another form of it.
+#: TensorFlow traces the body of a vectorized loop (``tape.jacobian``) into the graph, and runs the body in another
+#: form.
 _TRACED_ONLY = "loop_body"
 _LOOKUPS = optable.names(kind=("gather", "slice"), differentiates=False)
 _REDUCTIONS = optable.names(kind="reduction")
@@ -86,7 +87,7 @@ class WholeTable(GraphRule[ComputedTable]):
 
 
 def _group_lookups(view: View) -> dict[str, list[tuple[Node, int]]]:
-    """By the operation that made the rows, the lookups and how many rows each takes."""
+    """Group the lookups, with the number of rows that each takes, by the operation that made the rows."""
     found: dict[str, list[tuple[Node, int]]] = {}
     for node in view.forward:
         if node.type not in _LOOKUPS or _TRACED_ONLY in node.name.split("/"):
@@ -105,8 +106,9 @@ def _is_used_elsewhere(view: View, node: Node, used: set[str]) -> bool:
 
 
 def _find_region(view: View, last: Node, rows: int, lookups: set[str]) -> list[Node]:
-    """The operations that make each row of a tensor of that row of others, back to where these come from; none if
-    something after that tensor needs one of them."""
+    """Return the operations that make each row of a tensor from the same row of other tensors, back to the sources;
+    none if something after that tensor needs one of these operations.
+    """
     found: dict[str, Node] = {}
     pending = [last]
     while pending:

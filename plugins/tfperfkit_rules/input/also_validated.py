@@ -1,4 +1,4 @@
-"""What the remedy of the steps' input saves in validation, where that goes through the same stage."""
+"""The saving of the steps' input remedy in validation, if validation uses the same stage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the Python that prepares batches spends its time: by samples, else by what its source reads.
+"""The lines where the Python that prepares batches spends its time: by samples, else by the reads in its source.
 
 Keras takes the first batch of a ``PyDataset`` or a generator on the main thread; the others are made on a thread of
 tf.data's. Both are sampled, other processes are not. A call of C code that keeps the interpreter's lock, such as

@@ -107,7 +107,7 @@ def _is_dataset(expression: Expression) -> bool:
 def _find_known(data: InputData, place: Place) -> Pipeline | None:
     """Return the pipeline that a line goes through, if tf.data knows how many elements it gives and keeps none of them.
 
-    What a cache keeps while the elements are counted would have to be prepared later.
+    The elements that a cache keeps during the count would have to be prepared later.
     """
     for pipeline in data.pipelines:
         lines = {(pipeline.file, pipeline.line), *((each.file, each.line) for each in pipeline.shared)}

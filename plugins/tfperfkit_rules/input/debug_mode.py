@@ -24,7 +24,7 @@ _SWITCH = "tensorflow.data.experimental.enable_debug_mode"
 
 @also_validated
 def debug_mode(evidence: Evidence) -> Iterator[Finding]:
-    """Where the step waits for a stage that runs Python and the switch is on. Priced as other Python there."""
+    """Report debug mode if the step waits for a stage that runs Python. Priced as other Python there."""
     item = feed(evidence) if evidence.settings.get("data_debug_mode") is True else None
     stage = python_stage(item.pipeline, item.bound) if item is not None and item.bound is not None else None
     if item is None or stage is None or item.part(stage) < MIN_PART.value:

@@ -1,4 +1,4 @@
-"""What Keras' ``evaluate`` and ``predict`` wait for: the pipeline that is given to them, in a work that trains nothing.
+"""The pipeline that Keras' ``evaluate`` and ``predict`` wait for, in work that trains nothing.
 
 Their batches are taken inside of a compiled function, where Python sees no fetch: a trace tells the wait, else the
 times that TensorFlow keeps of the pipeline's stages.
@@ -18,7 +18,10 @@ WAYS = ("evaluate", "predict")
 
 
 class Inside(NamedTuple):
-    """Of an iteration of the work, or of its longest stretch: ms of waiting, batches. ``traced``: a trace saw it."""
+    """The input of an iteration of the work, or of its longest stretch: ms of waiting, batches.
+
+    ``traced``: a trace saw it.
+    """
 
     ms: float = 0.0
     batches: float = 0.0

@@ -1,4 +1,4 @@
-"""What the step waits for: the pipeline that feeds it, its slowest section, and what a change there would leave."""
+"""The input that the step waits for: its pipeline, the slowest section, and the time left after a change there."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ MIN_MS = shared.FETCH_MS.value
 class Feed(msgspec.Struct, frozen=True, kw_only=True):
     """The step and the training pipeline. Times are ms of the mean clean step.
 
-    ``wait_ms``: the step waits, first batches of epochs included (``epoch_ms`` of it: buffers that fill again;
-    ``unseen_ms`` of it: what the account of a work has as other parts, where a compiled function fetches its batches;
-    ``guessed_ms``: what that of the steps has as input by how much longer the first steps of epochs take).
-    ``overlaps``: batches are prepared while the step computes (a prefetch, or calls in parallel). ``stalled_ms``: in
-    compiled functions, beyond the own time of their operations: calling them, and waiting for the interpreter's lock
-    or a processor that the pipeline holds. ``batches``: that the pipeline gives in the step.
+    ``wait_ms``: the step waits, first batches of epochs included (``epoch_ms``: the part in which buffers fill again;
+    ``unseen_ms``: the part that a work's account has under other names, because a compiled function fetches its
+    batches; ``guessed_ms``: the part that the steps' account estimates by how much longer the first steps of epochs
+    take). ``overlaps``: batches are prepared while the step computes (a prefetch, or calls in parallel).
+    ``stalled_ms``: in compiled functions, beyond the own time of their operations: calling them, and waiting for the
+    interpreter's lock or a processor that the pipeline holds. ``batches``: that the pipeline gives in the step.
     ``ordinary_ms``: the step without outliers. ``mapped_ms``: what the functions of the pipeline's maps took of a
     trace, by file and line.
     """
@@ -128,8 +128,8 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def described(self) -> Stage | None:
-        """Where nothing was measured: the stage that alone computes, by its function's operations. None where several
-        do, or one that runs Python or reads files, whose time no number of operations tells."""
+        """Return, if nothing was measured, the only stage that computes, by its function's operations. None where
+        several do, or one that runs Python or reads files, whose time no number of operations tells."""
         if self.pipeline.measured:
             return None
         working = [item for item in self.pipeline.stages if item.mapped is not None or item.is_python]
@@ -155,8 +155,9 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def _slowest_ms(self) -> float | None:
-        """Of the slowest section, for a batch. Its calls in parallel share it only as far as processors are free: where
-        the step waits for long all the same, they were not, and its stage takes what all of them take together."""
+        """Return the ms of the slowest section for a batch. Its calls in parallel share it only as far as processors
+        are free: where the step waits for long all the same, they were not, and its stage takes what all of them take
+        together."""
         slowest, index = self.pipeline.bound_ms_per_output, self.pipeline.bound_by
         if slowest is None or index is None or self.share < LOST_SHARE.value:
             return slowest
@@ -190,7 +191,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def section_ms(self) -> float:
-        """What the slowest section takes for a step: all of the step when it works at the same time."""
+        """Return the slowest section's ms for a step: the whole step if the section works at the same time."""
         return self.step_ms if self.overlaps else self.wait_ms
 
     def part(self, stage: Stage) -> float:
@@ -275,8 +276,8 @@ def feed(evidence: Evidence, *, lower: float = MIN_WAIT.value) -> Feed | None:
 
 def feeding(evidence: Evidence, data: InputData) -> list[Pipeline]:
     """Return the pipelines that the steps take their batches from; of a work those whose iterators were made in its
-    loop, at the line of its call, or where it evaluates or predicts. Where that is unknown, the only one that no
-    compiled function has."""
+    loop, at the line of its call, or where it evaluates or predicts. If the iterators are unknown, the only pipeline
+    outside of compiled functions."""
     if evidence.work is None:
         return [item for item in data.pipelines if item.in_training]
     where = evidence.work.where

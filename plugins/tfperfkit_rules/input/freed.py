@@ -75,7 +75,8 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
     places = dict.fromkeys(wait.frames[-1] for wait in sorted(found, key=lambda wait: -wait.ns))
     # A smaller part may be gone in the next run, and the user's own causes come first.
     large = share >= FREED_GRAVE.value
-    # A race of TensorFlow's own: the next run may wait for less, or not at all. What comes back does so each time.
+    # A race of TensorFlow's own: the next run may wait for less, or not at all. A wait that comes back does so each
+    # time.
     comes_back = len(found) >= OFTEN_FREED.value
     if len(found) > 1:
         title = f"Destroying tf.data iterators blocks for {whole_s:.1f} s, {len(found)} times"

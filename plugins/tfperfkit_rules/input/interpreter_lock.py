@@ -1,4 +1,6 @@
-"""What the pipeline's Python takes from the training thread's: only one thread at a time has the interpreter's lock."""
+"""The time that the pipeline's Python takes from the training thread: only one thread at a time has the interpreter's
+lock.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,7 @@ class Lock(msgspec.Struct, frozen=True):
 
 
 def lock(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> Lock:
-    """What a stage that runs Python takes from the training thread."""
+    """Estimate the time that a stage with Python takes from the training thread."""
     unit = evidence.unit
     step_ms, python, worked = evidence.step_ms, evidence.part(_PYTHON), work(pipeline, stage)
     if not step_ms or python < max(LOCK_MIN_PYTHON.value * step_ms, LOCK_MIN_MS.value):

@@ -20,13 +20,13 @@ from tfperfkit_rules.input.stage_order import name_wrong_order
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.late_skips import LateSkip, late_skips
 
-#: Where a pass over a pipeline of some role shows in the run.
+#: The parts of the run that contain passes over a pipeline, by its role.
 _PART: dict[str, tuple[RunPart, ...]] = {"validation": ("validation",)}
 
 
 @also_validated
 def skipped_late(evidence: Evidence) -> Iterator[Finding]:
-    """Of the run: what is skipped, times what the map takes for one, times the passes."""
+    """Report a late skip by its share of the run: skipped elements, times the map's time for one, times the passes."""
     run = evidence.run_account
     if evidence.work is not None or run is None or run.total_s <= 0:
         return

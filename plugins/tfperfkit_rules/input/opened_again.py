@@ -109,7 +109,7 @@ def _is_opened_again(row: Loader, item: Feed) -> bool:
 
 
 def _spans(evidence: Evidence) -> list[Span]:
-    """From the first step to the last, epochs' beginnings included; of a work all of it."""
+    """Return the span from the first step to the last, with the beginnings of epochs; for other work, all of it."""
     steps = evidence.steps.steps
     if evidence.work is not None or not steps:
         return list(evidence.log.whole)
@@ -131,8 +131,11 @@ def _load(evidence: Evidence, samples: Samples, row: Loader) -> _Load:
 
 
 def _loading(evidence: Evidence, samples: Samples, row: Loader, depth: int) -> frozenset[Place]:
-    """In the function of ``row.chain[depth]``. What stands in a loop that yields runs for each element, not for each
-    time that the file is opened before it: that is reading, not loading again."""
+    """In the function of ``row.chain[depth]``.
+
+    Code in a loop that yields runs for each element, not each time that the file is opened before the loop: that is
+    reading, not loading again.
+    """
     at = row.chain[depth]
     key = function_at(samples, at)
     apart = [loop for loop in find_yielding_loops(evidence, at.file, at.line) if not loop.line <= at.line <= loop.last]

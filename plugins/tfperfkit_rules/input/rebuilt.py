@@ -153,8 +153,10 @@ def _by_number(pipeline: Pipeline) -> bool:
 
 
 def _in_each_call(evidence: Evidence, pipeline: Pipeline) -> Finding | None:
-    """Outside of training: all that passes at the lines that build a pipeline and read it. What reading takes stays if
-    the pipeline can be kept; nothing does if its function computes on all rows at once."""
+    """Outside of training: all that passes at the lines that build a pipeline and read it.
+
+    The reading time stays if the pipeline can be kept; nothing stays if its function computes on all rows at once.
+    """
     unit, lines = evidence.unit, _list_lines(pipeline)
     span = _steady(evidence)
     samples = evidence.log.inside([span]) if span is not None else []

@@ -292,7 +292,7 @@ def _parallel_advice(maps: Sequence[Stage], name: str) -> str:
 
 
 class Parser(NamedTuple):
-    """Functions of TensorFlow: ``single`` parses one record, ``batches`` a batch of them; they may be the same one.
+    """Functions of TensorFlow: ``single`` parses one record, ``batches`` a batch of records; they may be the same one.
     ``result``: what to know of the result for a batch."""
 
     single: str

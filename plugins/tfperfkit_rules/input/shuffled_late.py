@@ -35,7 +35,7 @@ SLOWER = Threshold(
 #: Stages that make elements from elements. A shuffle may stand before them.
 _MAPS = ("Map", "ParallelMap", "MapAndBatch")
 _BATCHES = ("Batch", "PaddedBatch", "ParallelBatch")
-#: Sources that only hand out what is in memory.
+#: Sources that only give elements from memory.
 _IN_MEMORY = ("TensorSlice", "Tensor", "Range")
 
 

@@ -44,7 +44,7 @@ _ROWS = int(ROWS.value)
 
 
 def one_by_one(evidence: Evidence) -> Iterator[Finding]:
-    """Of a loop in which nothing is trained, over a pipeline that gives single elements of one shape."""
+    """Report a loop that trains nothing, over a pipeline that gives single elements of one shape."""
     work, data, waited = evidence.work, evidence.offer(InputData), evidence.part("input")
     if work is None or work.kind != "loop" or data is None or not evidence.step_ms or evidence.samples.count < MIN:
         return
@@ -88,7 +88,7 @@ def one_by_one(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _single(pipeline: Pipeline) -> bool:
-    """Whether what it gives are single elements, all of one shape, so that a batch can be made of them."""
+    """Tell whether a pipeline gives single elements, all of one shape, so that they can be batched."""
     for stage in pipeline.stages:
         large = (stage.bytes_per_element or 0) > SMALL_BYTES.value
         if stage.is_python or large or _OPEN.search(stage.element):

@@ -82,7 +82,7 @@ def repeated(evidence: Evidence) -> Iterator[Finding]:
         return
     stages = item.pipeline.stages
     if is_cheap(evidence, item, stages[last]):
-        return  # on whole batches it takes next to nothing (INP007)
+        return  # on whole batches it takes negligible time (INP007)
     kept = [stage for stage in stages[last:] if stage.nested is None]
     part = _part(item, kept)
     needed = _needed(evidence, item.pipeline, stages[last])
@@ -172,8 +172,11 @@ def _cacheable(pipeline: Pipeline) -> int | None:
 
 
 def _part(item: Feed, kept: list[Stage]) -> float:
-    """Return what the stages have of the slowest section. When the wait is for buffers that fill at the beginning of an
-    epoch, the section is what fills them, and its model is often gone by then: all of it."""
+    """Return what the stages have of the slowest section.
+
+    If the wait is for buffers that fill at the beginning of an epoch, the section is the stages that fill them; its
+    model is often gone by then: 1.
+    """
     if item.bound is None or item.bound not in kept:
         unmeasured = all(stage.self_ms_per_output is None for stage in kept)
         return 1.0 if item.filling and unmeasured else 0.0

@@ -1,5 +1,5 @@
 """A pipeline that one call of a compiled function goes through, of which no stage was timed: no window opens within a
-call, and TensorFlow keeps no times of datasets there. What its stages are still tells what is wrong with it."""
+call, and TensorFlow keeps no times of datasets there. The kinds of its stages still show its problem."""
 
 from __future__ import annotations
 

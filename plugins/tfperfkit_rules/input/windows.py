@@ -103,9 +103,10 @@ def _make_finding(pipeline: Pipeline, flat: Stage, window: Stage, size: int, sha
 
 
 def _timed(item: Feed, below: list[Stage], size: int) -> tuple[float, tuple[Measurement, ...]] | None:
-    """(the part of the slowest section that single windows are, what was measured of it); None where there is work in
-    them beyond the calls. Where no stage was timed, all of the wait is theirs if the series is in memory: then nothing
-    else in the pipeline has anything to do."""
+    """Return the single windows' part of the slowest section, and its measurements; None if they do work beyond the
+    calls. If no stage was timed, they cause the whole wait if the series is in memory: then nothing else in the
+    pipeline has anything to do.
+    """
     if not item.pipeline.measured:
         return (1.0, ()) if item.pipeline.stages[-1].kind in _IN_MEMORY else None
     singles = [stage for stage in below if stage.self_ms_per_output is not None]

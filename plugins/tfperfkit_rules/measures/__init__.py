@@ -1,1 +1,1 @@
-"""What rules of several families compute from the evidence."""
+"""Quantities that rules of several families compute from the evidence."""

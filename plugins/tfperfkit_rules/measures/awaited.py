@@ -1,4 +1,4 @@
-"""What other threads of the script do while the training thread waits for them.
+"""The work of the script's other threads while the training thread waits for them.
 
 The training thread may wait in a queue, a lock or a future, or for an answer over a socket which a thread of the same
 script gives.
@@ -41,7 +41,7 @@ def is_server(evidence: Evidence) -> bool:
 
 
 class Awaited(NamedTuple):
-    """What another thread does while the training thread waits for it, by samples of that thread in the meantime.
+    """The work of another thread while the training thread waits for it, by samples of that thread in the meantime.
     ``kind``: the Python work that takes most of its time; ``part``: the share of its samples (0 to 1) with this work,
     at the lines of ``frames``; ``samples``: how many the thread has."""
 
@@ -94,7 +94,7 @@ _WAITING = ("queue:", "threading:", "concurrent.futures.", "multiprocessing.")
 
 
 class Standing(NamedTuple):
-    """Where another thread waits with a time limit while the training thread waits too and no thread works.
+    """The place where another thread waits with a time limit while the training thread waits too and no thread works.
     ``moments``: how many such moments were sampled; ``part``: the share of them in which a thread waited at ``place``,
     in ``frame``; ``above``: the line that called its function, if it is mostly one."""
 

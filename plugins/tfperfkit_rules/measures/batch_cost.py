@@ -1,4 +1,4 @@
-"""What of a compiled step does not depend on how much is in the batch, from the trace."""
+"""The part of a compiled step that does not depend on the batch size, from the trace."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from tfperfkit_rules.measures import shared
 
 
 class StepCost(msgspec.Struct, frozen=True, kw_only=True):
-    """ms of the mean clean step. ``operations_ms``: own time of the operations in compiled functions; ``work_ms``: of
-    it what goes beyond what an operation on next to nothing takes, so what may grow with the batch."""
+    """ms of the mean clean step.
+
+    ``operations_ms``: own time of the operations in compiled functions; ``work_ms``: its excess over the time of as
+    many trivial operations, which may grow with the batch.
+    """
 
     step_ms: float
     graph_ms: float
@@ -22,7 +25,7 @@ class StepCost(msgspec.Struct, frozen=True, kw_only=True):
     operations: float
 
     def evidence(self) -> tuple[Measurement, ...]:
-        """What a finding rests on."""
+        """Return the measurements that support a finding."""
         return (
             Measurement("step", self.step_ms, "ms", "baseline"),
             Measurement("in compiled functions", self.graph_ms, "ms", "breakdown"),

@@ -19,7 +19,7 @@ def batch_of(evidence: Evidence) -> int:
 
 
 def size_places(evidence: Evidence, batch: int) -> tuple[SourceSpan, ...]:
-    """Where the size stands, then the call of ``fit`` or the loop."""
+    """Return the place of the batch size, then the call of ``fit`` or the loop."""
     places = reached(evidence, "batch", "call", "loop_call", "train_on_batch", "apply", "next")
     if places and batch == 1 and makes_batch_of_one(evidence, places[0].file, places[0].line):
         loop = [SourceSpan(each.file, each.line) for each in places[0].loops[-1:]]

@@ -17,7 +17,10 @@ SIDE_STEPS = Threshold(
 
 
 class Beside(NamedTuple):
-    """``share``: of the loop's time, between steps included; ``steps`` in which it was seen; ``samples`` of it."""
+    """Work next to the steps.
+
+    ``share``: of the loop's time, between steps included; ``steps`` and ``samples`` in which it was seen.
+    """
 
     kind: str
     share: float
@@ -61,8 +64,11 @@ def beside(evidence: Evidence, kind_of: Callable[[Stack], str]) -> list[Beside]:
 
 
 def _steps_with(evidence: Evidence, known: dict[Stack, str], number: Counter[str]) -> Counter[str]:
-    """In how many clean steps (or just behind them) each kind was seen. Of a loop whose iterations nothing tells apart
-    each sample counts: it is a moment of another one as likely as not."""
+    """Count the clean steps in which (or just after which) each kind was seen.
+
+    If nothing distinguishes a loop's iterations, each sample counts: it is as likely as not a moment of another
+    iteration.
+    """
     clean = evidence.steps.clean
     if evidence.work is not None and evidence.work.iterations is None:
         return number

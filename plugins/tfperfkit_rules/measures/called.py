@@ -1,7 +1,7 @@
-"""What a line of the user's called, and what it was doing: by the frames of libraries below it on the stack samples.
+"""The call that a line of the user's made, and its activity: by the library frames below the line on the stack samples.
 
-Where a function written in C ran there is no frame; then the syntax tree says which call the line was in, and its
-imports whose it is. Recordings older than these frames are read by the syntax tree alone.
+A function written in C has no frame; then the syntax tree says which call the line was in, and the imports say which
+library it belongs to. Recordings older than these frames are read by the syntax tree alone.
 """
 
 from __future__ import annotations

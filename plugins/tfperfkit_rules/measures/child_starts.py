@@ -52,8 +52,9 @@ class ChildStart(NamedTuple):
 
 
 class Repeated(NamedTuple):
-    """What a spawned child does before its work, because it imports the script. ``lines``: where TensorFlow is
-    imported, and what is made at the top of the script; ``seconds``: how long the script's own process took for it."""
+    """The statements that a spawned child runs before its work, because it imports the script. ``lines``: where
+    TensorFlow is imported, and what is made at the top of the script; ``seconds``: how long the script's own process
+    took for it."""
 
     lines: tuple[SourceSpan, ...]
     seconds: float
@@ -99,8 +100,8 @@ def find_repeated(evidence: Evidence) -> Repeated | None:
 def measure_repeated_share(evidence: Evidence) -> float | None:
     """Return the share of the children's time that went into statements which run because a file is imported.
 
-    None if no spawned children were recorded (``tfperf run --children``). Of each group the costliest lines are known,
-    so it may be more.
+    None if no spawned children were recorded (``tfperf run --children``). Only the costliest lines of each group are
+    known, so it may be more.
     """
     recorded = evidence.offer(Children)
     groups = [group for group in recorded.groups if group.method in ("spawn", "forkserver")] if recorded else []
@@ -135,8 +136,8 @@ def is_started_in_loop(evidence: Evidence, start: ChildStart) -> bool:
 def count_starts(evidence: Evidence, start: ChildStart, waits: set[tuple[str, int]]) -> int:
     """Count how often children were started there, at least: visits to the call, by the samples.
 
-    Visits to the line that waits for them count too, if both are evaluated equally often: they stand in one function
-    and the same loops. ``waits``: the lines that wait.
+    Visits to the line that waits for them count too, if both are evaluated equally often: they are in one function and
+    the same loops. ``waits``: the lines that wait.
     """
     syntax = evidence.syntax(start.file)
     places = [{start.place}]

@@ -7,9 +7,9 @@ from tfperfkit_rules.measures.called import COMPILED, is_calling
 
 
 def in_calls(evidence: Evidence) -> float:
-    """Of the part ``dispatch`` (0 to 1) what the user's lines spend in calling compiled functions: looking for a
-    trace that fits, binding arguments, handing over. The rest is other Python of the libraries, such as ``summary()``.
-    1 where no sample tells."""
+    """Return the share (0 to 1) of the part ``dispatch`` that the user's lines spend in calling compiled functions:
+    looking for a trace that fits, binding arguments, handing over. The rest is other Python of the libraries, such as
+    ``summary()``. 1 where no sample tells."""
     seen = {stack: count for stack, count in evidence.samples.stacks.items() if stack.activity == "dispatch"}
     calling = sum(
         count for stack, count in seen.items() if stack.frames and is_calling(evidence, stack.frames[-1], COMPILED)

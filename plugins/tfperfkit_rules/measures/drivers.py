@@ -13,7 +13,7 @@ _NO_DRIVERS = ("numpy", *TENSORFLOW)
 def find_drivers(evidence: Evidence) -> frozenset[Frame]:
     """Find the frames that hand the steps over to a library: an optimizer of SciPy's that calls for loss and gradient.
 
-    What the library does between two calls is its algorithm, which no line of the user's can do elsewhere.
+    The library's work between two calls is its algorithm, which no line of the user's can do elsewhere.
     """
     return frozenset(
         frame

@@ -1,4 +1,4 @@
-"""Whether Python assigns to variables beside compiled functions."""
+"""Assignments to variables by Python, outside of compiled functions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _ASSIGNS = ("Assign", "ResourceApply")
 
 
 def eager_assignments(evidence: Evidence) -> float:
-    """How many a traced step makes beside compiled functions."""
+    """Count the assignments that a traced step makes outside of compiled functions."""
     ran = evidence.offer(RanOperations)
     rows = ran.rows if ran is not None else ()
     times = sum(row.count for row in rows if row.where == "eager" and row.type.startswith(_ASSIGNS))
@@ -17,6 +17,6 @@ def eager_assignments(evidence: Evidence) -> float:
 
 
 def assigns_eagerly(evidence: Evidence) -> bool:
-    """Whether the traced steps, or a trace that lay in the work, changed variables beside compiled functions."""
+    """Tell whether the traced steps, or a trace within the work, changed variables outside of compiled functions."""
     ran = evidence.offer(RanOperations)
     return ran is not None and any(row.where == "eager" and row.type.startswith(_ASSIGNS) for row in ran.rows)

@@ -1,8 +1,8 @@
 """Which samples of a loop saw TensorFlow's operations called one by one, by what called them.
 
 Three causes have three remedies: a function of TensorFlow's that goes through elements (``tf.map_fn``), a Python loop
-that takes elements out of a tensor and reads them, and all other operations. What ``predict``, a loaded model, a
-session or a compiled function did is nobody's of these.
+that takes elements out of a tensor and reads them, and all other operations. Samples in ``predict``, a loaded model, a
+session or a compiled function belong to no cause.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What each step of ``fit`` pays for its own call from Python."""
+"""The cost that each step of ``fit`` has for its own call from Python."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ FIT_CALLS_MIN_STEPS = Threshold(
 
 
 class FitCalls(NamedTuple):
-    """``around_ms``: of a step, outside of the compiled function; ``launch_ms``: in it, beside its operations."""
+    """Overhead of a step in ``fit``.
+
+    ``around_ms``: outside of the compiled function; ``launch_ms``: in the function, between its operations.
+    """
 
     site: Site
     cost: StepCost
@@ -48,7 +51,7 @@ class FitCalls(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Of the step, 0 to 1."""
+        """Return the overhead's share of the step (0 to 1)."""
         return min(1.0, (self.around_ms + self.launch_ms) / self.cost.step_ms)
 
 

@@ -45,8 +45,8 @@ def rows(evidence: Evidence) -> tuple[RanOperation, ...]:
 
 
 def share(evidence: Evidence, wanted: Callable[[RanOperation], bool]) -> float:
-    """The share of the mean step (0 to 1) that the wanted operations of compiled functions take: their part of the
-    time of all operations there. What the trace summed up as the rest counts as not wanted."""
+    """Return the share of the mean step (0 to 1) that the wanted operations of compiled functions take: their part of
+    the time of all operations there. The trace's summed rest counts as not wanted."""
     known = rows(evidence)
     data = evidence.offer(RanOperations)
     if not known or data is None:
@@ -56,7 +56,7 @@ def share(evidence: Evidence, wanted: Callable[[RanOperation], bool]) -> float:
 
 
 def rest(evidence: Evidence) -> float:
-    """Of the time of all operations of compiled functions in the trace, what it summed up without names (0 to 1)."""
+    """Return the part (0 to 1) of the compiled functions' operation time that the trace summed up without names."""
     data = evidence.offer(RanOperations)
     whole = sum(row.self_ms for row in rows(evidence)) + (data.rest_ms if data is not None else 0.0)
     return data.rest_ms / whole if data is not None and whole else 0.0
@@ -116,5 +116,5 @@ def growing_ms(evidence: Evidence, function: FunctionCost) -> float | None:
 
 
 def _all_counted(function: FunctionCost) -> bool:
-    """Where sizes or iterations of loops are not known, more is computed than was counted."""
+    """Tell whether all work was counted: if sizes or loop iterations are unknown, more is computed than was counted."""
     return "counted" not in function.flops_note.replace("dimensions counted as", "")

@@ -1,11 +1,12 @@
-"""A model of the compiled step: what of it every step pays whatever the batch, and what grows with the batch.
+"""A model of the compiled step: the part that every step pays at any batch size, and the part that grows with the
+batch.
 
 Every operation is looked at by itself, by the time of one of its runs. Updates of weights don't grow. A product or a
 convolution pays for dividing its work among threads, and for reading its weights once; its arithmetic grows, at best at
-the rate that the machine reaches. Any other operation grows by what it takes beyond one on next to nothing. What the
-runtime does between operations, and what lies around the compiled functions, stays, but where a loop in the graph has a
-iteration for each example (``tf.map_fn``): there the runtime's part grows as the iterations do. Of handing over a
-batch a part grows, and at most the pipeline's work. What nothing explains (waiting for a processor) goes with the rest.
+the rate that the machine reaches. Any other operation grows by its excess over a trivial operation. The runtime's work
+between operations and the time around the compiled functions stay, unless a loop in the graph has an iteration for each
+example (``tf.map_fn``): then the runtime's part grows with the iterations. A part of handing over a batch grows, at
+most by the pipeline's work. Unexplained time (waiting for a CPU core) grows in proportion to the rest.
 """
 
 from __future__ import annotations
@@ -58,15 +59,16 @@ MIN_STEPS = Threshold(
 )
 
 _PRODUCTS = ("MatMul",)
-#: What passes between steps now and then, by chance: TensorFlow waits while it frees an iterator.
+#: Occasional time between steps, by chance: TensorFlow waits while it destroys an iterator.
 _RARE = "waiting"
 
 
 class Growth(NamedTuple):
     """ms of the mean clean step, and ``between_ms`` that pass between two: they go by epochs.
 
-    ``grows``: what grows with the batch, at least and at most; ``update_ms``: in updates of weights; ``gaps_ms``: in
-    compiled functions, beside their operations; ``around_ms``: outside of them and of the input."""
+    ``grows``: the part that grows with the batch, at least and at most; ``update_ms``: in updates of weights;
+    ``gaps_ms``: in compiled functions, between their operations; ``around_ms``: outside of compiled functions and of
+    the input."""
 
     step_ms: float
     between_ms: float
@@ -92,11 +94,11 @@ class Growth(NamedTuple):
 
     @property
     def fixed_share(self) -> float:
-        """Of the step, what does not grow, by the middle of the two bounds (0 to 1)."""
+        """Return the share of the step (0 to 1) that does not grow, by the middle of the two bounds."""
         return 1 - (self.grows[0] + self.grows[1]) / 2 / self.step_ms
 
     def evidence(self) -> tuple[Measurement, ...]:
-        """What a finding rests on."""
+        """Return the measurements that support a finding."""
         return (
             Measurement("step", self.step_ms, "ms", "baseline"),
             Measurement("of it growing with the batch, at least", self.grows[0], "ms", "breakdown"),
@@ -120,8 +122,8 @@ def growth(evidence: Evidence) -> Growth | None:
     tiny = tiny_of(data.operations)
     bounds = [_grows(row, tiny, batch, evidence) for row in data.operations if row.stage != "update"]
     handed = evidence.part("input")
-    # What is traced comes with functions and shapes, not with steps: a longer run has no more of it. What callbacks
-    # validate or predict is no part of the step.
+    # Traces come with functions and shapes, not with steps: a longer run has no more traces. Validation and prediction
+    # in callbacks are excluded from the step.
     step = account.mean_ms - evidence.part("other", "tracing", "evaluate")
     lower, upper = (scale * sum(each) for each in zip(*bounds, strict=True)) if bounds else (0.0, 0.0)
     gaps = scale * (data.idle_ms + data.waits_ms)
@@ -183,6 +185,6 @@ def fed_ms(evidence: Evidence) -> float:
 
 
 def tiny_of(rows: tuple[ComputedOperation, ...]) -> float:
-    """ms of an operation of a compiled step on next to nothing."""
+    """Return the ms that a trivial operation of a compiled step takes."""
     each = sorted(row.busy_ms / row.runs for row in rows if row.runs)
     return each[int(len(each) * shared.TINY_OPERATIONS.value)] if each else 0.0

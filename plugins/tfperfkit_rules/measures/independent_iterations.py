@@ -1,7 +1,8 @@
 """Whether the iterations of a Python loop are independent: then all of them can be one batch.
 
-What iterations only collect (``rows.append(x)``, ``total += x``, ``out[i] = x``) may be collected from a batch too, and
-numbers that they draw at random may be drawn for the whole batch. The loop of the training steps is never such a loop.
+Values that iterations only collect (``rows.append(x)``, ``total += x``, ``out[i] = x``) may be collected from a batch
+too, and numbers that they draw at random may be drawn for the whole batch. The loop of the training steps is never such
+a loop.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Kinds of work on the training thread outside of TensorFlow's runtime: one table, recognised by what ran.
 
-What ran is named as ``called.doing`` names it: the functions of libraries below a line of the user's, and the API
-that its running expression stands for. The first kind that fits is it. Names with "?" are methods of objects that
+The running code is named as ``called.doing`` names it: the functions of libraries below a line of the user's, and the
+API that its running expression stands for. The first kind that fits is it. Names with "?" are methods of objects that
 are not known; none goes by a word that a user chose.
 """
 
@@ -41,7 +41,7 @@ def _kind(word: str, words: str, advice: str, *patterns: str, role: Role = "work
     return Kind(word, words, advice, re.compile("|".join(patterns)), role)
 
 
-#: Where a loop is, what is to be done once stands before it.
+#: Words for advice about a loop: work that is needed once goes before it.
 BEFORE = ", before the loop"
 #: In the advice for Python: what a finding that knows the loop replaces.
 ONE_BY_ONE = "instead of one element at a time"
@@ -58,7 +58,7 @@ KINDS: tuple[Kind, ...] = (
         "starting",
         "starting and ending processes",
         f"Start the processes once{BEFORE}, and keep them: pool = multiprocessing.Pool(n); the loop only gives it work",
-        # What ends a pool does not wait for its work.
+        # Calls that end a pool don't wait for its work.
         r"^multiprocessing\.(pool\.(Pool\.)?(__init__|__exit__|terminate)|(context\.)?Pool|pool\.Pool)$",
         r"^(multiprocessing\.(context\.|dummy\.)?(Process\(\)|process)\.start|os\.fork)$",
         role="wait",

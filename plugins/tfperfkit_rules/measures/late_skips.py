@@ -1,4 +1,4 @@
-"""What a ``skip`` behind a costly map costs: the elements that it throws away are made first, in each pass."""
+"""The cost of a ``skip`` after a costly map: each pass makes the elements first, then discards them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ TWO_AN_EPOCH = Threshold(
     2.0, "count", "maximum number of iterators that Keras makes for an epoch", Cited("Keras 3, epoch_iterator.py")
 )
 
-#: What may stand between the map and the ``skip``: nothing that changes what an element is, or keeps them.
+#: Stages allowed between the map and the ``skip``: none that changes elements, or keeps them.
 _BETWEEN = ("Prefetch", "Shuffle", "Take")
 _MAPS = ("Map", "ParallelMap")
 
 
 class LateSkip(NamedTuple):
-    """``stage``: the map that makes what is skipped; ``skipped`` elements, each ``each_ms`` by the clock;
-    ``seconds``: of all passes that were seen."""
+    """``stage``: the map that makes the skipped elements; ``skipped`` elements, each ``each_ms`` of wall-clock time;
+    ``seconds``: in all recorded passes.
+    """
 
     pipeline: Pipeline
     skip: Stage
@@ -60,8 +61,9 @@ def _skips(pipeline: Pipeline) -> Iterator[tuple[Stage, Stage]]:
 
 
 def _each_ms(data: InputData, stage: Stage) -> float | None:
-    """What the map takes for an element, by the clock; from any pipeline that has the same one: TensorFlow forgets the
-    times of a pipeline that is gone through and freed."""
+    """Return the map's wall-clock ms for an element, from any pipeline with the same map: TensorFlow forgets the times
+    of a pipeline that is exhausted and destroyed.
+    """
     times = [
         other.self_ms_per_output / other.elements / max(other.parallelism or 1.0, 1.0)
         for pipeline in data.pipelines

@@ -102,16 +102,20 @@ def _both(inner: BatchLoop, around: BatchLoop) -> BatchLoop | None:
 
 
 def _many(turns: float | None, most: float | None) -> bool:
-    """Of a loop that did not end while lines were counted half of the iterations were counted, on an average."""
+    """Tell whether the loop has many iterations.
+
+    If it did not end while lines were counted, half of its iterations were counted on average.
+    """
     if turns is None or most is None:
         return True
     return most >= MIN_TURNS.value and 2 * turns >= MIN_TURNS.value
 
 
 def _turns(evidence: Evidence, file: str, loop: Loop, *, once: bool) -> tuple[float | None, float | None]:
-    """At least and at most. Its body's lines against those around it: of the next loop outwards, else of the function.
-    Where none of these ran while lines were counted, all that was counted is one time, not yet at its end; ``once``: no
-    loop is around it, so that all iterations of the work are of that time."""
+    """Return the number of iterations, at least and at most: hits of the body's lines against hits around the loop, in
+    the next outer loop or else the function. If no line around it ran while lines were counted, all hits belong to
+    one unfinished pass; ``once``: no loop is around it, so that all iterations of the work belong to that pass.
+    """
     work = evidence.work
     if once and work is not None and work.iterations and (work.where.file, work.where.line) == (file, loop.line):
         return float(work.iterations), float(work.iterations)  # a window has some of them, the work has all

@@ -1,4 +1,4 @@
-"""What the measured numbers were measured on."""
+"""The machines of the measured numbers."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def making(evidence: Evidence) -> Making | None:
     deep = [place for place, count in lines.items() if count >= shared.NEARLY_ALWAYS.value * whole]
     if not deep or not made or not _goes_on(evidence, made):
         return None
-    # On the way from the loop to what is made the last line that holds most of it.
+    # The last line that holds most samples, on the way from the loop to the line that makes the data.
     order = max((_in_loop(evidence, stack) for stack in made), key=len, default=())
     ranks = {(frame.file, frame.line): rank for rank, frame in enumerate(order)}
     place = max(deep, key=lambda item: ranks.get(item, -1))
@@ -170,7 +170,7 @@ def _in_loop(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
 
 
 def frames_inside(evidence: Evidence, stack: Stack, *, itself: bool = False) -> Iterator[Frame]:
-    """The frames below the work's loop or line; ``itself``: with the one that stands in it."""
+    """Yield the frames below the work's loop or line; ``itself``: with the frame of the loop or line."""
     work = evidence.work
     inside = work is None
     for frame in stack.frames:
@@ -191,8 +191,10 @@ def frames_inside(evidence: Evidence, stack: Stack, *, itself: bool = False) -> 
 
 
 def own_frames(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
-    """The frames from the one in which the work's loop or line stands; all of them where none is in it. What a callback
-    does in a loop of its own is none of the ``fit`` that called it."""
+    """Return the frames from the one with the work's loop or line on; all frames if none has it.
+
+    A callback's work in its own loop doesn't count for the ``fit`` that called the callback.
+    """
     if evidence.work is None:
         return stack.frames
     return tuple(frames_inside(evidence, stack, itself=True)) or stack.frames

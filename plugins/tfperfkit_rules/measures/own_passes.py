@@ -1,6 +1,7 @@
 """Passes over a dataset in which nothing is trained, in a loop of the script's own: its validation.
 
-Told by where elements were fetched: at a loop in which no update was seen, beside or within one that trains.
+A pass is recognised by the line that fetches elements: a loop in which no update was seen, next to or within one that
+trains.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _KNOWN: WeakKeyDictionary[Evidence, tuple[frozenset[Place], frozenset[Place]]] =
 
 def in_pass(evidence: Evidence, stack: Stack, *, within_steps: bool) -> Place | None:
     """Return the loop of the pass that a sample is in; ``within_steps``: one in the innermost training loop, else one
-    beside it."""
+    next to it.
+    """
     within, beside = _passes(evidence)
     wanted = within if within_steps else beside
     for frame in stack.frames if wanted else ():

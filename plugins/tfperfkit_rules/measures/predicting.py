@@ -1,4 +1,4 @@
-"""What Keras' ``predict`` and ``evaluate`` do, by stack samples: setting up, computing, and all of it by line."""
+"""The work of Keras' ``predict`` and ``evaluate``, by stack samples: setting up, computing, and both by line."""
 
 from __future__ import annotations
 

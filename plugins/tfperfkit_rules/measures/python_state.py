@@ -21,8 +21,8 @@ _LIBRARIES = ("tensorflow", "keras")
 
 
 class PythonState(NamedTuple):
-    """Where a function changes such a state. ``line``: of the function's own; ``called``: what that line calls, as the
-    user writes it; "" if it makes the change itself. ``environment``: of a library of such."""
+    """The place where a function changes Python state. ``line``: of the function's own; ``called``: what that line
+    calls, as the user writes it; "" if it makes the change itself. ``environment``: of a library of such."""
 
     file: str
     line: int

@@ -26,7 +26,7 @@ class Ran(NamedTuple):
 def list_ran_functions(evidence: Evidence) -> list[Ran]:
     """List the functions that the samples tell, the busiest first. Samples whose function is unknown are left out."""
     data = evidence.offer(OpsData)
-    # One that was run by itself: what another's graph calls is part of that.
+    # A function that ran by itself: functions that another graph calls are part of that graph.
     called = (each for each in (data.all if data is not None else ()) if each.first_execution_ms is not None)
     functions = [each for each in called if each.callers]
     seen: Counter[Frame] = Counter()
@@ -78,7 +78,7 @@ def _find_function(evidence: Evidence, functions: list[Brief], frame: Frame) -> 
                 for span in each.callers
             )
         ]
-    if len(there) > 1:  # ``fit`` calls that for training beside that for validation, or shapes differ
+    if len(there) > 1:  # ``fit`` calls one function for training and another for validation, or shapes differ
         trained = [n for n in there if functions[n].gradient_operations]
         named = {(functions[n].file, functions[n].line) for n in trained or there}
         there = (trained or there) if len(named) == 1 else []

@@ -33,7 +33,7 @@ FIRST_RUNS = Threshold(
     Chosen("so that first runs are not a single one"),
 )
 
-#: What TensorFlow's functions that make no operation begin with; nor do classes and the call of the session itself.
+#: Prefixes of TensorFlow's functions that make no operation; classes and the session's call make none either.
 _OTHER = ("tensorflow.summary.", "tensorflow.errors.", "tensorflow.global_variables_initializer", "tensorflow.train.")
 #: The modules of those that do, operators included.
 _MAKING = ("tensorflow.python.ops.", "tensorflow.python.framework.")
@@ -59,8 +59,9 @@ class Growing(NamedTuple):
 
 
 def growing(evidence: Evidence) -> list[Growing] | None:
-    """By the operations that were counted before calls 1, 2, 4, 8 … of each place; None where no place has enough of
-    them."""
+    """Find growing graphs by the operations counted before calls 1, 2, 4, 8 … of each place; None if no place has
+    enough counts.
+    """
     counted: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     for event in of_kind(evidence.records("events"), "graph_size"):
         if event["calls"] == 1:  # another graph may be run there later

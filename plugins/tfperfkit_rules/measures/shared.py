@@ -6,7 +6,7 @@ from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Cited, Derived, Measured, Threshold
 from tfperfkit_rules.measures.machines import MEASURED_ON, MEASURED_QUIET, TWO_BUSY_CORES
 
-# What TensorFlow's own work costs.
+# The cost of TensorFlow's own work.
 GRAPH_OP_MIN_MS = Threshold(
     0.0007,
     "ms",

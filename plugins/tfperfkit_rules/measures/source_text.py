@@ -1,4 +1,4 @@
-"""What the user's source says about a line: the function around it, the loops around it, what stands in them."""
+"""The user's source about a line: the function around it, the loops around it, and their content."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 ]
 #: How the names of functions end that take an iterable's elements.
 _TAKES_NEXT = ("__next__", "__iter__", ":next")
-#: What these return is made as its elements are taken.
+#: Functions whose result is made as its elements are taken.
 _LAZY = (
     *(f"builtins.{name}" for name in ("range", "zip", "enumerate", "map", "filter", "reversed", "iter")),
     "itertools.",

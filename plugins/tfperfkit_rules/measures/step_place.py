@@ -1,4 +1,4 @@
-"""Where the training step stands in the user's code: the function that makes it, and the loop around it."""
+"""The place of the training step in the user's code: the function that makes it, and the loop around it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ _KNOWN: WeakKeyDictionary[Evidence, tuple[list[Site], Counter[int]]] = WeakKeyDi
 
 
 class StepPlace(NamedTuple):
-    """``functions``: the ``def`` of each function that makes the step's updates; empty when the body stands in the
-    loop itself: then ``tape`` is where it begins. ``updates``: optimizers applied per step (1 when not known)."""
+    """``functions``: the ``def`` of each function that makes the step's updates; empty if the loop itself contains the
+    body: then ``tape`` is its first line. ``updates``: optimizers applied per step (1 when not known).
+    """
 
     functions: tuple[SourceSpan, ...]
     loop: SourceSpan | None
@@ -161,8 +162,9 @@ def _list_inner_lines(evidence: Evidence, site: Site, loop: SourceSpan | None) -
 
 
 def _find_maker(evidence: Evidence, inner: list[tuple[str, int]]) -> SourceSpan:
-    """Of the functions on the way to the update, the outermost that holds the tape, so that all of the step is in it;
-    else the outermost: the tape is in a function that it calls (``strategy.run``)."""
+    """Return the outermost function with the tape on the way to the update, so that it contains the whole step; else
+    the outermost function: the tape is in a function that it calls (``strategy.run``).
+    """
     for file, line in inner:
         function = find_function(evidence, file, line)
         if function is not None and _find_tape(evidence, file, function.line, function.last):

@@ -1,4 +1,4 @@
-"""What lines take of a step: stack samples say where, the step's account how much.
+"""The part of a step that lines take: stack samples say where, the step's account how much.
 
 A sample is taken when the sampler gets the interpreter's lock, so it falls on compiled functions, which give the lock
 up, more often than on Python and C code that hold it: loading JSON was 54 % of the samples and 71 % of the step by the
@@ -34,8 +34,8 @@ SAMPLED_MAX = Threshold(
     ),
 )
 
-#: Activities of samples, and the parts of the account that they make up. Where TensorFlow hands operations out,
-#: a sample falls on either: the two are one.
+#: Activities of samples, and the parts of the account that they make up. While TensorFlow dispatches operations a
+#: sample falls on either: the two are one.
 _PARTS: tuple[tuple[tuple[Activity, ...], tuple[PartName, ...]], ...] = (
     (("eager_ops", "dispatch"), ("eager_ops", "dispatch")),
     (("graph",), ("graph", "copies", "collectives")),
@@ -45,7 +45,7 @@ _PARTS: tuple[tuple[tuple[Activity, ...], tuple[PartName, ...]], ...] = (
     (("input",), ("input",)),
     (("tracing",), ("tracing",)),
 )
-#: What garbage collections interrupt.
+#: Activities that garbage collections interrupt.
 _COLLECTED = ("python", "dispatch")
 #: A part that holds no activity of its own: freeing arrays, on top of the Python that made them.
 _FREEING: PartName = "other"
@@ -85,12 +85,12 @@ def _collecting(evidence: Evidence, activities: tuple[str, ...]) -> float:
     """The share of garbage collections in these activities: a part of its own in the account, which they interrupt."""
     known = {word: evidence.samples.activities[word] for word in _COLLECTED}
     mine = sum(known.get(word, 0) for word in activities)
-    asked = collected_by_hand(evidence).share  # those are told apart
+    asked = collected_by_hand(evidence).share  # these are separated
     return max(evidence.share("gc") - asked, 0.0) * mine / sum(known.values()) if mine else 0.0
 
 
 def window(evidence: Evidence) -> str:
-    """Where these shares were measured: the samples alone when the account has no parts."""
+    """Name the window of these shares: the samples alone if the account has no parts."""
     return "breakdown" if evidence.account is not None and evidence.account.parts_ms else "samples"
 
 
@@ -115,8 +115,8 @@ def innermost(stack: Stack) -> Place | None:
 def line_shares(
     evidence: Evidence, activities: tuple[str, ...], at: Callable[[Stack], Place | None] = innermost
 ) -> list[LineShare]:
-    """What lines take of the step with these activities, the costliest first. ``at``: the line that a sample counts
-    for, if any."""
+    """Return the shares of the step that lines take with these activities, the costliest first. ``at``: the line that a
+    sample counts for, if any."""
     samples = evidence.samples
     if samples.count < MIN or evidence.account is None:
         return []

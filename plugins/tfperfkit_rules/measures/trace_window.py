@@ -63,7 +63,7 @@ def reached(evidence: Evidence, file: str, first: int, last: int) -> float | Non
 
 def entered(evidence: Evidence, file: str, function: Function) -> float | None:
     """How often a function was called in an iteration of the work, or in its longest stretch, at most; see ``reached``.
-    Where only lines of loops in it ran in the window, that lay within one call: there was less than one in it."""
+    If only lines of loops inside the function ran in the window, the window lay within one call: less than one call."""
     counts, name = evidence.offer(LineCounts), evidence.offered_by(LineCounts)
     span = window_in_work(evidence, name) if counts is not None else None
     if counts is None or span is None or not evidence.step_ms:

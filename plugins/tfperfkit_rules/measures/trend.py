@@ -52,7 +52,7 @@ def trend(steps: Sequence[Step]) -> Trend | None:
         return None
     groups = [steps[len(steps) * n // number : len(steps) * (n + 1) // number] for n in range(number)]
     medians = [statistics.median(step.duration_ns for step in group) / NS_PER_MS for group in groups]
-    # What grows faster than a line leads below the shortest.
+    # Growth that is faster than a line leads below the shortest step.
     return _through(medians, min(step.duration_ns for step in steps) / NS_PER_MS)
 
 

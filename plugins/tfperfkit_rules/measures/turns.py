@@ -50,7 +50,7 @@ def _stretch(evidence: Evidence) -> Stretch | None:
 
 
 def basis(evidence: Evidence, turn_ms: float) -> Basis:
-    """What a share of an iteration is a share of: the iteration, where it is much longer than the step in it."""
+    """Return the basis of a share: the iteration, if it is much longer than the step inside it."""
     return "turn" if evidence.step_ms and turn_ms > (1 + MIN_BETWEEN) * evidence.step_ms else "step"
 
 

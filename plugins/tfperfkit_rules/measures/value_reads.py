@@ -1,4 +1,4 @@
-"""Where Python reads the value of a tensor: as it was measured, else as the source says."""
+"""The places where Python reads a tensor's value: as measured, else as the source says."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ PASSES_MIN = Threshold(
 
 CODE = "STP013"
 TITLES = {CODE: "steps_per_epoch or validation_steps does not match the data"}
-#: What gives as many elements as it takes.
+#: Stages that give as many elements as they take.
 _KEEPS = ("Map", "ParallelMap", "Shuffle", "Prefetch", "Cache", "MemoryCache", "Options", "Repeat", "AssertCardinality")
 _BATCHES = ("Batch", "ParallelBatch", "PaddedBatch")
 
@@ -66,7 +66,7 @@ def _validated(evidence: Evidence, row: KerasInput, examples: int, batch: int) -
     saved = 1 - math.ceil(examples / batch) / row.steps
     if seen < MIN or share * saved < EPOCH_ENDS_MIN_SHARE.value:
         return
-    work = evidence.work  # of the work that it is, nearly all of it; of the run, its share
+    work = evidence.work  # nearly all of the work, if it is one; else its share of the run
     own = min(ns / (work.seconds * 1e9), 1.0) if work is not None else share
     yield Finding(
         code=CODE,

@@ -109,7 +109,7 @@ def _measure_ends(evidence: Evidence) -> dict[_What, _Ends]:
 
 
 def _what(evidence: Evidence, stack: Stack) -> _What | None:
-    """Of a call of ``fit`` only: what the script calls itself is reported by others."""
+    """Name the part of a ``fit`` call in a sample; other rules report the script's own calls."""
     if not stack.frames or not is_calling(evidence, stack.frames[-1], FIT):
         return None
     if stack.activity == "saving" and stack.context == "callback":
@@ -120,7 +120,7 @@ def _what(evidence: Evidence, stack: Stack) -> _What | None:
 def _make_finding(evidence: Evidence, what: _What, found: _Ends, share: float) -> Finding:
     lines = tuple(span(evidence, *place) for place, _ in found.at.most_common(2))
     work = evidence.work
-    # Of the work that it is, nearly all of it; of the run, its share.
+    # Nearly all of the work, if it is one; else its share of the run.
     own = min(found.ns / (work.seconds * 1e9), 1.0) if work is not None else share
     small = small_validation(evidence, found.at.most_common(1)[0][0]) if what == "validation" else None
     batched = (small.at,) if small is not None and small.at is not None else ()
@@ -151,7 +151,7 @@ def _make_finding(evidence: Evidence, what: _What, found: _Ends, share: float) -
             Measurement("samples", float(found.samples), "count", "samples"),
         ),
         advice=_write_advice(evidence, what) if small is None else _larger(small),
-        detail="Epochs are short compared with what follows each of them."
+        detail="Epochs are short compared with the work after each epoch."
         if small is None
         else "Each batch costs a call, however small it is. The results are the same, except for rounding.",
         absorbs_here=("INP012", "INP001", "RET012"),

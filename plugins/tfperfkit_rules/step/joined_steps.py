@@ -62,7 +62,7 @@ def several_steps(evidence: Evidence) -> Iterable[Finding]:
     if found is None or not sites:
         return
     fit = sites[0].kind == "batch"
-    # Of a loop of the user's only what calls the function goes: their own Python may be needed.
+    # In a loop of the user's only the cost of calling the function goes: the user's own Python may be needed.
     around = found.around_ms if fit else evidence.part("dispatch") * in_calls(evidence)
     whole = found.step_ms + found.between_ms
     upper = around + GAPS_GONE.value * found.gaps_ms
@@ -96,7 +96,7 @@ def _fit_advice(evidence: Evidence, fit: SourceSpan) -> str:
 
 
 def _loop_advice(evidence: Evidence) -> str:
-    """By what feeds the steps: a dataset, or arrays that the script makes itself."""
+    """Return the advice for the input of the steps: a dataset, or arrays that the script makes itself."""
     unit = evidence.unit
     there = evidence.offer(Pipelines)
     taken = f"`for batch in dataset.take({TOGETHER.value}):` around {unit.the}"

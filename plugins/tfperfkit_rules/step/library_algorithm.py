@@ -52,7 +52,8 @@ _L_BFGS = "{} keeps the last ten steps instead of the matrix, and its time grows
 _LIMITED = _L_BFGS.format('method="L-BFGS-B"')
 _TRUNCATED = 'method="Newton-CG" or "trust-krylov" takes products with the Hessian (hessp=) and makes no matrix'
 TITLES = {"STP018": "scipy.optimize algorithm itself takes much of the loop"}
-#: By the function of SciPy 1.17. Costs: J. Nocedal and S. Wright, Numerical Optimization, 2nd ed., 6.1, 7.2, 4.3, 18.
+#: Algorithms by their function in SciPy 1.17. Costs: J. Nocedal and S. Wright, Numerical Optimization, 2nd ed., 6.1,
+#: 7.2, 4.3, 18.
 _ALGORITHMS = {
     "scipy.optimize._optimize:_minimize_bfgs": _Algorithm(_DENSE, _LIMITED, "method", ("bfgs",)),
     "scipy.optimize._slsqp_py:_minimize_slsqp": _Algorithm(

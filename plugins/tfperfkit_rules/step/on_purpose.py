@@ -37,8 +37,8 @@ PAUSE_LEFT = Threshold(
 
 TITLES = {"STP004": "Script waits on purpose (sleep, queue, thread, subprocess)"}
 BY_WORD = {kind.word: kind for kind in KINDS}
-#: What is left of it at best and at worst. Of the others nobody knows: what another thread or program does may have to
-#: be waited for all the same.
+#: The part that is left at best and at worst. It is unknown for other waits: another thread's or program's work may be
+#: needed anyway.
 _LEFT = dict.fromkeys(("sleep", "starting"), Left(0.0, PAUSE_LEFT.value))
 
 
@@ -155,7 +155,7 @@ _START_ONCE = (
     "Start the processes once, before the loop: each one imports the script and TensorFlow before its first task. Or: "
     "let them import less"
 )
-#: Of a thread that works in Python.
+#: A sentence for threads that work in Python.
 _IN_TURNS = " More threads do not help, as only one runs Python at a time; more processes (multiprocessing) do."
 
 

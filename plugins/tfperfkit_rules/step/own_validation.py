@@ -85,7 +85,7 @@ def _make_finding(
         if training and not at
         else _DETAIL
         if training
-        else "Epochs are short compared with what follows each of them.",
+        else "Epochs are short compared with the work after each epoch.",
         absorbs=("INP013",),
         absorbs_here=("STP001", "STP003", "EAG004", "EAG008", "EAG013", "INP001", "INP012", "RET012"),
         parts=("graph", "eager_ops", "dispatch", "input"),

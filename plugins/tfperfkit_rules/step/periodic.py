@@ -22,7 +22,8 @@ from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.step.python_time import MIN_SAMPLES
 
 TITLES = {"STP008": "Every n-th step takes much longer than the rest"}
-#: What other rules tell at its cause: first batches of epochs, tracing, garbage, saving and validating now and then.
+#: Work that other rules report at its cause: first batches of epochs, tracing, garbage, saving and validating now and
+#: then.
 _REPORTED = (
     "input",
     "tracing",

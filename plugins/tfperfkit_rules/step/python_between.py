@@ -74,8 +74,11 @@ def _gaps(evidence: Evidence) -> list[Span]:
 
 
 def _prepares(evidence: Evidence, stack: Stack) -> bool:
-    """Whether it is work of the user's own lines that another place could do. What watches the training, waits or
-    validates is told by other rules; where a line fetches a batch or calls ``fit``, the time is a library's."""
+    """Whether it is work of the user's own lines that another place could do.
+
+    Other rules report code that watches the training, waits or validates; if a line fetches a batch or calls ``fit``,
+    the time is a library's.
+    """
     if stack.activity != "python" or not stack.frames or stack.context == "evaluate":
         return False
     leaf = stack.frames[-1]
@@ -126,8 +129,8 @@ def _make_finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
         ),
         advice=f"{advice}.",
         detail=(
-            "No step runs meanwhile, as between two epochs. What has to be made again can be made in another thread or "
-            "process, for the next epoch, while this one trains."
+            "No step runs meanwhile, as between two epochs. Data that must be made again can be made in another "
+            "thread or process, for the next epoch, while this one trains."
         ),
         absorbs_here=("INP012",),
         parts=("python",),

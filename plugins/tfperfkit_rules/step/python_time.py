@@ -114,7 +114,7 @@ def hot_python(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _timed(evidence: Evidence, row: LineShare) -> LineShare:
-    """With the share that was timed, where samples fall beside the line."""
+    """Replace the sampled share by the timed one, if samples fall on other lines."""
     share = timed_share(evidence, row.place)
     return row if share is None else LineShare(row.place, row.samples, share)
 
@@ -180,8 +180,9 @@ def _called_in_its_loop(evidence: Evidence, rows: list[LineShare], row: LineShar
 
 
 def _is_part(evidence: Evidence, rows: list[LineShare], own: list[LineShare]) -> bool:
-    """Whether the function of these lines is called by that of those, for work of the same kind, which one of the kinds
-    names: a list of a record that the other makes."""
+    """Tell whether the function of ``rows`` is called by the function of ``own``, for work of the same kind, which one
+    of the kinds names: a list of a record that the other makes.
+    """
     kind = _kind(evidence, own)
     if kind in (NUMPY, PYTHON) or _kind(evidence, rows) is not kind:
         return False
@@ -264,8 +265,10 @@ def _stacks(evidence: Evidence, own: list[LineShare]) -> Counter[Stack]:
 
 
 def _is_worth_it(evidence: Evidence, share: float) -> bool:
-    """Of a work outside of the steps, which may be data that the script makes up before it begins, only what takes a
-    good part of the run is more than a remark."""
+    """Tell whether a share is worth a finding.
+
+    Work outside of the steps may prepare data before training, so it must take a good part of the run.
+    """
     return evidence.work is None or share * evidence.work.share_of_run >= HIGH
 
 
@@ -317,8 +320,9 @@ def _detail(evidence: Evidence, own: list[LineShare]) -> str:
 
 
 def _kind(evidence: Evidence, own: list[LineShare]) -> Kind:
-    """Return what ran, by most of the samples: those in Python, for what the lines hand to TensorFlow is no part of
-    it."""
+    """Return the kind of the running code, by most of the samples in Python; operations that the lines dispatch to
+    TensorFlow don't count.
+    """
     kinds: Counter[Kind] = Counter()
     for row in own:
         for frame, count in (
@@ -340,9 +344,9 @@ def _name_kind(evidence: Evidence, kind: Kind, frames: Counter[Frame]) -> str:
 
 
 def _is_plain_call(evidence: Evidence, row: LineShare) -> bool:
-    """Return a line that only fetches a batch or calls the compiled step: what Python does there is letting go of
-    tensors, and waiting for the interpreter. Or one whose kind is told apart: it writes, it waits, it collects
-    garbage."""
+    """Return a line that only fetches a batch or calls the compiled step: Python destroys tensors there, and waits for
+    the interpreter. Or a line whose kind has a rule of its own: it writes, it waits, it collects garbage.
+    """
     frames = count_frames_at(evidence, row.place, "python")
 
     def upper(wanted: Callable[[Frame], bool]) -> bool:

@@ -51,8 +51,8 @@ _MODULES = ("tensorflow.saved_model", "keras.models", "keras.saving")
 
 
 class _Saves(NamedTuple):
-    """What calls in one function took. ``at``: ns by line, ``frames``: by the frame that calls; ``times``: how often
-    the costliest line was entered, at least; ``in_fit``: by a callback."""
+    """The time of the saving calls in one function. ``at``: ns by line, ``frames``: by the frame that calls; ``times``:
+    how often the costliest line was entered, at least; ``in_fit``: by a callback."""
 
     at: Counter[Place]
     frames: Counter[Frame]

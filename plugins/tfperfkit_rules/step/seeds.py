@@ -116,8 +116,9 @@ def _is_in_loop(evidence: Evidence, row: SourceSpan) -> bool:
 
 
 def _is_called_in_loop(evidence: Evidence, row: SourceSpan, depth: int) -> bool:
-    """Whether it stands in a function, in no ``if`` or loop, that the loop of the steps calls by its name, or that
-    Keras calls at each batch."""
+    """Tell whether a line is in a function, outside of any ``if`` or loop, that the loop of the steps calls by its
+    name, or that Keras calls at each batch.
+    """
     function, syntax = find_function(evidence, row.file, row.line), evidence.syntax(row.file)
     if function is None or syntax is None or depth >= shared.FUNCTIONS_DEEP.value:
         return False

@@ -57,7 +57,7 @@ class _Epochs(NamedTuple):
 
 
 def short_epochs(evidence: Evidence) -> Iterable[Finding]:
-    """What Keras itself does between two epochs, as a share of the run; callbacks, validation and saving are not it."""
+    """Report Keras' own work between two epochs, as a share of the run; without callbacks, validation and saving."""
     whole = evidence.run.wall_s * 1e9
     if evidence.work is not None or evidence.steps.source != "keras" or whole <= 0:
         return
@@ -87,8 +87,9 @@ def short_epochs(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _find_epochs(evidence: Evidence) -> _Epochs | None:
-    """Find where epochs end: between two batches of one Keras does next to nothing, so the pauses fall into two groups;
-    where all are alike, each step is an epoch. None: the pauses tell no epochs."""
+    """Find where epochs end: between two batches of one epoch Keras does almost nothing, so the pauses fall into two
+    groups; if all are alike, each step is an epoch. None: the pauses tell no epochs.
+    """
     steps = evidence.steps.steps
     gaps = [(before.end_ns, after.begin_ns) for before, after in zip(steps, steps[1:], strict=False)]
     if len(gaps) < EPOCHS_MIN.value:

@@ -95,11 +95,11 @@ CALLBACK_SHARE = Threshold(
     Derived("a high share, as XProf has it for one part of a step"),
 )
 
-#: It takes this share; what rarer writing leaves of it, at best and at worst.
+#: Minimum share of the loop; then the part that rarer writing leaves, at best and at worst.
 MIN_SHARE = MEDIUM
 TITLES = {"STP001": "Checkpoints, summaries, logging or evaluation inside the training loop"}
 LEFT = SIDE_LEFT_MIN.value, SIDE_LEFT_MAX.value
-#: Of the compiled calls behind it, what is left without it; not where it computes itself, or was not measured.
+#: Time left in the compiled calls after it, once it is gone; not for kinds that compute, or that were not measured.
 BEHIND = BEHIND_LEFT_MIN.value, BEHIND_LEFT_MAX.value
 _NOT_BEHIND = ("evaluate", "metrics", "loading")
 #: Of Keras and TensorFlow, what reads a model or its weights; the others of these modules write.
@@ -161,7 +161,7 @@ _KINDS = {
 #: Text is written, which takes many times as long as the bytes of the array.
 _AS_TEXT = "numpy.savetxt"
 _BINARY = " Or: write bytes instead of text: np.save(name + '.npy', array), read with np.load."
-#: What the loop is there for can't be done more seldom.
+#: The purpose of a loop can't be done more seldom.
 _OF_WORK = {
     "metrics": "Collect rows, and update once for all: metric.update_state(y_true, y_pred). Or: move these lines into "
     "the compiled function (@tf.function) if an iteration has a batch. Call result() only where you print.",
@@ -251,13 +251,13 @@ def _make_finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
     unit = evidence.unit
     kind, share, turns = found.kind, found.share, found.turns
     low, high = interval(share, len(turns.found))
-    if kind == "metrics":  # Python that hands out operations: samples see too little of it
+    if kind == "metrics":  # Python that dispatches operations: samples see too little Python
         rows = line_shares(evidence, ("eager_ops", "dispatch"))
         high = max(high, sum(row.share for row in rows if row.place in found.at))
     if kind == "loading":  # what is loaded is built, and its functions are traced, again each time
         high = max(high, share + _made_anew(evidence))
     if kind in _CALLBACKS and share > CALLBACK_SHARE.value and compiled:
-        # What else is not the compiled step belongs to it.
+        # All other time outside of the compiled step belongs to the callbacks.
         high = max(high, 1 - evidence.share("graph", "input"))
     if kind == "evaluate":
         high += _freed(found)
@@ -313,14 +313,14 @@ def _make_finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
     )
 
 
-#: Where more may go than its own share.
+#: Words for work whose removal may save more than its own share.
 _MORE = (
     " Compiled steps after it are slower too (cold caches, threads that slept), so more may be saved than its share."
 )
 
 
 def _callbacks(evidence: Evidence, found: Beside) -> list[SourceSpan]:
-    """Return the lines of callbacks that call what is done, where that stands in a function of its own."""
+    """Return the lines of callbacks that call the work, if the work is in a function of its own."""
     frames = [batch_callback(stack) for stack, _ in found.turns.found if _at(found, stack)]
     places = dict.fromkeys((frame.file, frame.line) for frame in frames if frame is not None)
     return [span(evidence, *place) for place in places if place not in found.at]
@@ -345,7 +345,7 @@ def _at(found: Beside, stack: Stack) -> bool:
 
 
 def _is_all_beside(evidence: Evidence, found: Beside) -> bool:
-    """Whether metrics are nearly all of what runs operation by operation beside the compiled step."""
+    """Tell whether metrics are nearly all operations that run eagerly next to the compiled step."""
     part = split_eager_samples(evidence).get("operations")
     if part is None:
         return False

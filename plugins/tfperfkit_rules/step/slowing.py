@@ -133,8 +133,8 @@ def _went_through_before(evidence: Evidence, early: Sequence[Step], place: Place
 
 
 def _read_whole(evidence: Evidence) -> _Cause | None:
-    """Return the container that grows in the steps, and the lines in their loop that go through all of it. Samples see
-    too little of what holds the interpreter's lock in short steps."""
+    """Return the container that grows in the steps, and the lines in their loop that go through the whole container.
+    Samples see too little of what holds the interpreter's lock in short steps."""
     for grower in _growers(evidence):
         syntax = evidence.syntax(grower.file)
         every = find_container_passes(syntax, grower.name) if syntax is not None else []

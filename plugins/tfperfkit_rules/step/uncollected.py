@@ -1,8 +1,8 @@
-"""What a step takes without the garbage collections that a line of its own asks for.
+"""The time of a step without the garbage collections that one of its own lines asks for.
 
-What Python collects by itself is left, and the rest of the step. In that compiled calls are quicker than they were: a
-full collection goes through all objects of the process, behind it caches are cold and the kernels' threads sleep. That
-costs a few milliseconds, by how much was gone through, and no more than a part of the calls.
+Python's own collections are left, and the rest of the step. Its compiled calls get quicker: a full collection goes
+through all objects of the process, after which caches are cold and the kernels' threads sleep. That costs a few
+milliseconds, by the number of objects, and no more than a part of the calls.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ AFTER_COLLECTING_MIN = Threshold(
     "minimum share of a full collection's time by which compiled calls after it take longer",
     Measured(
         "steps of a small network, train_on_batch and three matmuls took 4 to 13 ms longer after a collection of 390 "
-        "to 500 ms (0.011 to 0.026 of it), two blocks each; eager gradients and Python's lists -3 to 3 ms",
+        "to 500 ms (0.011 to 0.026 of its time), two blocks each; eager gradients and Python's lists -3 to 3 ms",
         TWO_BUSY_CORES,
         6,
     ),
@@ -56,8 +56,11 @@ COLD_CALLS_MAX = Threshold(
 
 
 def shares(share: float, samples: int) -> tuple[float, float]:
-    """The least and the most that collections have of a step. Where each was timed (``samples`` 0) only the rest of the
-    step has the sampler's cost in it: none can be taken within a collection."""
+    """The least and the most that collections have of a step.
+
+    If each collection was timed (``samples`` 0), only the rest of the step includes the sampler's cost: no sample can
+    be taken within a collection.
+    """
     if samples:
         return interval(share, samples)
     return share, share + calibration.WINDOW_ERROR.value * (1 - share)

@@ -1,4 +1,4 @@
-"""STP003: a line of a compiled step takes at least 30 % of it, and no other rule names the cause."""
+"""STP003: a line takes at least 30 % of a compiled step, and no other rule names the cause."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _report_line(evidence: Evidence, line: ComputedLine, loudness: Severity) -> 
 
 #: "2×64×64×1, 53×53×1×1 → …": the second operand of a convolution.
 _KERNEL = re.compile(r", (\d+)×(\d+)×(\d+)×\d+")
-_PARTS = "The operations are the costliest of it, by TensorFlow's names."
+_PARTS = "The operations are the line's costliest, by TensorFlow's names."
 _BOTH = f"Forward and backward; {_PARTS[0].lower()}{_PARTS[1:]}"
 
 

@@ -1,7 +1,7 @@
 """STP003: parts of the step, or of other work, that no other rule explains.
 
 A part is reported from 10 %, or from 5 % for tracing, saving, reading values and garbage collection, unless another
-finding explains at least half of it. The figure is an upper limit.
+finding explains at least half of the part. The figure is an upper limit.
 """
 
 from __future__ import annotations

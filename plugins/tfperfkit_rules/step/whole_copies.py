@@ -50,15 +50,16 @@ COPIES_GROW = Threshold(
     Derived("3 if all of it grows from nothing (a quarter and three quarters); 1 if nothing does"),
 )
 
-#: What Python does in such a call, and what an operation called from Python does. A compiled one is another matter.
+#: The parts of such a call: Python's own work, and operations called from Python. Compiled operations are excluded.
 _PARTS: tuple[PartName, ...] = ("python", "eager_ops", "dispatch")
 TITLES = {"STP014": "np.append copies the whole array in every iteration"}
 _Place = tuple[str, Copied]  # the file
 
 
 def copied_to_grow(evidence: Evidence) -> Iterable[Finding]:
-    """By the samples that were in such a call, or at its line where it stands alone there; those of one function are
-    one finding, as the columns of a memory are."""
+    """Find the samples in such a call, or at its line if the call is alone there; the calls of one function are one
+    finding, such as the columns of a replay memory.
+    """
     if evidence.samples.count < MIN:
         return
     at: defaultdict[_Place, list[Stack]] = defaultdict(list)
@@ -97,9 +98,9 @@ def _in(evidence: Evidence, stack: Stack) -> Copied | None:
 
 
 def _is_the_copying(evidence: Evidence, copied: Copied, stacks: list[Stack]) -> bool:
-    """Whether it takes longer the longer the array is. What keeps a part only has reached its size. An operation that
-    is called from Python takes time for that alone, so there it must be seen. To change one element in place takes next
-    to nothing, so there all of it is."""
+    """Whether it takes longer the longer the array is. An array of which only a part is kept has reached its size. An
+    operation that is called from Python takes time for that alone, so there it must be seen. To change one element in
+    place takes negligible time, so there all time is copying."""
     if copied.kept or copied.written:
         return True
     clean, mine = evidence.steps.clean, set(stacks)

@@ -1,4 +1,4 @@
-"""What the rules about recorded traces share: which share is reported, and how a finding is made."""
+"""Shared parts of the rules about recorded traces: the minimum share, and the form of a finding."""
 
 from __future__ import annotations
 

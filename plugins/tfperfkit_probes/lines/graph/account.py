@@ -22,8 +22,9 @@ from tfperfkit_probes.lines.graph.trace import Call, CallIndex, Key, Segment
 
 @dataclass
 class Usage:
-    """What one operation took, in ps: ``wall`` is its part of the calls' time, of it ``alone`` the moments in which
-    nothing else ran; ``busy`` the sum over threads."""
+    """The time of one operation, in ps: ``wall`` is its part of the calls' time, ``alone`` the moments of that part in
+    which nothing else ran; ``busy`` the sum over threads.
+    """
 
     wall: float = 0.0
     alone: float = 0.0
@@ -37,8 +38,8 @@ class CallTime:
     """All calls of one function: the moments that are its own, what ran in them, and those in which nothing did; in ps.
 
     ``wall`` is the length of the calls without ``fetching``, in which they waited for their input; with an
-    accelerator also the time in which their kernels run on after them. What overlaps with another function's kernels
-    is theirs.
+    accelerator also the time in which their kernels run on after them. Overlap with another function's kernels counts
+    for those kernels.
     """
 
     function: str

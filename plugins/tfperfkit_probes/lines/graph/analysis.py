@@ -1,6 +1,6 @@
 """Graph lines: join the trace with what was recorded while the graphs were built.
 
-This includes the functions of an input pipeline (``Dataset.map``), which run on tf.data's threads beside the step, and
+This includes the functions of an input pipeline (``Dataset.map``), which run on tf.data's threads next to the step, and
 the call that was under way when the trace ended, which left no event. A trace names operations, not the function that
 they belong to: if several functions have an operation of that name, the one with the most operations seen gets it.
 """
@@ -156,7 +156,8 @@ class _Joint:
                     self._note(total, origin, key, usage, share)
                 layer = total.add(origin, usage.wall * share, usage.busy * share)
                 if layer is not None and origin.work is not None:
-                    # XLA makes several kernels of one operation: it was done as often as the most frequent of them.
+                    # XLA makes several kernels of one operation: the operation ran as often as its most frequent
+                    # kernel.
                     _, _, runs, wall = worked.get(name, (layer, origin, 0, 0.0))
                     worked[name] = (layer, origin, max(runs, usage.runs), wall + usage.wall * share)
                 assert origins is not None

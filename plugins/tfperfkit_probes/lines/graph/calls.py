@@ -1,4 +1,4 @@
-"""Where a function's own frames begin on the stacks of its operations.
+"""The first of a function's own frames on the stacks of its operations.
 
 A function is traced once, wherever it is called first, and its operations keep that call's frames; the frames of the
 call at hand are those of the operation that calls. What is common to both must not be shown twice, nor for the other.
@@ -13,7 +13,7 @@ from tfperfkit.records.graphs import LAYER_CALL, Graphs
 
 #: An operation, seen through the functions that lead to it: (graph, operation) from the root inwards.
 Chain = tuple[tuple[int, int], ...]
-#: Ways to one function that are told apart, and how deep they are.
+#: Maximum number of distinct call paths to one function, and their maximum depth.
 _MAX_WAYS, _MAX_DEPTH = 8, 8
 _FUNCTION_NAME = re.compile(r"^(?:__(?:inference|forward|backward)_)+(?P<name>.*?)(?:_\d+)*$")
 

@@ -1,4 +1,4 @@
-"""What the operations of the compiled functions of a step took, one by one: the offer ``ComputedStep``."""
+"""The time of each operation of a step's compiled functions: the offer ``ComputedStep``."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _WINDOW = "tfprof"
 
 
 def computed(lines: GraphLines, machine: AtHand = NOT_MEASURED) -> ComputedStep | ComputedStretch | None:
-    """Of a step, or of a trace without steps as a whole. None when no compiled function ran in it, or nothing is known
-    of its operations."""
+    """Return the times of a step, or of all of a trace without steps. None when no compiled function ran in it, or
+    nothing is known of its operations."""
     functions = [function for function in lines.functions if function.ran]
     if not functions:
         return None

@@ -1,4 +1,4 @@
-"""Graph lines as data: what stands in the JSON report. Times are in ms a step of the traced window."""
+"""Graph lines as data for the JSON report. Times are in ms a step of the traced window."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class GraphFunction(msgspec.Struct, frozen=True, kw_only=True):
     Without a trace only the function itself is known. ``matched_share``: of the operations' time (0 to 1).
     ``unattributed_ms``: the runtime, gaps, waiting and unmatched operations. ``where``: "step"; "stretch" where the
     trace has no steps, then all times are of all of it; or, for tf.data's map functions, "pipeline": then the times are
-    busy times on its threads, beside the step.
+    busy times on its threads, next to the step.
     """
 
     function: str

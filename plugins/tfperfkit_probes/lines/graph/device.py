@@ -45,7 +45,7 @@ def read_kernels(space: Space, window: list[Span]) -> Iterator[Kernel]:
 
 
 def operation(stats: dict[str, StatValue]) -> Key | None:
-    """What the stats of a kernel or of its launch say that it works for."""
+    """Return the operation that a kernel works for, by its own stats or those of its launch."""
     instruction, module = stats.get("hlo_op"), stats.get("hlo_module")
     if isinstance(instruction, str) and isinstance(module, str):
         return Key(instruction, "XLA", module)

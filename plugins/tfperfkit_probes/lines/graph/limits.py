@@ -1,4 +1,4 @@
-"""What bounds the layers of a compiled function, by their operations in the trace."""
+"""The limits of a compiled function's layers, by their operations in the trace."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from tfperfkit.graph.optable import plain
 from tfperfkit_probes.lines.graph.tree import FunctionTime, Ran
 
 PS_PER_MS = 1_000_000_000
-#: Of a layer's time: bound by what the larger part of it is.
+#: Share of a layer's time: the layer is bound by the limit of the larger part.
 _LARGEST = 0.4
 
 
 class Limit(NamedTuple):
-    """What bounds a layer, in words, "" where nothing is known; its costliest operation with the shapes of what that
-    takes and makes; bytes that it moves, None where not known."""
+    """The limit of a layer, in words, "" if unknown; its costliest operation with the shapes of inputs and outputs;
+    bytes that it moves, None if unknown.
+    """
 
     words: str = ""
     operation: str = ""
@@ -30,7 +31,7 @@ def at_hand(functions: Iterable[FunctionTime], machine: Machine) -> AtHand:
 
 
 def bound_of(kind: str, ran: Ran, machine: AtHand) -> Bound:
-    """What bounds an operation, by its mean run."""
+    """Find the limit of an operation, by its mean run."""
     return machine.bound(plain(kind), *_run(ran))
 
 

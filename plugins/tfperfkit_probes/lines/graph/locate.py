@@ -17,7 +17,7 @@ _INLINED_EDGE = re.compile(r"^Func/(?P<caller>.+)/(?:input|output|input_control_
 _PREFIXES = re.compile(
     r"^(?:ConstantFolding|ArithmeticOptimizer|LoopOptimizer|DependencyOptimizer|ShapeOptimizer|Remapper)/"
 )
-#: What it makes anew stands in the scope of what it takes the place of.
+#: A new operation of Grappler's is in the scope of the operation that it replaces.
 _IN_SCOPE = re.compile(r"^(?P<scope>.+/)(?:ArithmeticOptimizer|Remapper)/(?:[A-Z][A-Za-z0-9]*_)(?P<name>[^/]+)$")
 _REWRITE = re.compile(r"^[A-Z][A-Za-z0-9]*_")
 _SUFFIXES = re.compile(
@@ -48,8 +48,9 @@ class Locator:
     def find_all(self, root: int, name: str) -> list[Chain]:
         """The operation that runs under ``name`` in a function or in one that it calls, by each way that leads there.
 
-        A name tells the way, but where a function is executed by itself: then there is one for each call of it.
-        What a name does not lead to itself goes to the loop or call whose lowering added it, else to its scope.
+        A name identifies the call path, unless a function is executed by itself: then there is one path for each call.
+        An operation whose name leads nowhere is assigned to the loop or call whose lowering added it, else to its
+        scope.
         """
         spellings = list(_spellings(name))
         reached = list(self._reached(root))

@@ -1,4 +1,4 @@
-"""Where in the user's source an operation comes from: the calls that lead to it, layer by layer.
+"""The origin of an operation in the user's source: the calls that lead to it, layer by layer.
 
 A gradient goes to the operation that it differentiates. A path begins at a line of the traced function and goes
 inwards: lines of the user's functions, Keras' layers where they are called, a part of Keras at the end.
@@ -32,7 +32,7 @@ class Node(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Where an operation comes from and for which stage of the step it works."""
+    """The source of an operation, and the stage of the step that it works for."""
 
     path: tuple[Node, ...]
     stage: str
@@ -133,7 +133,7 @@ class Origins:
         return found[0] if scope and len(found) == 1 else None
 
     def _tensors(self, number: int, index: int, runs: str) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]] | None:
-        """Of a fused kernel what its product takes; what it makes has the same size."""
+        """Return the tensors that a fused kernel's matmul takes; the kernel's output has the size of the matmul's."""
         graph = self._graphs.graphs[number]
         if "Fused" in runs and index not in graph.work:
             index = found if (found := self._fused(number, index, runs)) is not None else index
@@ -308,7 +308,9 @@ class _Walk:
 
 
 def _either(origins: list[Origin]) -> Origin | None:
-    """What may come from each of several calls of one function, with the lines of the others beside the first's."""
+    """Return an origin for operations that may come from each of several calls of one function, with the lines of all
+    calls.
+    """
     if not origins:
         return None
     first = origins[0]

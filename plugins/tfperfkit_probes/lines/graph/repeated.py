@@ -142,8 +142,8 @@ def _forward(
 
 
 def _is_in(name: str, scope: str) -> bool:
-    """The runtime puts a called function in the place of the call, whose name then stands before: of Keras' steps, say,
-    ``StatefulPartitionedCall/generator/Conv2D``."""
+    """The runtime inlines a called function, and then puts the call's name before its operations: for Keras' steps,
+    say, ``StatefulPartitionedCall/generator/Conv2D``."""
     return name.startswith(f"{scope}/") or _CALLS.sub("", name).startswith(f"{scope}/")
 
 

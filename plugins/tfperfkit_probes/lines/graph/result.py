@@ -1,4 +1,4 @@
-"""What the probe ``lines`` says of functions that ran as graphs."""
+"""The statements of the probe ``lines`` about functions that ran as graphs."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class GraphReport(msgspec.Struct, frozen=True, kw_only=True):
     functions: tuple[GraphFunction, ...] = ()
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
-    step_ms: float | None = None  # in the traced window; None where it has no steps
-    outside_ms: float | None = None  # of it, outside of compiled functions
+    step_ms: float | None = None  # ms of a traced step; None if the window has none
+    outside_ms: float | None = None  # the part outside of compiled functions
     computed: ComputedStep | ComputedStretch | None = None  # the operations one by one
     cost_share: float | None = None  # reading the graphs, of the time of tracing
 
@@ -96,7 +96,7 @@ def _tables(
 
 
 def _machine(capture: Capture) -> Machine:
-    """What a float32 matrix product and a copy of memory reach, where a processor computes."""
+    """Measure the rates that a float32 matmul and a memory copy reach, if a CPU computes."""
     on_gpu = any("GPU" in str(name) or "TPU" in str(name) for name in capture.run.machine.get("devices", ()) or ())
     known = [None if on_gpu else capture.run.machine.get(name) for name in ("float32_gflops", "copy_gb_per_s")]
     return Machine(*(float(each) if isinstance(each, (int, float)) and each > 0 else None for each in known))

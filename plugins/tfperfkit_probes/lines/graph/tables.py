@@ -71,7 +71,7 @@ def lines_table(
 
 
 def _unit(function: GraphFunction, ms: float) -> tuple[str, str, str]:
-    """What the times are of, as a noun, as a column's head, and after a figure."""
+    """Name the unit of the times: as a noun, as a column's head, and after a figure."""
     return ("step", "% step", "a step") if function.where == "step" else ("trace", "% time", f"of {_ms(ms)} traced")
 
 
@@ -127,7 +127,7 @@ def _rows(
 
 
 def _entered(item: LineTime) -> list[LineTime]:
-    """What a row unfolds into. A model that is the only layer there gives way to its own layers."""
+    """Return the rows that a row unfolds into. A model that is the only layer there gives way to its own layers."""
     inner = list(item.children)
     while True:
         layers = [child for child in inner if child.kind == "layer"]
@@ -141,7 +141,7 @@ def _entered(item: LineTime) -> list[LineTime]:
 
 
 def _without_inner_layers(layer: LineTime) -> LineTime:
-    """What a layer computes itself, without its layers."""
+    """Return the layer's own computation, without the layers inside it."""
     return LineTime(
         line=0,
         file="",

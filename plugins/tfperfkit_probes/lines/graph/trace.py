@@ -23,7 +23,7 @@ _CONTINUATION = 50_000_000
 
 
 class Key(NamedTuple):
-    """What runs: an operation of a graph, or with ``module`` an instruction of an XLA module."""
+    """The running code: an operation of a graph, or with ``module`` an instruction of an XLA module."""
 
     name: str
     type: str
@@ -54,7 +54,7 @@ class Call(NamedTuple):
 
 @dataclass
 class Activity:
-    """What the trace holds, in ps since the session began. ``pipeline`` is tf.data's own, on its threads."""
+    """The content of the trace, in ps since the session began. ``pipeline`` is tf.data's own, on its threads."""
 
     calls: list[Call] = field(default_factory=list)
     segments: list[Segment] = field(default_factory=list)
@@ -211,7 +211,7 @@ class _Reader:
 
     def _note_end(self, number: int | None, end: int, executed: Span) -> None:
         if number is not None:
-            # What waits for the kernel runs before its end is noted, on the same thread.
+            # Callbacks that wait for the kernel run before its end is noted, on the same thread.
             if executed.end <= end < executed.end + _CONTINUATION:
                 end = executed.begin
             self._ended[number] = end

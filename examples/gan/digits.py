@@ -1,4 +1,4 @@
-"""Where the real digits come from: drawn once into a cache file, MNIST, or an .npz.
+"""The sources of the real digits: drawn once into a cache file, MNIST, or an .npz.
 
 Every source holds the arrays of Keras' ``mnist.npz``: ``x_train`` and
 ``x_test``, uint8 [n, 28, 28], with ``y_train`` and ``y_test``, uint8 [n].
@@ -29,7 +29,7 @@ TRAIN_DIGITS = 60_000
 DRAWING_VERSION = 1
 DRAWING_SEED = 1998
 
-#: What NumPy raises for a file that is cut short, overwritten or no .npz at all.
+#: The exceptions of NumPy for a file that is cut short, overwritten or no .npz at all.
 DAMAGE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)
 
 

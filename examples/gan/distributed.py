@@ -50,7 +50,7 @@ class ReplicaRandom:
         self.drawn = 0
 
     def begin(self, step: Any) -> None:
-        """What follows is drawn for this step, an int32 scalar."""
+        """Begin the random numbers of this step (int32 scalar)."""
         self.step, self.drawn = step, 0
 
     def uniform(self, shape: list[int], minval: Any = 0, maxval: Any = None, dtype: Any = tf.float32) -> Any:
@@ -64,7 +64,7 @@ class _Distributed:
     """Runs ``train_step`` on all replicas. Mixed into a trainer."""
 
     def distribute(self: Any, strategy: Any, seed: int) -> None:
-        """Make the step anew for this strategy, in whose scope the networks were made."""
+        """Make the step again for this strategy, in whose scope the networks were made."""
         self.strategy = strategy
         self.batch_size //= strategy.num_replicas_in_sync
         self.rng = ReplicaRandom(seed)

@@ -28,7 +28,7 @@ class GraphTrainer:
         # surroundings, tracing would copy all of it into the graph.
         self.images = tf.constant(get_dataset(source)[0])
         self.rng = tf.random.Generator.from_seed(seed)
-        # Made once, here: a tf.function made anew for each step traces anew.
+        # Made once, here: a tf.function that is made again for each step traces again.
         self.compiled = tf.function(self.train_step, jit_compile=jit_compile)
 
     def step(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ SWAPPED = 0.1  #: share of a batch whose labels are swapped
 
 
 class Labels(NamedTuple):
-    """What the discriminator learns, and what the generator hopes it says: float32 [batch, 1]."""
+    """The targets of the discriminator, and the answers that the generator hopes for: float32 [batch, 1]."""
 
     real: NDArray[np.float32]
     fake: NDArray[np.float32]

@@ -1,9 +1,8 @@
 """The two networks and their optimizers.
 
 The generator turns noise into a digit, the discriminator a digit into one
-logit: how real it looks.  Where batch normalisation follows a layer, the layer
-has no bias (the normalisation would subtract it again), and the activation
-comes after the normalisation.
+logit: how real it looks.  If batch normalisation follows a layer, the layer has no bias (the normalisation would
+subtract it again), and the activation comes after the normalisation.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a run leaves behind: a picture of samples, the weights, the losses."""
+"""The files that a run leaves behind: a picture of samples, the weights, the losses."""
 
 from __future__ import annotations
 

@@ -13,11 +13,9 @@ NOT_YET = (
     "tfperfkit/",
     "tests/",
     "benchmarks/",
-    "examples/",
     "docs/",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
-    "SECURITY.md",
 )
 DONE = (
     "tfperfkit/analysis/",
@@ -54,6 +52,10 @@ DONE = (
     "docs/symptoms/",
     "docs/probes/",
     "docs/glossary.md",
+    "docs/writing-a-rule.md",
+    "docs/writing-a-probe.md",
+    "docs/architecture.md",
+    "docs/how-it-works.md",
     "docs/reading-a-report.md",
     "docs/findings/EAG",
     "docs/findings/MEM",

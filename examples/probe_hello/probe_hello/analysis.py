@@ -43,7 +43,7 @@ class Generation:
 
 @dataclass(frozen=True)
 class HelloData:
-    """What the JSON report holds under ``data``. ``collections`` counts those of the whole run."""
+    """The data that the JSON report holds under ``data``. ``collections`` counts those of the whole run."""
 
     collections: int
     steps: int

@@ -1,7 +1,7 @@
 """Numbers that rules decide or predict by: a value, its unit, what it is and where it comes from.
 
-A rule states such a number in its own file and takes ``.value`` of it, so that anyone can ask where it comes from and
-measure it again. ``benchmarks/results/calibration.md`` is collected from all modules that state one. ``python -m
+A rule defines such a number in its own file and takes ``.value``, so that anyone can ask for its source and measure it
+again. ``benchmarks/results/calibration.md`` is collected from all modules that state one. ``python -m
 benchmarks.calibrate``, in a checkout, measures the physical ones again. The numbers of the core, which rules use
 through ``tfperfkit.gain``, are in this module.
 """
@@ -57,7 +57,7 @@ class Threshold(msgspec.Struct, Generic[N], frozen=True):
     source: Source
 
 
-#: What version 1 of the contract for rules calls it.
+#: Name of ``Threshold`` in version 1 of the contract for rules.
 Calibration = Threshold
 
 

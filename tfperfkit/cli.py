@@ -88,7 +88,7 @@ def _help(error: click.UsageError) -> None:
 
 
 def _tell(text: str) -> None:
-    """What names and words of others it quotes can neither break the line nor command the terminal."""
+    """Print a line that quoted names and words of others can neither break nor use to command the terminal."""
     from tfperfkit.report.text import one_line
 
     print(one_line(f"tfperf: {text}"), file=sys.stderr)

@@ -1,6 +1,6 @@
 """Settings: defaults < ``[tool.tfperf]`` in pyproject.toml < environment < command line. Read here, once.
 
-Each value knows where it came from, so that an error can say which line of which place to mend. Options of probes are
+Each value knows where it came from, so that an error can name the line to fix. Options of probes are
 settings too: ``[tool.tfperf.PROBE]`` holds them by name, ``[tool.tfperf]`` by their spelling on the command line.
 """
 
@@ -21,7 +21,7 @@ from tfperfkit.records.silencing import Silencing
 from tfperfkit.rule_pages import suggest_code
 from tfperfkit.storage.addresses import fetched, is_address
 
-#: Settings that may also stand in pyproject.toml (with dashes) and in the environment (``TFPERF_STEPS_FROM``).
+#: Settings that pyproject.toml (with dashes) and the environment (``TFPERF_STEPS_FROM``) may set too.
 NAMES = ("probes", "run-dir", "json", "html", "output", "steps-from", "track")
 
 #: Tables that are no probe's: read by the command that they are for.
@@ -117,8 +117,10 @@ def own_table(cwd: Path, name: str) -> tuple[Path, dict[str, Any]]:
 
 
 def read_silencing(cwd: Path) -> Silencing | None:
-    """Return which findings the nearest pyproject.toml silences; None if it says nothing of that. Raises UsageError for
-    a code that no rule has."""
+    """Return which findings the nearest pyproject.toml silences; None if it silences none.
+
+    Raises UsageError for a code that no rule has.
+    """
     file, table = _project(cwd)
     per_file = own_table(cwd, "per-file-ignores")[1]
     if "ignore" not in table and not per_file:
@@ -214,15 +216,16 @@ def _text(file: Path, name: str, value: Any) -> str:
 
 
 def runs_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where runs go that name no folder: not the current one, where a script might stumble over it."""
+    """Return the folder of runs that name no folder: not the current one, where a script might stumble over it."""
     import platformdirs
 
     return Path(environ.get("TFPERF_RUNS") or platformdirs.user_state_path("tfperf") / "runs")
 
 
 def limits_file(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where the limits of machines are kept from run to run: beside the runs, in a folder of their own with
-    ``TFPERF_RUNS``."""
+    """Return the file in which the limits of machines are kept from run to run: next to the runs, in a folder of their
+    own with ``TFPERF_RUNS``.
+    """
     import platformdirs
 
     given = environ.get("TFPERF_RUNS")

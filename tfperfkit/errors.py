@@ -13,7 +13,7 @@ EXIT_CHECK_FAILED = 1
 
 
 class TfperfError(Exception):
-    """An error that the user can mend. ``str(error)`` is one line that says what to do.
+    """An error that the user can fix. ``str(error)`` is one line that says what to do.
 
     Shown on stderr without a traceback; ``exit_status`` is the status of the command.
     """
@@ -41,4 +41,4 @@ class Unavailable(TfperfError):
 
 
 class Busy(Unavailable):
-    """What a window needs is the script's for now, and may be free later: the window is asked for again."""
+    """The script uses a resource that a window needs, and may free it later: the window is asked for again."""

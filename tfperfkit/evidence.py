@@ -1,4 +1,4 @@
-"""What rules written for version 1 import: ``tfperfkit.rule`` was called so."""
+"""Names that rules written for version 1 import: ``tfperfkit.rule`` was called so."""
 
 from tfperfkit.rule import RULES_API, Evidence, Rule
 

@@ -34,7 +34,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Trial(Protocol):
-    """What ``install`` is given. No method raises."""
+    """Argument of ``install``. No method raises."""
 
     def when_keras(self, callback: Callable[[], object]) -> None:
         """Call it once Keras has been imported; at once if it has."""
@@ -92,11 +92,11 @@ class FunctionExperiment(EditingExperiment, Protocol):
     """Each function of ``edits``, as it is defined, is handed to ``decorate``, outside of its own decorators."""
 
     def decorate(self, trial: Trial, change: Change, function: Any, /) -> Any:
-        """What stands in its place."""
+        """Return the function's replacement."""
 
 
 def experiment_problems(experiment: object, name: str) -> list[str]:
-    """What in an experiment breaks the contract, in words; empty when all is well."""
+    """List the ways in which an experiment breaks the contract, in words; empty when all is well."""
     problems = []
     api = getattr(experiment, "api", None)
     if api != EXPERIMENTS_API:

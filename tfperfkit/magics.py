@@ -20,7 +20,7 @@ from tfperfkit.watch import Run
 
 _USAGE = "%%tfperf [--probes NAMES] [--steps N] [--steps-from FUNCTION] [--run-dir DIR]"
 _VALUES = {"--probes": "probes", "--steps": "steps", "--steps-from": "steps_from", "--run-dir": "out"}
-#: Where the run is left.
+#: Name of the variable that holds the run.
 _VARIABLE = "tfperf_run"
 
 
@@ -30,8 +30,10 @@ def load(shell: Any) -> None:
 
 
 def tfperf(shell: Any, line: str, cell: str | None) -> Run | None:
-    """Record a cell, with options in its first line, or a line of code. What the code raises passes through; a mistake
-    in the options is one line."""
+    """Record a cell, with options in its first line, or a line of code.
+
+    Exceptions of the code pass through; a mistake in the options is one line.
+    """
     try:
         options = _options(line) if cell is not None else {}
         if not (cell if cell is not None else line).strip():
@@ -55,7 +57,7 @@ def _options(line: str) -> dict[str, Any]:
     for word in words:
         flag, has, value = word.partition("=")
         if flag not in _VALUES:
-            raise UsageError(f"{word!r:.60} is no option of it: {_USAGE}")
+            raise UsageError(f"{word!r:.60} is no option of %tfperf: {_USAGE}")
         value = value if has else next(words, "")
         if not value:
             raise UsageError(f"{flag} needs a value: {_USAGE}")

@@ -1,6 +1,6 @@
 """The neutral records that cross module boundaries: what the report knows, and all that it knows.
 
-Everything is frozen. Units stand in names: ``*_ms``, ``share_of_step`` (0 to 1), ``bytes``.
+Everything is frozen. Names contain units: ``*_ms``, ``share_of_step`` (0 to 1), ``bytes``.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ Family = Literal[
 Severity = Literal["high", "medium", "low", "info"]
 ProbeStatus = Literal["ok", "failed", "skipped", "cut"]
 RunStatus = Literal["finished", "failed", "killed", "interrupted", "running", "unknown"]
-#: What a window was doing; "closed": not long ago.
+#: Phase of a window; "closed": not long ago.
 WindowPhase = Literal["opening", "open", "closing", "closed"]
 #: "work": iterations of a loop that trains nothing, in ``Work`` only.
 StepSource = Literal["keras", "custom", "function", "work", "none"]
-#: What ``share_of_step`` is a share of: the steady step, one iteration of the loop with what passes between steps, or
-#: the whole run (a short run spent on tracing). "risk": no time is lost yet (memory that grows, a device that is not
-#: used), so the share says nothing.
+#: Base of ``share_of_step``: the steady step, one iteration of the loop with the time between steps, or the whole run
+#: (a short run spent on tracing). "risk": no time is lost yet (memory that grows, a device that is not used), so the
+#: share says nothing.
 Basis = Literal["step", "turn", "run", "risk"]
-#: What passes between two steps is reported beside their time from this share of it on.
+#: The time between two steps is reported next to the step time from this share on.
 MIN_BETWEEN = calibration.MIN_BETWEEN.value
 #: Imports, and whatever else ran, before ``import tensorflow``: nothing is sampled then.
 BEFORE_TENSORFLOW = "before TensorFlow"
@@ -71,15 +71,18 @@ class Measurement(msgspec.Struct, frozen=True):
 
 
 class OnceFixed(msgspec.Struct, frozen=True, kw_only=True):
-    """What a finding gains once the findings ``codes``, which stand before it, are fixed."""
+    """Gain of a finding once the earlier findings ``codes`` are fixed."""
 
     codes: tuple[str, ...]
     gain: Range | AtLeast
 
 
 class Elsewhere(msgspec.Struct, frozen=True, kw_only=True):
-    """What a finding's remedy also takes off the run outside of the time that its share is of, because the same cause
-    is at work there. ``seconds``, from and to; ``where``, in words: "validation, which waits for the same map"."""
+    """Time that a finding's remedy also takes off the run outside of the time that its share refers to, because the
+    same cause is at work there.
+
+    ``seconds``, from and to; ``where``, in words: "validation, which waits for the same map".
+    """
 
     seconds: tuple[float, float]
     where: str
@@ -112,16 +115,16 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, metaclass=TakesStated):
     headroom: bool = False
     #: The parts of the account (``records.parts``) that it explains; empty: those of its family.
     parts: tuple[PartName, ...] = ()
-    #: Of which work outside of training steps (``Work.name``); "" of the training steps or of the run.
+    #: Name of the work outside of training steps (``Work.name``); "" for the training steps or the run.
     work: str = ""
-    #: What that is ("" with ``work``, and in reports of before this field).
+    #: Kind of that work ("" with ``work``, and in reports of before this field).
     work_kind: Literal["loop", "call", ""] = ""
-    #: What it costs as a share of the run, from the start of the process to its end; None where that is not known.
+    #: Cost as a share of the run, from the start of the process to its end; None if it is not known.
     share_of_run: float | None = None
     #: The same in seconds of the run; None where that is not known.
     costs_s: float | None = None
     #: Seconds that its remedy would take off this run, from and to; None if nothing is predicted. The centre orders the
-    #: findings. Of a gain that is only known from below, the upper end is what the finding's call sites took.
+    #: findings. For a gain that is only known from below, the upper end is the time of the finding's call sites.
     saves_s: tuple[float, float] | None = None
     #: The same as shares of the run (0 to 1).
     saves_share: tuple[float, float] | None = None
@@ -129,13 +132,13 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, metaclass=TakesStated):
     ties_with: tuple[int, ...] = ()
     #: What is in ``saves_s`` of other parts of the run: no factor and no share has it.
     elsewhere: tuple[Elsewhere, ...] = ()
-    #: What an experiment measured of its remedy, where one was tried (``tfperf try``).
+    #: Measurement of its remedy by an experiment, if one was tried (``tfperf try``).
     measured: Measured | None = None
-    #: What it gains once the findings before it are fixed, where that is more; None where that is not known.
+    #: Gain once the findings before it are fixed, if that is more; None if it is not known.
     once: OnceFixed | None = None
-    #: What silences it: "ignore in pyproject.toml", "comment at train.py:12"; "" if it is reported.
+    #: Origin of the silencing: "ignore in pyproject.toml", "comment at train.py:12"; "" if it is reported.
     silenced: str = ""
-    #: What a mechanical fix changes in the script's own lines, as a unified diff; "" where none is known, or wanted.
+    #: Changes of a mechanical fix to the script's own lines, as a unified diff; "" if none is known, or wanted.
     patch: str = ""
 
     @property
@@ -168,7 +171,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProbeResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What a probe's ``analyze`` gives: its own record, neutral tables, and what it offers to others.
+    """Result of a probe's ``analyze``: its own record, neutral tables, and its offers to others.
 
     ``data`` is anything msgspec can encode to a JSON object. ``summary`` is one line under the probe's heading.
     ``findings`` are for a probe without rules: those that come with tfperfkit give none. ``reason`` with status ``cut``
@@ -292,7 +295,7 @@ class RunAccount(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def training_share(self) -> float:
-        """Of the time since TensorFlow had been imported, the share of the training steps (0 to 1)."""
+        """Return the share of the training steps (0 to 1) in the time since TensorFlow had been imported."""
         since = self.total_s - sum(self.imports_s.get(name, 0.0) for name in (BEFORE_TENSORFLOW, "tensorflow"))
         return min(self.seconds_of("training") / since, 1.0) if since > 0 else 0.0
 
@@ -323,11 +326,11 @@ class StepSummary(msgspec.Struct, frozen=True, kw_only=True):
 class Work(msgspec.Struct, frozen=True, kw_only=True):
     """Work outside of training steps that took a tenth of the run: a loop, or a line that made one long call.
 
-    ``iterations`` that were counted, None where no call that tfperf sees tells them apart; ``iterations_went_on``:
-    there were more after the last one that was timed; ``steps``: their times and their account, or those of the longest
-    stretch of the work in one piece, without a breakdown where that would explain little of it; ``share_of_run``: of
-    the time from the start of the process to its end; ``spent_s``: what all of its ``seconds`` went into, by stack
-    samples, in the kinds of ``StepAccount.between_ms``.
+    ``iterations`` that were counted, None if no call that tfperf sees separates them; ``iterations_went_on``: there
+    were more after the last one that was timed; ``steps``: their times and their account, or those of the longest
+    stretch of the work in one piece, without a breakdown if that would explain little; ``share_of_run``: of the time
+    from the start of the process to its end; ``spent_s``: kinds of time in all of its ``seconds``, by stack samples, in
+    the kinds of ``StepAccount.between_ms``.
     """
 
     kind: Literal["loop", "call"]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-#: What the C modules call theirs: another number where what they do for Python changes.
+#: Number of the C modules' interface: another number if their functions change for Python.
 ABI = 2
 MODULES = (
     "tfperfkit.instruments.steps._quiet",

@@ -11,7 +11,7 @@ import msgspec
 
 from tfperfkit.errors import UsageError
 
-#: What a value may be. "names" is a list with commas, "paths" a list of files and folders that exist.
+#: Types of values. "names" is a list with commas, "paths" a list of files and folders that exist.
 Kind = Literal["flag", "int", "float", "text", "names", "paths"]
 _WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -20,9 +20,9 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 class Option(msgspec.Struct, frozen=True, kw_only=True):
     """A probe states its options in the class attribute ``options``, a tuple of these.
 
-    Each appears in ``tfperf run --help`` under the probe's name, as ``--PROBE-NAME`` or as ``flag`` says, and may stand
-    in ``[tool.tfperf.PROBE]`` of pyproject.toml and in the environment. ``recording.options`` and ``capture.options``
-    hold every declared option by ``name``: the value that was given, else ``default``.
+    Each appears in ``tfperf run --help`` under the probe's name, as ``--PROBE-NAME`` or as ``flag`` says, and may be
+    set in ``[tool.tfperf.PROBE]`` of pyproject.toml and in the environment. ``recording.options`` and
+    ``capture.options`` hold every declared option by ``name``: the value that was given, else ``default``.
 
     ``metavar`` stands for the value in the help; ``minimum`` is the smallest number allowed. ``in_report``: only
     ``analyze`` reads it, so that ``tfperf report`` takes it, too. ``flag`` must begin with ``--PROBE``.
@@ -70,7 +70,7 @@ def option_problem(probe: str, option: object, *, ours: bool = False) -> str | N
 
 
 def effective(probe: object, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a probe is given as ``options``: its own defaults, and over them what was given."""
+    """Return the ``options`` of a probe: its own defaults, and over them the values that were given."""
     stated = getattr(probe, "options", ())
     options = stated if isinstance(stated, (tuple, list)) else ()
     return {**{option.name: option.default for option in options if isinstance(option, Option)}, **given}

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-#: What the installers of tools leave in an environment that is a tool's own.
+#: Files that the installers of tools leave in an environment that is a tool's own.
 _RECEIPTS = ("pipx_metadata.json", "uv-receipt.toml")
 
 

@@ -1,4 +1,4 @@
-"""What a probe may add to the pictures of a report. Optional: see ``PictureProbe``."""
+"""Pictures that a probe may add to a report. Optional: see ``PictureProbe``."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ API_VERSION = 1
 
 
 class Cost(enum.Enum):
-    """What a probe costs while it records."""
+    """Cost of a probe while it records."""
 
     FREE = "free"  # nothing on the steady path: on from arming to the end
     WINDOW = "window"  # invasive: gets an exclusive window of a few steps
@@ -70,7 +70,7 @@ class FollowedGraphs(Protocol):
 
 
 class Recording(Protocol):
-    """What ``record`` is given. All methods are safe to call on any thread and never raise for a full disk."""
+    """Argument of ``record``. All methods are safe to call on any thread and never raise for a full disk."""
 
     @property
     def directory(self) -> Path:
@@ -145,7 +145,7 @@ class Recording(Protocol):
 
 
 class Capture(Protocol):
-    """What ``analyze`` is given: files, and facts read from files."""
+    """Argument of ``analyze``: files, and facts read from files."""
 
     @property
     def directory(self) -> Path:
@@ -177,7 +177,7 @@ class Capture(Protocol):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the probe noted while recording."""
+        """Return the notes of the probe from recording."""
 
     def records(self, stream: str) -> Iterator[Any]:
         """The records appended to ``stream``, in order; a cut last line is left out. Empty if there is no such file."""
@@ -193,8 +193,8 @@ class Capture(Protocol):
 class Probe(Protocol):
     """A probe. One instance is made per run for ``record`` and one per report for ``analyze``.
 
-    Two probes with a claim in common never record at the same time: the later one is left out, with the reason. What
-    else a probe may have is optional: ``options``, ``window``, ``background``, and ``tfperfkit.timeline``.
+    Two probes with a claim in common never record at the same time: the later one is left out, with the reason. Other
+    attributes of a probe are optional: ``options``, ``window``, ``background``, and ``tfperfkit.timeline``.
     """
 
     api: ClassVar[int]
@@ -232,13 +232,15 @@ class BackgroundProbe(Probe, Protocol):
     """A windowed probe that also keeps a cheap record of the whole run, e.g. of graphs as they are traced."""
 
     def background(self, recording: Recording, /) -> AbstractContextManager[None]:
-        """Open from arming to the end, beside ``record``; must cost nothing on the steady path."""
+        """Open from arming to the end, next to ``record``; must cost nothing on the steady path."""
 
 
 @runtime_checkable
 class BriefProbe(Probe, Protocol):
-    """A probe that knows something of a step's times, or of what was traced, which takes it a few ms to read. Where
-    there are more ranks than can all be looked into, most are only asked for that."""
+    """A probe that knows something of a step's times, or of what was traced, which takes it a few ms to read.
+
+    If there are more ranks than can all be looked into, most are only asked for that.
+    """
 
     def brief(self, capture: Capture, /) -> tuple[Any, ...]:
         """In place of ``analyze``: what it offers, as in ``ProbeResult.offers``, of that alone."""

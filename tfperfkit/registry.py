@@ -26,9 +26,9 @@ TRACKERS = "tfperfkit.trackers"
 _OURS = "tfperfkit_probes."
 _OUR_EXPERIMENTS = "tfperfkit_experiments."
 _OUR_TRACKERS = "tfperfkit_trackers."
-#: What a probe claims that records a trace: of the TF Profiler there is one.
+#: Claim of a probe that records a trace: there is one TF Profiler.
 TF_PROFILER = "tf.profiler"
-#: What ``--probes`` takes for something else than a name.
+#: Words that ``--probes`` takes instead of a name.
 WORDS = ("all", "default", "none")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -83,12 +83,12 @@ def _is_ours(point: EntryPoint) -> bool:
 
 
 def default() -> tuple[str, ...]:
-    """What ``--probes default`` stands for: the probes that tfperf brings, the windows that tell most first."""
+    """Return the probes of ``--probes default``: the probes that tfperf brings, the windows that show most first."""
     return _brought("DEFAULT")
 
 
 def _brought(which: str) -> tuple[str, ...]:
-    """What the package of our probes says of them, as far as they are installed."""
+    """Return the list ``which`` of the package of our probes, as far as they are installed."""
     ours = {name: point for name, point in available().items() if _is_ours(point)}
     found: list[str] = []
     for package in dict.fromkeys(point.value.partition(".")[0] for point in ours.values()):
@@ -231,7 +231,7 @@ def tracer() -> str:
 
 
 def contract_problems(probe: object, name: str) -> Sequence[str]:
-    """What in a probe breaks the contract, in words; empty when all is well."""
+    """List the ways in which a probe breaks the contract, in words; empty when all is well."""
     problems = []
     api = getattr(probe, "api", None)
     if api != API_VERSION:

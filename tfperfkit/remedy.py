@@ -1,4 +1,5 @@
-"""What a finding asks the user to change, as one value: a kind, and what tells it from others of its kind.
+"""Change that a finding asks of the user, as one value: a kind, and the values that distinguish it from others of its
+kind.
 
 A rule states it where it makes the finding. The place to change is the finding's first one. Fixers and experiments are
 looked up by remedies, not by codes, so a rule that states one that is known gets both.

@@ -1,4 +1,4 @@
-"""What a rule is given: everything that a run left behind, read once, in typed and neutral form.
+"""Evidence for a rule: everything that a run left behind, read once, in typed and neutral form.
 
 A rule (entry point group ``tfperfkit.rules``) is a pure function ``(Evidence) -> Iterable[Finding]``. It reads no file
 and keeps nothing. Whatever was not recorded is None or empty, and the rule stays silent. A rule that reports what no
@@ -38,8 +38,10 @@ _WORD = re.compile(r"\w+")
 
 
 class Offer(NamedTuple):
-    """What a probe offers: a record of this type, as builtins until somebody asks for it. An offer of the types in
-    ``LIVE`` is used as it is."""
+    """Offer of a probe: a record of this type, as builtins until somebody asks for it.
+
+    An offer of the types in ``LIVE`` is used as it is.
+    """
 
     probe: str
     kind: type
@@ -47,7 +49,7 @@ class Offer(NamedTuple):
 
 
 class Offers:
-    """What the probes of a run offer, in their order."""
+    """Offers of the probes of a run, in their order."""
 
     def __init__(self, offers: Iterable[Offer] = ()) -> None:
         self._offers = tuple(offers)
@@ -59,7 +61,7 @@ class Offers:
         return found[1] if found is not None else None
 
     def instead(self, kind: type, *others: Offer) -> Offers:
-        """These, with the others in the place of those of a kind."""
+        """Return these offers, with the others instead of those of a kind."""
         return Offers((*(offer for offer in self._offers if not issubclass(offer.kind, kind)), *others))
 
     def maker(self, kind: type) -> str:
@@ -177,10 +179,10 @@ class Evidence:
     ) -> None:
         self.run = run
         self.steps = steps
-        #: Where the mean clean step went; None when no step was seen.
+        #: Account of the mean clean step; None when no step was seen.
         self.account = account
         self.warm_up = warm_up
-        #: Where the whole run's time went; its ``total_s`` is what shares of the run refer to.
+        #: Account of the whole run's time; its ``total_s`` is the base of shares of the run.
         self.run_account = run_account
         #: The same by call site, in seconds; empty if the account is not known.
         self.run_ledger = run_ledger or Ledger()
@@ -191,12 +193,13 @@ class Evidence:
         self.log = log
         #: ``tfperfkit.instruments.settings``.
         self.settings = settings
-        #: What a float32 matrix product reaches on this machine, in GFLOP/s; None if it was not measured.
+        #: Rate of a float32 matmul on this machine, in GFLOP/s; None if it was not measured.
         self.machine_gflops = machine_gflops
-        #: Of the steady time, in which the training thread was ready but had no processor (0 to 1); None: not known.
+        #: Share of the steady time in which the training thread was ready but had no CPU core (0 to 1); None: not
+        #: known.
         self.waited_share = waited_share
-        #: Of a run in watch mode its step times over all of its time, by periods: of ``steps`` it has the first and the
-        #: last ones (``StepTable.gaps``). None without watch mode.
+        #: For a run in watch mode, its step times over all of its time, by periods: of ``steps`` it has the first and
+        #: the last ones (``StepTable.gaps``). None without watch mode.
         self.history = history
         #: When functions were being traced, and garbage collected (``offers.GarbageCollections``).
         self.tracing = tracing
@@ -243,8 +246,10 @@ class Evidence:
         return self._ledger
 
     def offer(self, kind: type[T]) -> T | None:
-        """What a probe offers of this kind (see ``tfperfkit.offers``), whichever probe it is: of several the first. A
-        probe's ``data`` is on offer under its own type. None when no probe of the run does."""
+        """Return the offer of this kind (see ``tfperfkit.offers``), whichever probe made it: of several the first.
+
+        A probe's ``data`` is on offer under its own type. None when no probe of the run does.
+        """
         return self._offers.first(kind)
 
     def offered_by(self, kind: type) -> str:
@@ -276,7 +281,7 @@ class Evidence:
 
     @property
     def unit(self) -> Unit:
-        """The words for what the account is of: a training step, or a work outside of them."""
+        """Return the words for the subject of the account: a training step, or a work outside of training steps."""
         if self.work is None:
             return Unit("a step", "the step", "the training loop")
         it = f"the {self.work.kind} at {self.work.name}"
@@ -344,7 +349,9 @@ class Evidence:
         ]
 
     def mentions(self, file: str, *names: str) -> bool:
-        """Whether the last word of one of these names stands in a file: without it nothing there is called so."""
+        """Tell whether a file contains the last word of one of these names: without the word nothing in the file is
+        called so.
+        """
         if file not in self._words:
             self._words[file] = frozenset(_WORD.findall("\n".join(self.source(file))))
         return any(name.rpartition(".")[2].removesuffix("()") in self._words[file] for name in names)
@@ -364,7 +371,7 @@ class LastRule:
     """A rule that is asked after all others, with what they found. Use it as a decorator.
 
     The function gets the evidence and all findings of the ordinary rules, of the training steps and of all other work
-    (``Finding.work`` says which). What it yields is reported as it is: it is not merged with other findings.
+    (``Finding.work`` says which). Its findings are reported as they are: they are not merged with other findings.
     """
 
     __name__: str

@@ -1,4 +1,4 @@
-"""What a probe may add to the timeline that ``tfperf export`` writes. Optional: see ``TimelineProbe``."""
+"""Rows that a probe may add to the timeline that ``tfperf export`` writes. Optional: see ``TimelineProbe``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Slice(NamedTuple):
 
 
 class Timeline(msgspec.Struct):
-    """What a probe adds. ``slices`` is read once; ``notes`` tell how times were aligned and what was left out."""
+    """Rows of one probe. ``slices`` is read once; ``notes`` tell how times were aligned and what was left out."""
 
     slices: Iterator[Slice]
     notes: tuple[str, ...] = ()

@@ -28,7 +28,7 @@ class Gauge(msgspec.Struct, frozen=True):
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """What a tracker is given of a run.
+    """Run that a tracker gets.
 
     ``name`` of the run, ``script``; ``scalars`` by name, for trackers that know no labels; ``gauges``, the same with
     labels and base units; ``markdown``: headline, account and findings; ``html`` and ``json``: the whole report;
@@ -66,7 +66,7 @@ class Tracker(Protocol):
 
 
 def tracker_problems(made: object, name: str) -> Sequence[str]:
-    """What in a tracker breaks the contract, in words; empty when all is well."""
+    """List the ways in which a tracker breaks the contract, in words; empty when all is well."""
     problems = []
     api = getattr(made, "api", None)
     if api != TRACKERS_API:

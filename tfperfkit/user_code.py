@@ -40,7 +40,7 @@ class Origin:
     """Tells the user's own files from all others; answers are remembered per file name.
 
     ``user_roots`` are folders whose files count as the user's own wherever they are installed: the package of
-    ``tfperf run -m package.module`` may stand in site-packages.
+    ``tfperf run -m package.module`` may be in site-packages.
     """
 
     def __init__(self, user_roots: Sequence[str] = ()) -> None:
@@ -73,8 +73,11 @@ class Origin:
 
 def installed_as(filename: str) -> str:
     """The path of an installed package's file within the folder that it was installed into ("numpy/lib/npyio.py"); ""
-    for any other file. Besides site-packages that is each folder on ``sys.path`` where a distribution's own record
-    lists its first part: ``pip install --target`` leaves packages anywhere, also beside a script."""
+    for any other file.
+
+    Besides site-packages that is each folder on ``sys.path`` where a distribution's own record lists its first part:
+    ``pip install --target`` leaves packages anywhere, also next to a script.
+    """
     for marker in _INSTALLED:
         _, found, rest = filename.rpartition(marker)
         if found:

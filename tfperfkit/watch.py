@@ -45,7 +45,7 @@ _lock = threading.RLock()
 
 
 class Run:
-    """What ``with watch() as run`` gives. ``report`` and ``findings`` are there once the watch has ended.
+    """Result of ``with watch() as run``. ``report`` and ``findings`` are there once the watch has ended.
 
     For a watch inside another one, ``nested`` is True, ``report`` stays None and ``findings`` empty.
     """
@@ -75,7 +75,7 @@ class Run:
     def track(self, to: str) -> None:
         """Send the report to trackers: ``run.track("mlflow,tensorboard=logs")``, as ``tfperf run --track``.
 
-        Where it is then is one line on stderr for each; one that can't be reached is such a line, too. Raises
+        The report's address is one line on stderr for each; a tracker that can't be reached is such a line, too. Raises
         UsageError for a name that is none, for what is not installed, and before the watch ended.
         """
         from tfperfkit.explain.pages import examples
@@ -223,7 +223,7 @@ class Watch:
 
 
 def _program() -> str:
-    """What this process runs, for those who know runs by their script."""
+    """Return the name of the program that this process runs, for those who know runs by their script."""
     from tfperfkit.notebook.cells import kernel
 
     return "notebook" if kernel() is not None else Path(sys.argv[0] if sys.argv else "").name
@@ -235,7 +235,9 @@ def _stamp(name: str) -> str:
 
 def _free(folder: Path, part: str) -> Path:
     """The folder itself, or with a number behind it when a run stands there: a watched function is called again.
-    ``part``: of it, where it holds those of several processes."""
+
+    ``part``: the folder of one process, if the folder holds several.
+    """
     candidate, number = folder, 1
     while (candidate / part / "run.json").exists():
         number += 1

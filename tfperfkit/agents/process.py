@@ -20,7 +20,7 @@ _TICK_S = 5.0
 #: After Ctrl-C: for the script to end and the report to be made on a busy machine too (a minute was too
 #: short with a load of 15 on two processors); then for what still runs to end itself.
 _GRACE_S, _LAST_S = 180.0, 5.0
-#: Of the text that tfperf writes for its width.
+#: Environment for text that tfperf writes for its width.
 _ENVIRONMENT = {"COLUMNS": "100", "NO_COLOR": "1"}
 
 Tell = Callable[[float], Awaitable[None]]

@@ -47,9 +47,10 @@ def make(files: Path) -> MCPServer:
         return await _answer(tools.run(script, arguments or [], steps_from, max_seconds, folder, _tell(context)))
 
     async def findings(context: Context, run: str = "last", folder: str = "") -> str:
-        """What makes a run slow: findings by id, the costliest first, each with gain, place, evidence and advice.
+        """Return the causes of a slow run: findings by id, the costliest first, each with gain, place, evidence and
+        advice.
 
-        Under 4 kB. What other choices would gain follows as headroom.
+        Under 4 kB. The gains of other choices follow as headroom.
         """
         return await _answer(tools.findings(run, folder, _tell(context)))
 

@@ -1,4 +1,4 @@
-"""What the tools do: each is one of our commands, and its answer is short; what is large is in a file that it names.
+"""Tools: each is one of our commands, and its answer is short; a long result is in a file that the answer names.
 
 No figure is made here. Answers are what ``tfperf report``, ``try``, ``compare`` and ``check`` say.
 """
@@ -21,7 +21,7 @@ _TFPERF = ("-m", "tfperfkit")
 _WORKER = ("-m", "tfperfkit.agents.worker")
 #: Exit statuses of ``tfperf check`` that are no mistake.
 _CHECKED = {0: "pass", 1: "fail", 3: "undecided"}
-#: Of the script's output, if it failed: lines, characters of each, and bytes read from the end of the file.
+#: Limits for the script's output, if it failed: lines, characters of each, and bytes read from the end of the file.
 _TAIL, _LINE, _READ = 15, 200, 20_000
 _MISTAKE = 2
 
@@ -77,7 +77,7 @@ class Tools:
     async def try_change(
         self, what: str, run: str, script: str, arguments: Sequence[str], seconds: float, folder: str, tell: Tell
     ) -> str:
-        """A change measured in pairs of runs: of a run (kept beside it), or of a script."""
+        """Measure a change in pairs of runs: of a run (kept in the run directory), or of a script."""
         file, text = self._new("trials.json"), self._new("trials.txt")
         common = ["--time-limit", f"{seconds:g}s", "--json", str(file)]
         if script:
@@ -111,7 +111,7 @@ class Tools:
         tell: Tell,
         alone: bool = True,
     ) -> str:
-        """What a command wrote to standard output, and where all of it is."""
+        """Return the text that a command wrote to standard output, and the file that holds the whole text."""
         errors = self._new("errors.txt")
         if alone:
             async with self._alone:
@@ -128,7 +128,7 @@ class Tools:
         words = [*_WORKER, _name(run), str(text), str(report), *identity]
         status, _ = await self._call(words, folder, self._new("printed.txt"), errors, None, tell)
         if status:
-            # Of a mistake the last line says what it is; anything else is ours.
+            # For a user's mistake the last line says what is wrong; other errors are tfperf's.
             raise Refused(_tail(errors, 1 if status == _MISTAKE else _TAIL) or f"exit status {status}")
         return text.read_text(encoding="utf-8", errors="replace")
 
@@ -156,7 +156,7 @@ def _script(script: str, arguments: Sequence[str]) -> list[str]:
 
 
 def _name(text: str) -> str:
-    """Of a script, a run or a change: never an option of ours."""
+    """Check the name of a script, a run or a change: it must not be an option of tfperf."""
     if not text.strip() or text.startswith("-"):
         raise Refused(f"{text!r:.80} is no name")
     return text

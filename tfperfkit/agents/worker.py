@@ -1,4 +1,4 @@
-"""Reads a run for the server, or describes one finding of it, in a process of its own:
+"""Read a run for the server, or describe one finding, in a process of its own:
 ``python -m tfperfkit.agents.worker RUN TEXT JSON [ID]``.
 
 Writes the findings, or all that is known of one, as text into the file TEXT and the whole report into the file JSON.
@@ -53,7 +53,7 @@ def one_finding(report: Report, identity: str) -> str:
         made = _describe_finding(report, wanted, found[wanted])
     elif page is not None:
         has = f"it has {', '.join(found)}" if found else "it has none"
-        made = f"This run has no finding {wanted}; {has}. What the code means:\n"
+        made = f"This run has no finding {wanted}; {has}. Meaning of the code:\n"
     else:
         raise UsageError(f"no finding {identity!r:.80} in that run: {', '.join(found) or 'it has none'}")
     if page is not None:

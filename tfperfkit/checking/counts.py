@@ -127,7 +127,7 @@ def _graphs(run: Run) -> Places:
 
 
 def _of_family(*families: Family) -> Callable[[Run], Places]:
-    """Where findings of these families are; else the place of the training loop."""
+    """Return the places of findings of these families; else the place of the training loop."""
 
     def places(run: Run) -> Places:
         found = [each for each in run.report.findings if each.family in families]

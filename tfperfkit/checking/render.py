@@ -46,8 +46,9 @@ def lines_of(checked: Checked, screen: Screen) -> list[Text]:
 
 
 def annotated(checked: Checked, *, findings: bool = True) -> list[Annotation]:
-    """What fails, as errors, what is undecided, as warnings, at their places; then the run's findings that the budget
-    does not forbid."""
+    """Annotate failures as errors, undecided budgets as warnings, at their places; then the run's findings that the
+    budget does not forbid.
+    """
     made = [_annotation(measure) for measure in checked.measures if measure.outcome != "pass"]
     reported = {(span.file, span.line) for measure in checked.measures for span in measure.where}
     if findings:

@@ -1,4 +1,4 @@
-"""What a check found: the JSON of ``tfperf check``, and all that its renderers know."""
+"""Results of a check: the JSON of ``tfperf check``, and all that its renderers know."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tfperfkit.statistics.comparison import Comparison
 CHECK_SCHEMA = 1
 #: "undecided": it could not be measured, or not well enough.
 Outcome = Literal["pass", "fail", "undecided"]
-#: What the outcome of the step time rests on.
+#: Measured times that decided the outcome of the step time.
 DecidedBy = Literal["clock", "processor", "undisturbed", "both", ""]
 EXIT_STATUS: dict[Outcome, int] = {"pass": 0, "fail": 1, "undecided": 3}
 
@@ -52,6 +52,6 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def overall(measures: tuple[Measure, ...]) -> Outcome:
-    """What fails, fails; else what is undecided leaves all undecided."""
+    """Return "fail" if anything failed; else undecided results leave the whole check undecided."""
     outcomes = {measure.outcome for measure in measures}
     return "fail" if "fail" in outcomes else "undecided" if "undecided" in outcomes else "pass"

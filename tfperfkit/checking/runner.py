@@ -55,7 +55,7 @@ class Ran(msgspec.Struct, frozen=True):
 
 
 def run(command: Command, folder: Path, *, light: bool) -> Ran:
-    """Run it once; its output goes to a file beside ``folder``. ``light``: steps alone, no probes."""
+    """Run it once; its output goes to a file next to ``folder``. ``light``: steps alone, no probes."""
     output = folder.with_name(folder.name + ".txt")
     words = [sys.executable, "-m", "tfperfkit", "run", "--run-dir", str(folder), "--output", os.devnull]
     words += ["--probes", "none"] if light else []
@@ -91,7 +91,7 @@ def _interrupted(process: subprocess.Popen[bytes]) -> int:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """What runs is ended with us; asked first, so that it can put away what is its own."""
+    """End a running process with us; it is asked first, so that it can remove its own files."""
     process.terminate()
     try:
         process.wait(_STOP_S)

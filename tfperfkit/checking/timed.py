@@ -1,4 +1,5 @@
-"""The step time against the base, judged: by the clock; where it can't tell, by what other programs disturb less.
+"""Judgement of the step time against the base: by wall-clock time; if that is undecided, by times that other programs
+disturb less.
 
 Design note 42 has the reasons.
 """
@@ -14,8 +15,8 @@ from tfperfkit.statistics.paired import paired_ratio
 
 #: Fewer pairs have an interval of many times their spread.
 MIN_ROUNDS = 3
-#: Of an interval that fails a step after more pairs than these: asked after each pair, 95 % of the time would be wrong
-#: for one commit in eight that changes nothing (30 pairs, simulated).
+#: Confidence of an interval that fails a step after more pairs than these: asked after each pair, 95 % of the time
+#: would be wrong for one commit in eight that changes nothing (30 pairs, simulated).
 SURE = 0.99
 _QUEUED = "without what the training thread waited for a processor"
 
@@ -43,12 +44,12 @@ class Timed:
 
     @property
     def clock(self) -> Comparison | None:
-        """Of the clock's time; None before the first pair."""
+        """Return the comparison of wall-clock time; None before the first pair."""
         return self._paired("clock")
 
     @property
     def processor(self) -> Comparison | None:
-        """Of the processor time; None where a run has none."""
+        """Return the comparison of processor time; None if a run has none."""
         return self._paired("processor")
 
     @property
@@ -77,10 +78,13 @@ class Timed:
         return self._judged()[1]
 
     def _judged(self) -> tuple[Outcome, DecidedBy]:
-        """By the clock: fails when it is slower by more than chance and by more than is allowed, and one of the others
-        (where both are known) says so too; passes when the whole interval is within what is allowed. Else fails where
-        the whole interval of another lies above what is allowed, and passes where those of both lie within it. The
-        clock's ratio has to lie on that side too, and for processor time that without waiting for a processor."""
+        """Judge by wall-clock time: fails when it is slower by more than chance and by more than is allowed, and one of
+        the others (if both are known) says so too; passes when the whole interval is within what is allowed.
+
+        Else fails where the whole interval of another lies above what is allowed, and passes where those of both lie
+        within it. The clock's ratio has to lie on that side too, and for processor time that without waiting for a
+        processor.
+        """
         clock, limit = self.clock, 1 + self.allowed
         if clock is None or clock.high is None or self.rounds < MIN_ROUNDS:
             return "undecided", ""
@@ -134,5 +138,7 @@ class Timed:
         known = [f"processor time {change(processor)}"] if processor is not None else []
         known += [f"time {_QUEUED} {change(undisturbed)}"] if undisturbed is not None else []
         if by == "both":
-            return f". The clock can't tell here; what other programs disturb less is within it: {', '.join(known)}"
-        return f". What other programs disturb less: {', '.join(known)}" if known else ""
+            return (
+                f". The clock can't tell here; times that other programs disturb less are within it: {', '.join(known)}"
+            )
+        return f". Times that other programs disturb less: {', '.join(known)}" if known else ""

@@ -44,7 +44,7 @@ def checked_out(repository: Path, commit: str) -> Iterator[Path]:
 
 
 def remove_stale(repository: Path) -> None:
-    """What checks left that were killed."""
+    """Remove the worktrees that killed checks left."""
     try:
         listed = _git(repository, "worktree", "list", "--porcelain", wrong="")
     except UsageError:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import click
 
 HELP = {"help_option_names": ["-h", "--help"]}
-#: What RUN means, in the help of each command that takes one.
+#: Meaning of RUN, in the help of each command that takes one.
 RUN = "RUN is a folder, a run's name, or last. [default: last]"
 
 

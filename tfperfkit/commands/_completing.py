@@ -1,4 +1,4 @@
-"""What a shell is offered for the arguments and values of our commands: runs, codes of findings, files."""
+"""Completions for a shell: arguments and values of our commands, such as runs, codes of findings, files."""
 
 from __future__ import annotations
 

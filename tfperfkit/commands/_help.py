@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 _ALL = "tfperfkit.help_all"
-#: What click appends to the help of an option that takes a number in a range.
+#: Text that click appends to the help of an option that takes a number in a range.
 _RANGE = re.compile(r"\s+\[[^\[\]]*\bx\b[^\[\]]*\]$")
 
 

@@ -1,6 +1,6 @@
 """The options of probes on the command line: whose they are, how click shows and takes them.
 
-What asks the probes is imported when a command is called, not for ``tfperf --help``.
+Modules that ask the probes are imported when a command is called, not for ``tfperf --help``.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from tfperfkit.option import Declared
 
 _DECLARED = "tfperfkit.probe_options"
-#: What ``tfperf run`` alone takes.
+#: Key of the options that ``tfperf run`` alone takes.
 _OF_RECORDING = "tfperfkit.probe_options.of_recording"
 
 
 class ProbeOptionsCommand(Command):
-    """A command that takes the probes' options beside its own, and shows them under each probe's name."""
+    """A command that takes the probes' options next to its own, and shows them under each probe's name."""
 
     #: Those alone that analysing reads.
     only_in_report = False
@@ -78,7 +78,7 @@ class ProbeOptionsCommand(Command):
 
 
 class ReportOptionsCommand(ProbeOptionsCommand):
-    """Of a run that was recorded."""
+    """A command on a run that was recorded."""
 
     only_in_report = True
 

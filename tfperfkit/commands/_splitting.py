@@ -18,7 +18,7 @@ class ScriptCommand(Command):
 
     #: The name of the command in messages.
     spelled: ClassVar[str]
-    #: What stands for SCRIPT if nothing is given.
+    #: Replacement for SCRIPT if nothing is given.
     target: ClassVar[str] = ""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -43,7 +43,7 @@ class ScriptCommand(Command):
         return super().shell_complete(ctx, incomplete) if incomplete.startswith("-") else files(ctx, incomplete)
 
     def look(self, ctx: click.Context, words: Sequence[str] | None) -> None:
-        """What the line says before it is split; None: for the help of everything."""
+        """Look at the line before it is split; None: for the help of everything."""
 
 
 def _takes_value(param: click.Parameter) -> bool:

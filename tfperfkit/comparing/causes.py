@@ -14,18 +14,21 @@ from tfperfkit.model import SourceSpan, Unit
 from tfperfkit.offers import LineCosts, MemoryUse, RanOperations, TraceCounts
 from tfperfkit.records.parts import words_of
 
-#: Of the step, less than this is not reported of a line or an operation; of the steps' difference, less than that.
+#: Minimum shares: less of the step is not reported for a line or an operation; less of the steps' difference is not
+#: reported either.
 _MIN_STEP, _MIN_DIFFERENCE = 0.02, 0.10
 #: Windows measure a few steps only: what changed by less than this share of itself is no news.
 _MIN_CHANGE = 0.20
 _MAX = 8
-#: Of the largest difference of a line: a new line that has some of it is named, an old one that has most of it.
+#: Shares of the largest difference of a line: a new line is named from the first share on, an old one from the second.
 _SOME, _MAX_OF_IT = 0.3, 0.7
 
 
 def timed_causes(a: Side, b: Side) -> tuple[Cause, ...]:
-    """What takes another time than before, the largest difference first within each kind. From windows of a few steps
-    each, so for a difference that the steps themselves show."""
+    """Return the parts whose time has changed, the largest difference first within each kind.
+
+    From windows of a few steps each, so for a difference that the steps themselves show.
+    """
     step = max(a.report.steps.mean_ms or 0.0, b.report.steps.mean_ms or 0.0)
     difference = abs((b.report.steps.mean_ms or 0.0) - (a.report.steps.mean_ms or 0.0))
     floor = max(_MIN_STEP * step, _MIN_DIFFERENCE * difference)

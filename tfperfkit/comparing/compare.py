@@ -54,7 +54,7 @@ def _sizes_differ(a: Side, b: Side) -> bool:
 
 
 def _steps(a: Side, b: Side, per_example: bool) -> tuple[Comparison | None, Comparison | None]:
-    """Of the ordinary steps, and of all as they were."""
+    """Compare the ordinary steps, and all steps as they were."""
     times = [[ms / (side.report.steps.batch_size or 1 if per_example else 1) for ms in side.step_ms] for side in (a, b)]
     if all(times):
         return compare_series(*times), compare_series(*times, keep_outliers=True)
@@ -70,7 +70,7 @@ def _steps(a: Side, b: Side, per_example: bool) -> tuple[Comparison | None, Comp
 
 
 def _processor(a: Side, b: Side, per_example: bool) -> Comparison | None:
-    """Of the processor time of a step, all threads together."""
+    """Compare the processor time of a step, all threads together."""
     times = [
         [ms / (side.report.steps.batch_size or 1 if per_example else 1) for ms in side.processor_ms if ms > 0]
         for side in (a, b)
@@ -150,7 +150,7 @@ def _change(finding: Finding, way: str, a: float | None, b: float | None) -> Fin
 
 
 def _throughput(a: Side, b: Side, step: Comparison | None) -> Iterator[str]:
-    """Where what lies between the steps (the ends of epochs, validation) tells another story than the steps."""
+    """Yield a sentence if the time between the steps (the ends of epochs, validation) contradicts the steps."""
     one, two = a.report.steps, b.report.steps
     if step is None or not (one.examples_per_s and two.examples_per_s):
         return
@@ -158,7 +158,7 @@ def _throughput(a: Side, b: Side, step: Comparison | None) -> Iterator[str]:
     if max(speed, expected) >= _OTHER_STORY * min(speed, expected):
         yield (
             f"With the time between steps, B has {_times(speed)} examples a second: epochs' ends and validation count "
-            "there, and are no part of a step."
+            "there, and are excluded from step time."
         )
 
 

@@ -88,16 +88,18 @@ def _verdict(compared: Compared, screen: Screen) -> list[Text]:
 
 
 def _by_processor(step: Comparison, used: Comparison | None, per: str, screen: Screen) -> list[Text]:
-    """Where the processor time tells more than the clock, or something else: then both intervals lie apart."""
+    """Return lines if the processor time decides more than wall-clock time, or contradicts it: then both intervals lie
+    apart.
+    """
     if used is None or used.verdict == step.verdict:
         return []
-    text = f"The clock can't tell; the processor time of a step{per} can: {change(used)}. Waiting is no part of it."
+    text = f"The clock can't tell; the processor time of a step{per} can: {change(used)}. Waiting is excluded."
     if step.verdict != "no difference shown":
         if None in (step.low, step.high, used.low, used.high) or not _apart(step, used):
             return []
         text = (
-            f"But the processor time of a step{per} does not say so: {change(used)}. What differs is waiting: for "
-            "input, or for a processor that other programs had."
+            f"But the processor time of a step{per} does not say so: {change(used)}. The difference is waiting: for "
+            "input, or for a CPU core that other programs had."
         )
     return prose(text, screen, style="bold")
 

@@ -1,4 +1,4 @@
-"""What a comparison of two runs found: the JSON of ``tfperf compare``, and all that its renderer knows."""
+"""Result of a comparison of two runs: the JSON of ``tfperf compare``, and all that its renderer knows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from tfperfkit.statistics.comparison import Comparison
 
 #: Version of the JSON document.
 COMPARE_SCHEMA = 1
-#: What a difference of set-up is of. "code" is what people mean to compare; the others make two times no measure of it.
+#: Kind of a difference of set-up. Users mean to compare "code"; with other differences two times don't measure the
+#: code.
 SetupKind = Literal["code", "configuration", "machine"]
 CauseKind = Literal["part", "line", "operation", "traces", "calls", "memory"]
 

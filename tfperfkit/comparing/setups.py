@@ -1,4 +1,4 @@
-"""What differs in set-up: code, arguments, packages, batch size, precision, devices, machine."""
+"""Differences in set-up: code, arguments, packages, batch size, precision, devices, machine."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _MAX_BYTES = 500_000_000
 
 
 class Side:
-    """A run with what is known of it. ``evidence`` is None of a JSON report: it has no single steps, sources, lines."""
+    """A run with its known facts. ``evidence`` is None of a JSON report: it has no single steps, sources, lines."""
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ def is_proven(finding: Finding) -> bool:
 
 
 def with_whole_numbers(findings: Sequence[Finding], raw: Sequence[Mapping[str, Any]]) -> tuple[Finding, ...]:
-    """Counts as they were given in ``raw``: conversion made floats of them, and 7 retraces are not 7.0."""
+    """Return the findings with counts as in ``raw``: conversion turned them into floats, and 7 retraces are not 7.0."""
     found = []
     for finding, given in zip(findings, raw, strict=True):
         pairs = zip(finding.evidence, given["evidence"], strict=True)

@@ -1,4 +1,6 @@
-"""What a finding's remedy saves in other parts of the run, where the same cause is at work: it is in the seconds."""
+"""Time that a finding's remedy saves in other parts of the run, where the same cause is at work: the seconds include
+it.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,10 @@ _MIN_S = 0.1
 
 
 def saved_elsewhere(item: Finding, more: Iterable[Elsewhere], wall_s: float) -> Finding:
-    """With the seconds of its other places, ``more`` besides those that its rule knew, and a sentence on them. Where
-    nothing is known of what it saves in its own place, nothing is said of others."""
+    """With the seconds of its other places, ``more`` besides those that its rule knew, and a sentence on them.
+
+    If the saving in its own place is unknown, other places are not reported.
+    """
     if item.saves_s is None:
         return item if not item.elsewhere else msgspec.structs.replace(item, elsewhere=())
     every = tuple(other for other in (*item.elsewhere, *more) if max(other.seconds) >= _MIN_S)

@@ -1,4 +1,4 @@
-"""What a report concludes: what to fix first, or that nothing is at fault and what bounds the step."""
+"""Conclusion of a report: the first thing to fix, or that nothing is at fault and which limit bounds the step."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from tfperfkit.rule import Evidence
 
 #: Below this a step does next to no arithmetic that is counted: a rate would say nothing.
 MIN_GFLOPS = 1.0
-#: What a step is there for; the largest part of a healthy one.
+#: Purpose of a step; the largest part of a healthy step.
 _WORK: tuple[PartName, ...] = ("graph",)
 #: With less of it than this there may be something to gain that no rule knows.
 _SOUND = calibration.SOUND.value
-#: Of the step, from which a line or a layer is named.
+#: Share of the step from which on a line or a layer is named.
 LOUD = calibration.LOUD_RESIDUAL.value
-#: Of the computing, from which on one kernel is most of it; and what gaps may take of it at most.
+#: Share of the computing from which on one kernel is most of the computing; and the maximum share of gaps.
 MOST, _MAX_GAPS = calibration.EXPLAINS.value, calibration.OWNED.value
 #: A rate that is this near to the machine's leaves nothing to gain.
 NEAR_LIMIT = calibration.NEAR_LIMIT.value
@@ -62,7 +62,7 @@ _REPEATED: tuple[RunPart, ...] = (
     "input",
     "freeing",
 )
-#: What the part "evaluate" is called where the run did one of both only.
+#: Names of the part "evaluate" if the run did only one of both.
 _EVALUATES: dict[RunPart, str] = {"prediction": "predicting", "validation": "validating"}
 #: Parts that a sound step has little of.
 _WAITS: tuple[PartName, ...] = ("input", "python", "dispatch", "eager_ops", "tracing", "host_sync")
@@ -94,7 +94,7 @@ def conclude(
     small = f"{begins}: {within(loud[0].title)}{_in_brackets(loud[0])}." if loud else ""
     if room:
         return _conclude_room(room, small, elsewhere=less)
-    # What is longer than all of its iterations together is no part of them.
+    # A time longer than all iterations together does not belong to the iterations.
     seconds = _seconds(longest) if longest is not None else 0.0
     elsewhere = of_the_run(
         evidence.run_account, seconds, seconds if longest is not None and longest.work else 0.0, evidence
@@ -229,8 +229,11 @@ def _is_sound(evidence: Evidence) -> bool:
 
 
 def _waited(evidence: Evidence) -> float:
-    """Of a step, what nothing explains but that the thread had no processor, or waited until an iterator was freed:
-    neither is work of the step."""
+    """Return the time of a step that is explained only by waiting: the thread had no CPU core, or waited until an
+    iterator was freed.
+
+    Neither is work of the step.
+    """
     unexplained = evidence.share("other")
     log = evidence.samples
     freeing = sum(count for stack, count in log.stacks.items() if stack.activity == "waiting") / max(log.count, 1)
@@ -362,7 +365,7 @@ def _in_brackets(finding: Finding) -> str:
 
 
 def bound(evidence: Evidence) -> str:
-    """What bounds a step that computes: the FLOP/s that it reaches, against a matrix product on this machine."""
+    """Return the limit of a step that computes: the FLOP/s that it reaches, compared with a matmul on this machine."""
     reached = achieved_gflops(evidence)
     if reached is None or reached < MIN_GFLOPS:
         return ""

@@ -1,4 +1,4 @@
-"""What other choices would gain where nothing is wrong: a larger batch, several steps in one call."""
+"""Gains of other choices if nothing is wrong: a larger batch, several steps in one call."""
 
 from __future__ import annotations
 
@@ -52,5 +52,5 @@ def _of_run(finding: Finding) -> float | None:
 
 
 def large(headroom: Sequence[Finding]) -> Sequence[Finding]:
-    """What of it is worth the first line."""
+    """Return the headroom that is worth the first line."""
     return [item for item in headroom if item.gain.factor >= LARGE]

@@ -1,6 +1,6 @@
 """Reports lost time once, by the finding that explains it.
 
-A finding names in ``absorbs`` the codes of findings that are only symptoms of it: a file that is loaded again in each
+A finding names in ``absorbs`` the codes of findings that are only its symptoms: a file that is loaded again in each
 step also shows as input. In ``absorbs_here`` it names those that are symptoms if they share one of its places: a hot
 line of Python on the way to the file. Two findings of one code at one place are one.
 """
@@ -28,8 +28,8 @@ def merge(
     """Return the findings without those that another one explains, which are named in its detail.
 
     ``shares`` of the run, by ``Finding.work`` and basis: if one cause at one place was found both in the training steps
-    and in other work, it is reported where it costs more of the run. ``inside``: the works between training steps. What
-    iterations of the training loop show at their line is the same time.
+    and in other work, it is reported where it costs more of the run. ``inside``: the works between training steps.
+    Findings of iterations of the training loop at their line are about the same time.
     """
     left = _without_doubles(findings, shares or {})
     folded: dict[int, list[Finding]] = {}

@@ -16,13 +16,14 @@ from tfperfkit.rule import Evidence
 
 #: Clean steps of the larger training before a window that looks into it.
 _STEPS_BEFORE = 10
-#: Of each window that is proposed.
+#: Steps of each window that is proposed.
 _WINDOW_STEPS = 10
 
 
 class OtherTraining(NamedTuple):
-    """Where the steps of a probe's window and where most steps were called from, with their shares of the clean steps'
-    time, and a step of the latter at which a window may begin."""
+    """Call sites of the steps in a probe's window and of most steps, with their shares of the clean steps' time, and a
+    step of the latter at which a window may begin.
+    """
 
     probe: str
     seen: SourceSpan
@@ -33,15 +34,18 @@ class OtherTraining(NamedTuple):
 
 
 def other_trainings(evidence: Evidence) -> list[OtherTraining]:
-    """Of each window that is concerned, in the order of their steps."""
+    """Yield the other training for each window that is concerned, in the order of their steps."""
     probes = dict.fromkeys(step.window for step in evidence.steps.steps)
     found = [_of_window(evidence, probe) for probe in probes if probe not in ("", "clean", "warmup", "settle")]
     return [each for each in found if each is not None]
 
 
 def _of_window(evidence: Evidence, probe: str) -> OtherTraining | None:
-    """By the lines of the user's own that stay the same throughout the window: most of the later samples went another
-    way from one of them. None where that is not so."""
+    """Compare the user's own lines that stay the same throughout the window: most of the later samples went another way
+    from one of these lines.
+
+    None where that is not so.
+    """
     clean = evidence.steps.clean
     within = [_places(stack) for _, stack in evidence.log.inside(_spans(evidence.steps.in_window(probe)))]
     path = _common([places for places in within if places])

@@ -1,4 +1,4 @@
-"""Findings beside what experiments measured of them."""
+"""Findings with the measurements of experiments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TELLS = ("faster", "slower", "no difference")
 
 
 def proven(findings: Iterable[Finding], measured: Sequence[Measured]) -> tuple[Finding, ...]:
-    """Each finding with the experiment that tested it; what is refuted stands at the end."""
+    """Return each finding with the experiment that tested it; refuted findings are at the end."""
     reported = [_add_measured(finding, measured) for finding in findings]
     return (*(item for item in reported if not refuted(item)), *(item for item in reported if refuted(item)))
 
@@ -32,7 +32,7 @@ def refuted(finding: Finding) -> bool:
 
 
 def _add_measured(finding: Finding, measured: Sequence[Measured]) -> Finding:
-    """Return the finding with the best of what experiments measured of it."""
+    """Return the finding with the best measurement of experiments."""
     of_it = [item for item in measured if item.finding == finding.code and item.place == place_of(finding)]
     if not of_it:
         return finding

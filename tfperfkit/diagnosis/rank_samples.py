@@ -1,4 +1,4 @@
-"""What stack samples of one rank tell of its computing and its waiting, without a trace.
+"""Facts that stack samples of one rank show about its computing and its waiting, without a trace.
 
 A sample of a process that trains with others has the processor time of the process. While the training thread is in a
 compiled function and the process uses a processor, it computes, and else it waits for the others or for what they send.

@@ -23,10 +23,11 @@ def rank(
 ) -> tuple[Finding, ...]:
     """Return the findings, costliest first.
 
-    A mere "info" stands after everything that asks for a change; ties keep their order. What concerns the whole run or
-    a risk stands between them, by its own severity. ``shares``: of the run, by ``Finding.work`` and basis: what a
+    A mere "info" stands after everything that asks for a change; ties keep their order. Findings that concern the whole
+    run or a risk are between them, by their own severity. ``shares``: of the run, by ``Finding.work`` and basis: what a
     finding gains counts by the time that its work takes next to the longest one's. ``repeated``: the share of the run
-    without what is paid once (imports, ending); 0 if that is not known. Severities go by what a fix saves of it.
+    without what is paid once (imports, ending); 0 if that is not known. Severities go by the share of the repeated time
+    that a fix saves.
     """
     longest = max((shares or {}).values(), default=0.0)
     weights = {key: share / longest for key, share in (shares or {}).items()} if longest > 0 else {}

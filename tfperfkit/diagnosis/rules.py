@@ -46,7 +46,7 @@ def apply_last(
     troubles: list[str] = []
     found = [
         finding
-        for name, rule in _load_rules(points, [])  # sets that can't be loaded were told by ``apply``
+        for name, rule in _load_rules(points, [])  # ``apply`` has reported the sets that can't be loaded
         if isinstance(rule, LastRule)
         for finding in _ask_rule(name, rule, troubles, evidence, tuple(findings))
     ]

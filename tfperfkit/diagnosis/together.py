@@ -1,4 +1,4 @@
-"""What a finding gains once those before it are fixed: beside a large cost a small one seems to be worth nothing.
+"""Gain of a finding once the findings before it are fixed: next to a large cost a small one seems to be worth nothing.
 
 Amdahl's law over what is left: a step of 1 of which an earlier fix takes ``a`` away, and this one ``b``, goes from
 ``1 - a`` to ``1 - a - b``. That holds only if the two are different time, so it is said of findings of different
@@ -19,7 +19,7 @@ _OF_STEPS = ("step", "turn")
 
 
 def together(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings, which stand in their order, each with what it gains once those before it are fixed."""
+    """Return the findings in their order, each with its gain once the findings before it are fixed."""
     return tuple(_add_gain_once_fixed(item, findings[:index]) for index, item in enumerate(findings))
 
 

@@ -20,7 +20,7 @@ _GPU_LOG = re.compile(r"(Cannot dlopen|Could not load dynamic library|Could not 
 
 
 def try_tensorflow() -> tuple[dict[str, Any], str]:
-    """What the trial found, and the last of what it printed if it did not come to its end."""
+    """Return the result of the trial, and the last lines that it printed if it did not come to its end."""
     with tempfile.TemporaryDirectory(prefix="tfperf-doctor-") as folder:
         command = [sys.executable, str(Path(__file__).with_name("trial.py")), folder]
         environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "0"}  # the names of missing libraries are in its log

@@ -27,7 +27,7 @@ def why_not() -> str | None:
 
 
 def profile_plugin() -> metadata.EntryPoint | None:
-    """Where the plugin registered itself."""
+    """Return the place where the plugin registered itself."""
     return next(iter(metadata.entry_points(group="tensorboard_plugins", name="profile")), None)
 
 

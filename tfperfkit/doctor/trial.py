@@ -1,4 +1,4 @@
-"""What TensorFlow itself says, and a real capture of two steps: ``python trial.py FOLDER``.
+"""Facts from TensorFlow itself, and a real capture of two steps: ``python trial.py FOLDER``.
 
 Started by ``runtime.py`` as a file of its own process, because importing TensorFlow can end a process. Each thing
 found is a JSON line on stdout at once, so what was found before an end by a signal is kept.

@@ -1,1 +1,1 @@
-"""What the words and codes of a report mean, from the pages of the documentation."""
+"""Meaning of the words and codes of a report, from the pages of the documentation."""

@@ -11,7 +11,7 @@ _HEAD = re.compile(r"\A---\n(.*?)^---\n", re.DOTALL | re.MULTILINE)
 
 
 class FrontMatter(msgspec.Struct, frozen=True, kw_only=True):
-    """What a page states about its finding.
+    """Facts about its finding at the head of a page.
 
     ``fix``: "patch" if ``tfperf fix`` can write one, else "suggestion". ``measure``: the experiments that test it.
     ``typical_gain``: factors that were measured, as text; "not measured" if none was.
@@ -26,7 +26,7 @@ class FrontMatter(msgspec.Struct, frozen=True, kw_only=True):
     related: tuple[str, ...]
 
     def write(self) -> str:
-        """Return the front matter as it stands in a page."""
+        """Return the front matter in the form of a page."""
         return (
             f"---\ncode: {self.code}\ntitle: {self.title}\nfix: {self.fix}\nmeasure: [{', '.join(self.measure)}]\n"
             f"typical_gain: {self.typical_gain}\nsince: {self.since}\nrelated: [{', '.join(self.related)}]\n---\n"

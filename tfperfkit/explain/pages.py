@@ -1,4 +1,4 @@
-"""What the pages of findings and probes, and the glossary, say."""
+"""Contents of the pages of findings and probes, and of the glossary."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tfperfkit.rule_pages import GLOSSARY, by_name, findings, is_code, root
 
 __all__ = ["GLOSSARY", "findings", "is_code", "root"]
 
-#: What follows "How to verify" on the page of a finding.
+#: Text after "How to verify" on the page of a finding.
 _MORE = re.compile(r"^(?=<!-- collected: detection |## See also$)", re.MULTILINE)
 #: A page that goes through a whole report, and what it is asked for by.
 REPORT, REPORT_NAMES = "reading-a-report.md", ("report", "reading a report")

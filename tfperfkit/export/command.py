@@ -24,7 +24,8 @@ from tfperfkit.report.text import one_line
 from tfperfkit.timeline import Timeline, TimelineProbe
 from tfperfkit.version import __version__
 
-#: Of the probes' slices together. With ours a file stays below about 20 MB, and Perfetto opens it in seconds.
+#: Maximum number of the probes' slices together. With ours a file stays below about 20 MB, and Perfetto opens it in
+#: seconds.
 MAX_SLICES = 500_000
 #: Seconds before a progress line is shown, and between its changes.
 _PATIENCE_S, _REFRESH_S = 0.5, 0.2
@@ -78,7 +79,7 @@ def _write_timeline(run: StoredRun, target: Path) -> None:
 
 
 def _timelines(run: StoredRun, progress: _Progress) -> tuple[list[Timeline], list[str]]:
-    """What the run's probes add, and why one adds nothing."""
+    """Return the timelines that the run's probes add, and the reasons why one adds nothing."""
     found: list[Timeline] = []
     notes: list[str] = []
     installed = registry.available()

@@ -32,9 +32,9 @@ def profiled(
     """``train_loop_per_worker`` of a trainer of Ray Train, recorded in each worker as ``tfperfkit.watch`` does.
 
     ``out``: the folder of the whole run, which all workers can write (on several hosts a shared file system): each has
-    a part of its own in it. ``probes`` and ``steps`` as for ``watch``. What the loop returns and raises is the loop's.
-    Outside of a worker of Ray it is recorded as a run of one process. tfperfkit has to be installed where the workers
-    run.
+    a part of its own in it. ``probes`` and ``steps`` as for ``watch``. Return values and exceptions of the loop are
+    passed on. Outside of a worker of Ray it is recorded as a run of one process. tfperfkit has to be installed where
+    the workers run.
     """
     folder = os.path.abspath(os.fspath(out))
 

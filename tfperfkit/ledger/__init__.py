@@ -1,1 +1,1 @@
-"""Where the time of a step, or of other repeated work, went: facts that rules and the diagnosis share."""
+"""Account of the time of a step, or of other repeated work: facts that rules and the diagnosis share."""

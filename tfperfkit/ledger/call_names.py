@@ -1,4 +1,4 @@
-"""What a sampled line was calling, as the user wrote it: ``model.export``, ``time.sleep``."""
+"""Call at a sampled line, as the user wrote it: ``model.export``, ``time.sleep``."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class ComputedLine(NamedTuple):
 
     @property
     def bound(self) -> str:
-        """What bounds the larger half of its time; "" if that is not known."""
+        """Return the limit of the larger half of its time; "" if that is not known."""
         bounds: dict[str, float] = defaultdict(float)
         for row in self.operations:
             bounds[row.bound] += row.ms

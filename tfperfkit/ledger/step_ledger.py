@@ -69,7 +69,7 @@ def place_spans(
 ) -> list[Entry]:
     """Divide the time of a part over the stacks that were seen first within its spans or right after them.
 
-    What no sample followed in time is in no entry.
+    Time that no sample followed is in no entry.
     """
     begun, samples, index = [begin for begin, _ in clean], log.inside(clean), 0
     took: defaultdict[int, int] = defaultdict(int)

@@ -23,7 +23,7 @@ _MIN_ABOVE = 8
 
 
 class Bottom:
-    """Of the terminal that ``file`` is on. Methods raise OSError when the terminal has gone."""
+    """The last lines of the terminal that ``file`` is on. Methods raise OSError when the terminal has gone."""
 
     def __init__(self, file: TextIO, height: int) -> None:
         self._descriptor = file.fileno()
@@ -31,7 +31,7 @@ class Bottom:
         self._rows = 0  # of the terminal, as the region was made for them; 0: there is none
 
     def draw(self, lines: Sequence[Text], screen: Screen) -> None:
-        """``height`` lines at most. The region is made at the first drawing, and anew when the window has changed."""
+        """``height`` lines at most. The region is made at the first drawing, and again when the window has changed."""
         rows = os.get_terminal_size(self._descriptor).lines
         made = "" if rows == self._rows else self._gone() + self._region(rows)
         if not self._rows:

@@ -1,4 +1,4 @@
-"""What a run has come to so far: from the lines of its streams, as they grow."""
+"""Progress of a run so far: from the lines of its streams, as they grow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tfperfkit.records.parts import PartName, part_of
 from tfperfkit.records.step_cutter import StepCutter
 from tfperfkit.records.steps import PAUSE, Definition, Marker, Site, StepCounter
 
-#: Markers kept to count anew when the definition of a step changes; until so many it is decided at each.
+#: Markers kept to count again when the definition of a step changes; until so many it is decided at each.
 _REPLAYED, _AT_EACH = 4000, 32
 #: The step time is the median of so many steps.
 RECENT = 200
@@ -103,7 +103,9 @@ class Progress:
 
     @property
     def retraces(self) -> Counter[tuple[str, int, str]]:
-        """Of each function its traces after those of its first call: one that makes variables is traced twice in it."""
+        """Count for each function its traces after those of its first call: a function that makes variables is traced
+        twice in its first call.
+        """
         found: Counter[tuple[str, int, str]] = Counter()
         for called, count in self.traces.items():
             apart = called in self._twice and self.steps.called_between(*self._twice[called])

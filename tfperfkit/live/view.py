@@ -23,7 +23,7 @@ from tfperfkit.report.text import shorten, visible
 from tfperfkit.storage import safe_reader
 from tfperfkit.storage.run_directory import RECORDS
 
-#: Read at most so many bytes a look, so that the parent takes next to nothing of the script's processors.
+#: Maximum number of bytes that are read at each look, so that the parent's use of the script's CPU cores is negligible.
 _AT_ONCE = 4_000_000
 
 
@@ -51,7 +51,7 @@ class View:
             self.close()
 
     def read(self) -> None:
-        """What the streams have got since. Raises OSError."""
+        """Read the new lines of the streams. Raises OSError."""
         if self._stream is None:
             if not (self._folder / RECORDS).exists():
                 return
@@ -72,7 +72,9 @@ class View:
 
 
 def view(folder: Path) -> View:
-    """Of a run that begins, on the terminal that standard error is on; nothing is drawn where it is none."""
+    """Return the view of a run that begins, on the terminal that standard error is on; nothing is drawn if there is
+    none.
+    """
     return View(folder, sys.stderr)
 
 

@@ -1,4 +1,4 @@
-"""Cells by their number: ``cell 3`` in place of the file that a kernel makes of it."""
+"""Cells by their number: ``cell 3`` instead of the file that a kernel makes."""
 
 from __future__ import annotations
 

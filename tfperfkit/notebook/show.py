@@ -1,4 +1,4 @@
-"""What a cell shows of a report: a few lines of HTML, harmless and bounded; as text where there is no HTML."""
+"""A cell's view of a report: a few lines of HTML, harmless and bounded; as text if there is no HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one probe may tell the others: small records, asked for by type and never by the name of a probe.
+"""Offers of one probe to the others: small records, asked for by type and never by the name of a probe.
 
 A probe puts them into ``ProbeResult.offers``; the step's account, the headline and every rule ask
 ``Evidence.offer(kind)`` and get the first that a probe of the run made, or None. So whoever measures the same quantity

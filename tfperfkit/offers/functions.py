@@ -1,4 +1,4 @@
-"""What compiled functions cost: to trace, to run, in arithmetic."""
+"""Costs of compiled functions: to trace, to run, in arithmetic."""
 
 from __future__ import annotations
 
@@ -62,17 +62,22 @@ class FixedOperations(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FixedWork(msgspec.Struct, frozen=True, kw_only=True):
-    """Of each function that trains, what is the same in each epoch. ``writers``: how many other functions of the
-    user's change variables (the weights of a teacher that follows slowly, say): of which ones is not known."""
+    """Operations that are the same in each epoch, for each function that trains.
+
+    ``writers``: how many other functions of the user's change variables (the weights of a teacher that follows slowly,
+    say): of which ones is not known.
+    """
 
     functions: tuple[FixedOperations, ...]
     writers: int = 0
 
 
 class TraceCount(msgspec.Struct, frozen=True, kw_only=True):
-    """How often a function was traced, over all objects made of it. ``retraces``: traces beyond the first, those left
-    out that TensorFlow makes by itself. ``site``: where the last one was called from, file and line. ``owner``: as of
-    ``FunctionCost``."""
+    """Number of traces of a function, over all its objects.
+
+    ``retraces``: traces beyond the first, those left out that TensorFlow makes by itself. ``site``: where the last one
+    was called from, file and line. ``owner``: as of ``FunctionCost``.
+    """
 
     function: str
     file: str

@@ -1,4 +1,4 @@
-"""What the process held, read and stopped for, and what it had to run on."""
+"""Memory, reads and pauses of the process, and its environment."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ class GarbageCollections(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MemoryLimit(msgspec.Struct, frozen=True, kw_only=True):
-    """What the process may hold at most."""
+    """Maximum memory that the process may hold."""
 
     limit_bytes: int
 
 
 class MemoryUse(msgspec.Struct, frozen=True, kw_only=True):
-    """What the process held at most, and by how much that grew with each step; None where too few steps were seen, 0
-    where the growth is no more than noise."""
+    """Maximum memory that the process held, and its growth with each step; None if too few steps were seen, 0 if the
+    growth is no more than noise.
+    """
 
     peak_bytes: int
     growth_bytes_per_step: float | None = None
@@ -59,15 +60,19 @@ class InputPace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InputBatch(msgspec.Struct, frozen=True, kw_only=True):
-    """How many examples a batch of the training steps holds, by the pipeline that a strategy distributes: this
-    process's part of it, one batch a step."""
+    """Number of examples in a batch of the training steps, by the pipeline that a strategy distributes: the part of
+    this process, one batch a step.
+    """
 
     examples: int
 
 
 class Pipelines(msgspec.Struct, frozen=True, kw_only=True):
-    """What tf.data pipelines a run has. ``iterated``: Python went through one, so that its iterator was freed;
-    ``feeds_steps``: one is known to feed the training steps."""
+    """Facts about the tf.data pipelines of a run.
+
+    ``iterated``: Python went through one, so that its iterator was freed; ``feeds_steps``: one is known to feed the
+    training steps.
+    """
 
     iterated: bool
     feeds_steps: bool

@@ -1,4 +1,4 @@
-"""What a trace of another profiler holds: the records of the JSON of ``tfperf report TRACE``, which rules ask for too.
+"""Contents of a trace of another profiler: the records of the JSON of ``tfperf report TRACE``, which rules ask for too.
 
 Times are in ms unless the name says otherwise.
 """
@@ -16,7 +16,7 @@ SCHEMA = 1
 
 
 class Doing(enum.Enum):
-    """What the host was doing. The order is that of explanations: the first that covers a moment explains it."""
+    """Activity of the host. The order is that of explanations: the first that covers a moment explains it."""
 
     INPUT = "input"
     COMPILE = "compiling"
@@ -129,11 +129,11 @@ class CollectiveRow(msgspec.Struct, frozen=True, kw_only=True):
     last_share: float = 0.0
     hidden_ms: float | None = None
     bytes: int = 0
-    compared: int = 0  # of the runs: those that are beside the same exchange on all devices
+    compared: int = 0  # number of runs that have the same exchange on all devices
 
 
 class HostRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What a thread of the host was at while an accelerator waited for the host."""
+    """Activity of a thread of the host while an accelerator waited for the host."""
 
     what: str
     idle_ms: float
@@ -141,8 +141,11 @@ class HostRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HostFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """One host of several. ``devices``: those that were used; ``waits_share`` of their windows, ``doing_share``
-    (without accelerators) of the host's steps, or of what was recorded of it."""
+    """One host of several.
+
+    ``devices``: those that were used; ``waits_share`` of their windows, ``doing_share`` (without accelerators) of the
+    host's steps, or of the recorded time.
+    """
 
     host: str
     devices: int

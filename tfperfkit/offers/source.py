@@ -1,4 +1,4 @@
-"""What lines of the user's source did."""
+"""Time and calls of lines of the user's source."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ class LineCounts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LineCost(msgspec.Struct, frozen=True, kw_only=True):
-    """What a line of the user's took of a step, in ms with all that it called. ``compiled``: a line of a compiled
-    function."""
+    """Time of a line of the user's in a step, in ms with all its calls.
+
+    ``compiled``: a line of a compiled function.
+    """
 
     file: str
     line: int

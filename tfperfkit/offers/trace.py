@@ -1,4 +1,4 @@
-"""What a trace of a few steps tells."""
+"""Facts from a trace of a few steps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class StepBreakdown(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a traced step went: ms of the training thread by part, each moment counted once.
+    """Account of a traced step: ms of the training thread by part, each moment counted once.
 
     Parts are those of ``tfperfkit.analysis.step_account.PARTS``; what has another name counts as "other". ``steps``:
     how many were traced. ``words``: its source, as the report should call it ("the trace"). ``longer_wait_share``: the
@@ -23,8 +23,11 @@ class StepBreakdown(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GraphWaits(msgspec.Struct, frozen=True, kw_only=True):
-    """Of the time in compiled functions, the share (0 to 1) in which they waited for their data, by a trace that holds
-    no whole step. ``words``: its source, as the report should call it ("the trace")."""
+    """Share (0 to 1) of the time in compiled functions in which they waited for their data, by a trace that holds no
+    whole step.
+
+    ``words``: its source, as the report should call it ("the trace").
+    """
 
     share: float
     words: str = ""
@@ -93,7 +96,7 @@ class ComputedOperation(msgspec.Struct, frozen=True, kw_only=True):
     lower_ms: float | None = None
 
     def times(self, scale: float) -> ComputedOperation:
-        """As much of it."""
+        """Return the operation with all its times and counts scaled."""
         return msgspec.structs.replace(
             self,
             runs=self.runs * scale,
@@ -130,7 +133,7 @@ class ComputedStretch(msgspec.Struct, frozen=True, kw_only=True):
     computed: ComputedStep
 
     def of(self, ms: float) -> ComputedStep:
-        """What falls to ``ms`` of it, were it the same throughout."""
+        """Return the part of the step that ``ms`` hold, if the step were the same throughout."""
         scale = ms / self.wall_ms
         return ComputedStep(
             ms=self.computed.ms * scale,
@@ -169,9 +172,12 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Exchanges(msgspec.Struct, frozen=True, kw_only=True):
-    """Collective operations of the first traced steps, in order of time. ``ms_per_step``: in which any was under way,
-    each moment counted once, over all ``steps`` that were traced; ``hidden_ms_per_step``: of that, in which an
-    operation of a graph computed on the same rank, where known. ``clock_error_ms``: of the rows' ``ended_ns``."""
+    """Collective operations of the first traced steps, in order of time.
+
+    ``ms_per_step``: in which any was under way, each moment counted once, over all ``steps`` that were traced;
+    ``hidden_ms_per_step``: the part in which an operation of a graph computed on the same rank, if it is known.
+    ``clock_error_ms``: of the rows' ``ended_ns``.
+    """
 
     rows: tuple[Exchange, ...]
     ms_per_step: float

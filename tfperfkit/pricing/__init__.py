@@ -1,4 +1,4 @@
-"""What a remedy takes off the time: rules state facts, and one engine prices them.
+"""Time that a remedy takes off: rules state facts, and one engine prices them.
 
 A rule states its remedy, the part of the time that the remedy changes (``Part``), and what is left of that part
 afterwards (``Left``). ``price`` makes a gain of these.

@@ -1,4 +1,4 @@
-"""What a rule knows of a remedy's effect: which part of the time it changes, and what is left of that part."""
+"""Facts of a rule about a remedy's effect: which part of the time it changes, and the rest of that part."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Part(NamedTuple):
 
     @classmethod
     def exactly(cls, share: float) -> Part:
-        """Return a share whose error is in what is left of it."""
+        """Return a share whose error is in the rest of the part."""
         return cls(share, share)
 
 
-#: The whole step: for remedies after which the step is known, and not what they take out of it.
+#: The whole step: for remedies after which the time of the step is known, and not the time that they remove.
 WHOLE = Part(1.0, 1.0)
 
 

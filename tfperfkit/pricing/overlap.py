@@ -1,6 +1,6 @@
 """The step as it runs when the work that prepares its batches takes another time.
 
-Where that work runs next to the step, the slower of the two sets the pace, as far as there are CPU cores for both.
+If that work runs next to the step, the slower of the two sets the pace, as far as there are CPU cores for both.
 """
 
 from __future__ import annotations

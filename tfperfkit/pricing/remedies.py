@@ -94,8 +94,10 @@ def _call_directly(part: Part, left: Left) -> Saved:
 
 
 def _replace_ops(part: Part, left: Left) -> Saved:
-    """Assume that the replacement reaches the machine's arithmetic and memory rates within a factor: ``left``. What ran
-    next to the operations is not in the part."""
+    """Assume that the replacement reaches the machine's arithmetic and memory rates within a factor: ``left``.
+
+    Work that ran next to the operations is excluded from the part.
+    """
     return _take_off(part, left)
 
 

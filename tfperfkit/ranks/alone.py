@@ -1,4 +1,4 @@
-"""The same script trained by one worker, where such a run lies beside: what several are compared with."""
+"""The same script trained by one worker, if such a run is in the same folder: the base for several workers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tfperfkit.analysis import summary
 from tfperfkit.errors import RunDirectoryError
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 
-#: Of a folder of runs so many are looked at, the newest.
+#: Maximum number of runs in a folder that are looked at, the newest first.
 _MAX = 500
 
 
@@ -26,8 +26,11 @@ class Alone(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def alone(folder: Path, part: str, workers: int, examples_per_s: float | None) -> Alone | None:
-    """The newest finished run of the same script with the same arguments in the same working folder, which stands
-    beside ``folder`` and was no part of several; None without one. ``part``: the name of any part."""
+    """Return the newest finished run of the same script with the same arguments in the same working folder, which is
+    next to ``folder`` and was trained by one worker; None without one.
+
+    ``part``: the name of any part.
+    """
     try:
         _, manifest = RunDirectory.open(folder / part)
         with os.scandir(folder.parent) as entries:

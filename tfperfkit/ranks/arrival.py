@@ -1,8 +1,8 @@
 """Who comes late to the exchange, how often, and how long the others wait.
 
-In synchronous training all ranks' steps take as long, for each ends when the last rank has come. What a rank does until
-it comes is its own time: all that is not in compiled functions, and in these what is no exchange. The rank with the
-most is late, and the middle one of the others waits for the difference.
+In synchronous training all ranks' steps take as long, for each ends when the last rank has come. The time of a rank
+until it comes is its own: all time outside of compiled functions, and in these all that is not in exchanges. The rank
+with the most is late, and the middle one of the others waits for the difference.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ def _one_step(parts: Sequence[Part]) -> bool:
 
 
 def traced(parts: Sequence[Part]) -> Traced | None:
-    """What exchanges that all ranks traced tell: the same operation of the same step, by its place in the step."""
+    """Return the arrivals from exchanges that all ranks traced: the same operation of the same step, by its place in
+    the step.
+    """
     if len(parts) < 2 or not all(part.exchanges for part in parts):
         return None
     seen: list[dict[tuple[int, str, int], float]] = []

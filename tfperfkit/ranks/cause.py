@@ -12,7 +12,7 @@ from tfperfkit.offers.late_rank import EVALUATION, INPUT, Cause, Late
 from tfperfkit.ranks import numbers
 from tfperfkit.ranks.part import INSIDE, Part
 
-#: What a rank may be busy with until it comes, and the parts of the breakdown that say so.
+#: Kinds of work of a rank until it comes, and the parts of the breakdown that show them.
 _KINDS: dict[str, tuple[str, ...]] = {
     INPUT: (INPUT,),
     "tracing": ("tracing",),
@@ -26,7 +26,7 @@ _ALONE = "it alone is at this line for {:.1f} ms of a step"
 
 
 def cause(late: Late, parts: Sequence[Part]) -> Cause | None:
-    """What makes the rank late, if one thing takes the larger half of the wait."""
+    """Return the cause that makes the rank late, if one thing takes the larger half of the wait."""
     last = next(part for part in parts if part.label == late.rank)
     others = [part for part in parts if part is not last]
     more = {kind: _extra_ms(last, others, kind) for kind in _KINDS}
@@ -171,7 +171,7 @@ def _computing(last: Part, others: Sequence[Part]) -> tuple[str, str]:
         return "slower processor", f"{times}: on {last.processors} {many}, where the others have {fewest}"
     stretched = [part.stretched for part in others]
     if last.stretched and all(stretched) and usual:
-        # What it takes longer for want of processors is the larger half of what it takes longer.
+        # Waiting for CPU cores is the larger half of the time by which it takes longer.
         ordinary = statistics.median(value for value in stretched if value)
         lost = (last.compute_ms or 0.0) * (1 - ordinary / last.stretched)
         if lost >= numbers.MIN_CAUSE.value * ((last.compute_ms or 0.0) - usual):

@@ -14,7 +14,7 @@ import msgspec
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.ranks.part import Part
 
-#: Of the rank that sends it, a broadcast may be over before others begin.
+#: On the rank that sends, a broadcast may be over before others begin.
 _ONE_SIDED = "broadcast"
 _MAX = 5
 _Spans = dict[tuple[int, str], tuple[int, int]]
@@ -31,7 +31,9 @@ class Offset(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def offsets(parts: Sequence[Part]) -> list[Offset]:
-    """Of each rank against the first, where exchanges of both tell; none where what they tell contradicts itself."""
+    """Return the clock offset of each rank against the first, if exchanges of both show it; none if they contradict
+    each other.
+    """
     traced = [(part, spans) for part in parts if (spans := _spans(part))]
     found = []
     for part, mine in traced[1:]:
@@ -67,8 +69,10 @@ def words(found: Sequence[Offset]) -> str:
 
 
 def _spans(part: Part) -> _Spans:
-    """(first begin, last end) in ns by step and name. What runs several times in a
-    step is one here: what was said of begin and end holds all the same."""
+    """(first begin, last end) in ns by step and name.
+
+    An operation that runs several times in a step is one here: the facts about begin and end hold all the same.
+    """
     spans: _Spans = {}
     for row in part.exchanges:
         if row.ended_ns is None or _ONE_SIDED in row.name.lower():

@@ -1,4 +1,4 @@
-"""What the report of all ranks needs of one, kept in its part when its own report is made.
+"""Part of one rank's run that the report of all ranks needs, kept in its folder when its own report is made.
 
 Each rank works it out on its own machine so, and of a thousand parts only these small files are read.
 """
@@ -19,7 +19,7 @@ from tfperfkit.storage.run_directory import RunDirectory
 from tfperfkit.version import __version__
 
 FILE = "rank.json"
-#: What another version kept, or a part had that has other fields by now, is made again.
+#: Version and fields of a kept part: a part of another version, or with other fields, is made again.
 _FORM = (__version__, *Part.__struct_fields__)
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from tfperfkit.model import History, Period
 
-#: Of a rank so many are kept.
+#: Maximum number of moments that are kept for a rank.
 _MAX = 60
 
 
@@ -26,7 +26,7 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def moments(history: History | None) -> tuple[Moment, ...]:
-    """Of the periods with steps and samples; empty without watch mode."""
+    """Return the periods with steps and samples; empty without watch mode."""
     found = []
     for period in history.periods if history is not None else ():
         if period.steps > 0 and period.doing and not period.windows:

@@ -56,7 +56,7 @@ MORE_WORK = Threshold(
     "minimum ratio of a rank's batches, or CPU rate, to the median of the others: more work, or a slower CPU",
     Chosen("a last, smaller batch and the noise of measuring a CPU are less"),
 )
-#: Of a step, what the others' own input takes where they would wait for it if nobody was late.
+#: Share of a step that the others' own input takes if they would wait for it when nobody was late.
 OWN_PACE = calibration.OWN_PACE
 OWN_PACE_SEEN = Threshold(
     0.5,

@@ -1,7 +1,7 @@
 """Whether the others of a rank that comes late for its input wait for their own all the same.
 
-A pipeline with threads of its own makes the next batch while the step trains and waits for the exchange. Where those of
-all ranks need the whole step for a batch, one of them is ahead of the other by what it happened to be at the start, and
+A pipeline with threads of its own makes the next batch while the step trains and waits for the exchange. If the
+pipelines of all ranks need the whole step for a batch, one rank is ahead of the other by its lead at the start, and
 stays so: it waits for the other in each step, and gains nothing if the other comes sooner.
 """
 

@@ -1,4 +1,4 @@
-"""What one rank's run tells, as far as the report of all ranks needs it."""
+"""Facts about one rank's run, as far as the report of all ranks needs them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 
-#: What the training thread waits in: the compiled functions, and the exchange with the others in them.
+#: Parts in which the training thread waits: the compiled functions, and the exchange with the others inside.
 INSIDE: tuple[PartName, ...] = ("graph", "collectives")
 #: Lines that are kept of a rank.
 _LINES = 20
-#: Kinds of time between two steps that are no part of a step, by the part that they are most like.
+#: Kinds of time between two steps that are excluded from step time, by the most similar part.
 _LIKE: dict[str, PartName] = {"validation": "evaluate", "prediction": "evaluate", "tensorflow": "dispatch"}
 
 
@@ -60,7 +60,7 @@ class LineTime(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """A rank. ``problem``: why there is no report of it. Times are ms of a step and what passes until the next begins.
+    """A rank. ``problem``: why there is no report. Times are ms of a step and what passes until the next begins.
 
     ``outside_ms``: by part, the time out of compiled functions, in which the others may have to wait. ``compute_ms``:
     in compiled functions without the exchange; ``compute_by``: by the "trace" or by "samples"; None: by neither.

@@ -31,12 +31,15 @@ _MAX_PARTS = 10_000
 
 
 class Whole(msgspec.Struct, frozen=True, kw_only=True):
-    """All of them. ``sizes``: how many there are, as the ranks were told; ``missing``: ranks without a part; ``died``:
-    those that did not finish, ``endings`` how, the first to end first. ``late``: for whom the others wait, None where
-    that is unknown; ``wait_ms``: of a step, of the middle one of the others. ``transfer_ms``: of a step, the exchange
-    without waiting, where it was traced; ``waits_ms``: by rank, of the waiting in it. ``differing``: functions that
-    ranks trace or compile differently, in words. ``findings``: what only all ranks together show; each rank's own are
-    in its part. ``over_time``: in watch mode, who came last."""
+    """All of them.
+
+    ``sizes``: how many ranks there are, as the ranks reported; ``missing``: ranks without a part; ``died``: those that
+    did not finish, ``endings`` how, the first to end first. ``late``: for whom the others wait, None where that is
+    unknown; ``wait_ms``: of a step, of the middle one of the others. ``transfer_ms``: of a step, the exchange without
+    waiting, where it was traced; ``waits_ms``: by rank, of the waiting in it. ``differing``: functions that ranks trace
+    or compile differently, in words. ``findings``: what only all ranks together show; each rank's own are in its part.
+    ``over_time``: in watch mode, who came last.
+    """
 
     schema: int
     parts: tuple[Part, ...]
@@ -71,8 +74,10 @@ def _part_names(folder: Path) -> list[str]:
 
 
 def read(folder: Path) -> Whole:
-    """Read all parts; a damaged one is a row with its reason. Of those that have it, only what was kept with their own
-    report is read. Raises UsageError if there are too many."""
+    """Read all parts; a damaged one is a row with its reason.
+
+    For ranks that have kept facts, only these are read. Raises UsageError if there are too many.
+    """
     names = _part_names(folder)
     if len(names) > _MAX_PARTS:
         raise UsageError(f"{folder} holds more than {_MAX_PARTS} parts")
@@ -83,7 +88,7 @@ def read(folder: Path) -> Whole:
 
 
 def whole(folder: Path, parts: tuple[Part, ...]) -> Whole:
-    """What the parts say together; ``folder``: beside it a run of one worker is looked for."""
+    """Combine the parts; a run of one worker is looked for next to ``folder``."""
     workers = [part for part in parts if part.role not in ("evaluator", "ps")]
     members = [part for part in parts if part.role != "evaluator"]
     sizes = {part.size for part in members if part.size}
@@ -171,7 +176,7 @@ def _operations(each: Traced) -> str:
 
 
 def _group_ranks(by_rank: dict[str, Traced], words: Callable[[Traced], str]) -> str:
-    """Return the ranks by what is said of them: ``once on rank 0, rank 2; 20 times on rank 1``."""
+    """Return the ranks grouped by their number of times: ``once on rank 0, rank 2; 20 times on rank 1``."""
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for rank, each in by_rank.items():
         groups[words(each)].append(rank)

@@ -16,7 +16,7 @@ from tfperfkit.ranks.arrival import own_ms
 from tfperfkit.ranks.part import Part, read_part
 from tfperfkit.storage.run_directory import RunDirectory
 
-#: A process more takes as long to start as some ten of them.
+#: Starting one more process takes as long as some ten parts.
 _FEW = 20
 #: More than this are not all looked into: of the others only times are read, in a fifth of the time.
 _MANY = 100
@@ -54,7 +54,7 @@ def _make(folder: Path, name: str, *, looked: bool) -> Part:
     return part
 
 
-#: Of a kind.
+#: Maximum number of ranks of a kind.
 _EACH = 5
 #: How many others are read, evenly spaced: they show what all ranks have in common.
 _REST = 8

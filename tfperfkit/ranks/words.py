@@ -1,4 +1,4 @@
-"""What the report of all ranks says, for whichever form it is drawn in."""
+"""Text of the report of all ranks, for every form of the report."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_ROWS, _EACH = 40, 5
 
 
 def warnings(whole: Whole) -> list[str]:
-    """What must be known before any figure: ranks that are missing, and that did not finish."""
+    """Return warnings that a reader must know before any figure: missing ranks, and ranks that did not finish."""
     lines = []
     if len(whole.sizes) > 1:
         claimed = ", ".join(map(str, whole.sizes[:_MAX]))
@@ -77,7 +77,7 @@ def late_words(whole: Whole, symbols: Symbols) -> str:
 
 
 def exchange_words(whole: Whole, symbols: Symbols) -> str:
-    """What the exchange itself takes, apart from the waiting; "" where that is not known of all ranks."""
+    """Return the time of the exchange itself, apart from the waiting; "" if it is not known of all ranks."""
     if not whole.waits_ms:
         return ""
     low, high = (alone(value, "ms", symbols) for value in (min(whole.waits_ms.values()), max(whole.waits_ms.values())))
@@ -168,13 +168,14 @@ def by_time(whole: Whole) -> Table:
             (length(each.until_s), each.step, each.turn_ms, *((each.last, each.wait_ms) if each.late else (None, None)))
             for each in whole.over_time
         ),
-        note="By the minutes of each rank's run; the figures above are of the first steps and the last ones",
+        note="The minutes of each rank's run; the figures above are of the first steps and the last ones",
     )
 
 
 def merged(whole: Whole) -> list[str]:
-    """What all ranks together show, with its gain; then each finding with the ranks that have it, what most have
-    first."""
+    """Return the findings of all ranks together, with their gain; then each finding with the ranks that have it, the
+    most frequent first.
+    """
     found: dict[str, tuple[str, list[str]]] = {}
     for part in whole.parts:
         for finding in part.loud:

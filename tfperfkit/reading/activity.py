@@ -1,4 +1,4 @@
-"""What an accelerator did: every kernel and copy, and which operation it worked for."""
+"""Activity of an accelerator: every kernel and copy, and which operation it worked for."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _ANNOTATED = re.compile(r"(?P<path>[^:#]+):(?P<type>\w*)(?P<rest>#.*)?")
 _SHAPE = re.compile(r"shape=\((?P<shape>[^)]*)\)")
 #: ``%copy-done.2 = f32[5,256]{1,0} copy-done(%copy-start.2)``: a TPU's events carry the text of the instruction.
 _INSTRUCTION = re.compile(r"%(?P<name>[\w.\-]+) = ")
-#: Waits for the end of a copy of XLA's between memories, which goes on beside the computing.
+#: Waits for the end of a copy of XLA's between memories, which goes on next to the computing.
 _COPY_DONE = re.compile(r"copy-done(?:\.\d+)?")
 
 
@@ -127,7 +127,7 @@ class Activity:
 
 
 def read(device: Device, host: str, modules: dict[str, Module]) -> Activity | None:
-    """All that the device did; None if nothing was recorded of it."""
+    """Return all activity of the device; None if nothing was recorded."""
     columns: dict[str, list[Ints]] = {name: [] for name in ("begin", "end", "own", "label", "stream", "correlation")}
     labels: dict[Label, int] = {}
     streams: list[str] = []
@@ -255,7 +255,7 @@ _TENSOR = re.compile(r"(\w+)\[([\d,]*)\]")
 
 
 def _read(shapes: str) -> float:
-    """What the tensors that go in take: at least that much is read."""
+    """Return the bytes of the input tensors: at least that much is read."""
     return float(
         sum(
             _ELEMENT.get(kind, 0) * prod(int(size) for size in sizes.split(",") if size)

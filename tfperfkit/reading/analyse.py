@@ -50,7 +50,7 @@ def read(source: Source, path: str, progress: Callable[[Path], Progress]) -> Tra
     report = _with_devices(source, found, recorded) if devices else _host_only(found, hosts)
     notes = list(recorded.notes)
     if source.others:
-        notes.append(f"{plural(len(source.others), 'other run')} beside it: {', '.join(source.others[:5])}")
+        notes.append(f"{plural(len(source.others), 'other run')} in the same folder: {', '.join(source.others[:5])}")
     if found.source.startswith("repeated"):
         notes.append("the steps are guessed: mark them with tf.profiler.experimental.Trace(name, step_num=i, _r=1)")
     report = msgspec.structs.replace(
@@ -94,7 +94,9 @@ def _with_devices(source: Source, found: steps.Steps, recorded: Recorded) -> Tra
     if unused:
         verb = "is" if len(unused) == 1 else "are"
         more = f" and {len(unused) - _NAMED} more" * (len(unused) > _NAMED)
-        notes.append(f"{', '.join(unused[:_NAMED])}{more} did next to nothing and {verb} left out of the means")
+        notes.append(
+            f"{', '.join(unused[:_NAMED])}{more} did a negligible amount of work and {verb} left out of the means"
+        )
     looked_at, threads = _starving(source, recorded.file_of, waiting)
     return TraceReport(
         schema=SCHEMA,

@@ -1,6 +1,6 @@
 """A Chrome trace of a TensorFlow, JAX or PyTorch profile (``trace.json.gz``) as tracks.
 
-XProf writes it beside the XPlane and thins it out to a million events: where both are there the XPlane is read.
+XProf writes it next to the XPlane and thins it out to a million events: if both are there the XPlane is read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tfperfkit.reading.tracks import Device, Event, HostTrace, Track
 from tfperfkit.xplane.columns import Coded, Ints
 from tfperfkit.xplane.hlo import Module
 
-#: Of the text, unpacked. JSON is held whole while it is read, which takes about five times its size.
+#: Maximum size of the text, unpacked. JSON is held whole while it is read, which takes about five times its size.
 MAX_BYTES = 1_000_000_000
 _PIECE = 1 << 22
 
@@ -126,7 +126,7 @@ def open_chrome(file: Path, progress: Callable[[int], None]) -> Iterator[Sequenc
         for (host, plane), thread, mine in _placed(events):
             found.setdefault(host, {}).setdefault(plane, []).append(ChromeTrack(thread, mine))
     stem, remarks = file.name.partition(".")[0], (kineto.REMARK,) if foreign else ()
-    # What names no host (the profiler's own notes) is the only one's, if there is one.
+    # Events that name no host (the profiler's own notes) belong to the only host, if there is one.
     named = [host for host in found if host]
     if len(named) == 1:
         found = {"": {plane: tracks for planes in found.values() for plane, tracks in planes.items()}}
@@ -134,7 +134,7 @@ def open_chrome(file: Path, progress: Callable[[int], None]) -> Iterator[Sequenc
 
 
 def _placed(events: list[Event]) -> Iterator[tuple[tuple[str, str], str, list[Event]]]:
-    """Of each thread: its host ("" where that is not said) and plane, its name, its events."""
+    """Yield for each thread: its host ("" if there is none) and plane, its name, its events."""
     processes: dict[int | str, str] = {}
     threads: dict[tuple[int | str, int | str], str] = {}
     of: dict[tuple[int | str, int | str], list[Event]] = {}

@@ -1,4 +1,4 @@
-"""Collectives of several devices, each beside the same exchange on the others: the transfer, and who waits for whom.
+"""Collectives of several devices, each next to the same exchange on the others: the transfer, and who waits for whom.
 
 Durations are compared, never clocks of hosts.
 """
@@ -25,8 +25,8 @@ def collective_rows(devices: Sequence[Activity], steps: Steps) -> tuple[Collecti
     """All collectives, the costliest first.
 
     A run on each device is one exchange: the n-th in the step of the same number where the program numbers its steps,
-    else the n-th of the trace. Sessions of several hosts begin at different steps, so there without numbers exchanges
-    are told apart only if all devices ran equally many.
+    else the n-th of the trace. Sessions of several hosts begin at different steps, so without numbers their exchanges
+    are matched only if all devices ran equally many.
     """
     runs: dict[str, dict[str, _Runs]] = {}
     totals: dict[str, Counter[str]] = {kind: Counter() for kind in ("runs", "ps", "hidden", "bytes")}

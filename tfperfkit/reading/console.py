@@ -1,4 +1,4 @@
-"""What a trace tells, on a terminal or in a pipe: the report's own shapes."""
+"""Facts of a trace, on a terminal or in a pipe: in the report's own shapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the host did, and when: by what an accelerator may have waited for."""
+"""Activity of the host in time: reasons for which an accelerator may have waited."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _ORDER = {doing: number for number, doing in enumerate(Doing)}
 
 
 class Names:
-    """What an event's name says; each is looked at once."""
+    """Meaning of events' names; each name is looked at once."""
 
     def __init__(self) -> None:
         self._doing: dict[str, Doing | None] = {}

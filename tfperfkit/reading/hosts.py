@@ -43,7 +43,7 @@ def window(devices: Sequence[DeviceRow]) -> float:
 
 
 def waits(devices: Sequence[DeviceRow]) -> dict[str, float]:
-    """What devices waited for, as shares of their windows, the most first."""
+    """Return the reasons for which devices waited, as shares of their windows, the largest first."""
     whole = window(devices) or 1.0
     shares: dict[str, float] = {}
     for row in devices:

@@ -2,9 +2,9 @@
 
 Each gap between two pieces of work ends with the next one. Had the host launched that before the gap began, it was
 queued: a gap no longer than a launch takes is what passes between any two kernels, a longer one is another stream's.
-Else the gap up to the launch is the host's, and what the host's threads were at explains it, in the order of
-``Doing``; from the launch on it is the launch's. Where launches are not in the trace, a gap no longer than a launch
-takes is the launch's, and any other the host's.
+Else the gap up to the launch is the host's, and what the host's threads were at explains it, in the order of ``Doing``;
+from the launch on it is the launch's. If launches are not in the trace, a gap no longer than a launch takes is the
+launch's, and any other the host's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the machine in a trace can do at most, by the properties that its profiler wrote down.
+"""Limits of the machine in a trace, by the properties that its profiler wrote down.
 
 Operations per cycle and multiprocessor: NVIDIA's architecture white papers (Volta, Turing, Ampere, Ada, Hopper) and
 AMD's CDNA 3 white paper. Tensor cores: dense, 16-bit.
@@ -59,7 +59,7 @@ def machine_of(stats: Mapping[str, Any]) -> Machine:
 
 
 def uses_tensor_cores(label: Label) -> bool:
-    """By the kernel's name, as XProf tells it."""
+    """Tell by the kernel's name whether it uses tensor cores, as XProf does."""
     return _TENSOR_KERNEL.search(label.kernel) is not None
 
 

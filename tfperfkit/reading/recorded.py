@@ -1,4 +1,4 @@
-"""What each host and each accelerator did, from all files of a run; of a large file from its first part only."""
+"""Activity of each host and each accelerator, from all files of a run; of a large file from its first part only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAMED = 5
 
 
 class Recorded(NamedTuple):
-    """``hosts`` have the name "" where there is one; ``file_of`` each is the file that it stands in."""
+    """``hosts`` have the name "" if there is one; ``file_of`` is the file that contains each host."""
 
     hosts: tuple[HostActivity, ...]
     devices: tuple[Activity, ...]

@@ -16,7 +16,7 @@ PS_PER_MS = 1_000_000_000
 #: Rows that are kept of each kind; scopes are unfolded until there are so many.
 MAX_ROWS = 50
 _SCOPES = 15
-#: What tf.distribute and Keras put in front of the same operation on each device.
+#: Prefix that tf.distribute and Keras put in front of the same operation on each device.
 REPLICA = re.compile(r"(?:^|/)(?:replica_\d+|while/body/_\d+|cond(?:_\d+)?/(?:then|else)/_\d+)(?=/)")
 _KINDS = {"H2D": "host to device", "D2H": "device to host", "D2D": "within a device", "P2P": "device to device"}
 
@@ -101,7 +101,7 @@ def operation_rows(devices: Sequence[Activity]) -> tuple[TimeRow, ...]:
 
 
 def line_rows(devices: Sequence[Activity]) -> tuple[TimeRow, ...]:
-    """By the line of Python that an operation was traced from, where that is in the trace."""
+    """Sum up the time by the line of Python that an operation was traced from, if the trace has the line."""
     return _times(add_up(devices, is_kernel, lambda label: label.source))
 
 

@@ -1,4 +1,4 @@
-"""What a path means: the trace files of one run, and what kind they are."""
+"""Meaning of a path: the trace files of one run, and their kind."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Kind = Literal["xplane", "chrome", "horovod"]
 _XPLANE = ".xplane.pb"
 _CHROME = (".trace.json.gz", ".trace.json", ".json.gz", ".json")
 _PROFILES = ("plugins", "profile")
-#: Folders are not looked through deeper than this, nor more of them: a home folder is no log directory.
+#: Folders are not looked through deeper than this, and no more folders than this: a home folder is no log directory.
 _DEPTH, _FOLDERS = 8, 20_000
 _HEAD = 65_536
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """The trace files of one run: one per host. ``others``: runs beside it, which were not chosen."""
+    """The trace files of one run: one per host. ``others``: runs in the same folder, which were not chosen."""
 
     kind: Kind
     files: tuple[Path, ...]
@@ -79,7 +79,7 @@ def _of_last_run(names: Sequence[str]) -> Sequence[str]:
 
 
 def kind_of(file: Path) -> Kind:
-    """What a trace file is, by what it holds. Raises UsageError if it is none."""
+    """Return the kind of a trace file, by its contents. Raises UsageError if it is none."""
     with file.open("rb") as opened:
         head = opened.read(_HEAD)
     if not head:

@@ -19,9 +19,9 @@ _MIN_REPEATS = 3
 _MIN_COVER = 0.2
 #: Calls that reach over as much of the longest are those of the same loop.
 _SAME_CALLS = 0.9
-#: What TensorFlow calls the graph of a function, by its name.
+#: Name that TensorFlow gives to the graph of a function.
 _INFERENCE = re.compile(r"^__inference_(?:tf__)?(.+?)_\d+$")
-#: Of the other kernels of a step, so many must come once in each of its rounds.
+#: Share of the other kernels of a step that must come once in each round.
 _MIN_REGULAR = 0.8
 
 
@@ -32,8 +32,10 @@ class Step(NamedTuple):
 
 
 class Owner(NamedTuple):
-    """Whose steps these are: a host's, or with ``device`` a device's of it. Sessions of several hosts begin at moments
-    of their own, so steps of one say nothing of another."""
+    """Owner of steps: a host, or with ``device`` a device of the host.
+
+    Sessions of several hosts begin at moments of their own, so steps of one say nothing of another.
+    """
 
     host: str
     device: str = ""
@@ -54,8 +56,11 @@ class Steps(NamedTuple):
 
     @property
     def lengths(self) -> list[int]:
-        """Of each step (ps): on the device that took longest for it. Of several hosts whose steps are guessed those of
-        the slowest: which of their steps belong together is not known."""
+        """Return the length of each step (ps), on the device that took longest.
+
+        For several hosts whose steps are guessed, these are the lengths of the slowest host: which of their steps
+        belong together is not known.
+        """
         if self.numbered:
             return _longest(self.by_owner.values())
         each = [self.lengths_of(host) for host in {owner.host for owner in self.by_owner}]
@@ -166,7 +171,7 @@ def _repeated_call(host: HostActivity) -> tuple[str, tuple[Step, ...]] | None:
     if not found:
         return None
     longest = max(cover for cover, _, _ in found)
-    # Of the same calls under several names the one that says which function it is.
+    # Among several names of the same calls, the one that says which function it is.
     _, name, calls = max(
         (each for each in found if each[0] >= _SAME_CALLS * longest),
         key=lambda each: (not each[1].startswith("FunctionRun"), each[0]),

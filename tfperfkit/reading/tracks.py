@@ -35,8 +35,11 @@ class Device(Protocol):
 
 
 class HostTrace(Protocol):
-    """What one host recorded. ``words``: what the profiler itself says of errors; ``remarks``: what a reader should
-    know. ``until_ps``: of a trace that is too large only what begins before it is given; None: all."""
+    """Records of one host.
+
+    ``words``: what the profiler itself says of errors; ``remarks``: what a reader should know. ``until_ps``: of a trace
+    that is too large only what begins before it is given; None: all.
+    """
 
     host: str
     words: tuple[str, ...]

@@ -1,1 +1,1 @@
-"""``tfperf runs``: many runs as a list, as tables, and fewer of them."""
+"""``tfperf runs``: lists many runs, builds tables from them, and prunes runs."""

@@ -18,7 +18,7 @@ _SIZES = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
 MAYBE_RUNNING_S = 7 * 86_400
 
 
-#: What a summary says of a run that has ended.
+#: Statuses in a summary of a run that has ended.
 _ENDED = ("finished", "failed", "killed", "interrupted")
 
 

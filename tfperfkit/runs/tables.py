@@ -18,7 +18,7 @@ from tfperfkit.errors import UsageError
 from tfperfkit.model import Table
 from tfperfkit.runs import listing
 
-#: What each table holds. Times are in ms where the name says so; ``run`` is the name of the run.
+#: Columns of each table. Times are in ms where the name says so; ``run`` is the name of the run.
 TABLES = {
     "runs": (
         "run VARCHAR, script VARCHAR, argv VARCHAR, cwd VARCHAR, started TIMESTAMP, status VARCHAR, exit_code INTEGER, "
@@ -43,7 +43,7 @@ TABLES = {
     "windows": ("run VARCHAR, probe VARCHAR, first_step BIGINT, steps BIGINT, status VARCHAR, reason VARCHAR"),
     "notes": "run VARCHAR, note VARCHAR",
     "probes": "run VARCHAR, probe VARCHAR, status VARCHAR, reason VARCHAR, summary VARCHAR",
-    # Of all tables of all probes, somebody else's too: a row for each of their cells.
+    # Cells of all tables of all probes, somebody else's too: a row for each cell.
     "cells": (
         "run VARCHAR, probe VARCHAR, title VARCHAR, row BIGINT, name VARCHAR, unit VARCHAR, number DOUBLE, text VARCHAR"
     ),
@@ -119,7 +119,7 @@ def _table_rows(run: str, found: summary.RunSummary) -> Iterator[tuple[str, tupl
 
 
 def _kept(folder: Path, run: str) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """What the report left beside the summary; nothing of runs that were reported before it did."""
+    """Return the tables that the report left next to the summary; nothing of runs that were reported before it did."""
     found = kept_tables.read(folder / run)
     if found is None:
         return

@@ -24,7 +24,7 @@ def autocorrelation_time(values: numpy.ndarray) -> float:
     variance = float(centred @ centred)
     if count < 4 or variance <= count * (_ROUNDING * float(numpy.abs(values).max())) ** 2:
         return 1.0
-    # By the FFT, padded so that the end does not meet the beginning.
+    # Computed by FFT, padded so that the end does not meet the beginning.
     spectrum = numpy.fft.rfft(centred, 2 * count)
     correlations = numpy.fft.irfft(spectrum * spectrum.conjugate(), 2 * count)[:count] / variance
     time = -1.0

@@ -1,4 +1,6 @@
-"""What a comparison of two measured times says: the ratio, its interval, a verdict, and what could have been seen."""
+"""Result of a comparison of two measured times: the ratio, its interval, a verdict, and the smallest difference that
+could have been detected.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,9 @@ import msgspec
 
 #: "no difference shown" is no proof that there is none: ``Comparison.smallest`` says what would have been seen.
 Verdict = Literal["faster", "slower", "no difference shown"]
-#: What the interval takes as independent of each other.
+#: Unit that the interval takes as independent of each other.
 Unit = Literal["pairs", "blocks"]
-#: Of the interval, and of the test that it stands for.
+#: Confidence of the interval, and of the equivalent test.
 CONFIDENCE = 0.95
 #: A difference of ``Comparison.smallest`` would have been found with this chance.
 POWER = 0.80

@@ -35,11 +35,11 @@ _ENDLESS = 1e6
 
 
 class Level(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a series lies.
+    """Mean of a series, with its error.
 
-    ``error``: the standard error of ``mean`` from its ``blocks``, as a share of it, with ``freedom`` degrees of
-    freedom; no blocks where the series is too short to tell. ``drift``: by what share of the mean the time changes from
-    the first to the last step, as far as that is more than noise. ``outliers``: steps that were cut to ``limit``.
+    ``error``: the standard error of ``mean`` from its ``blocks``, as a share of the mean, with ``freedom`` degrees of
+    freedom; no blocks if the series is too short. ``drift``: by what share of the mean the time changes from the first
+    to the last step, as far as that is more than noise. ``outliers``: steps that were cut to ``limit``.
     """
 
     mean: float
@@ -156,7 +156,7 @@ def _block_means(values: numpy.ndarray, blocks: int) -> numpy.ndarray:
 
 
 def _dependence(means: numpy.ndarray) -> float:
-    """What neighbouring blocks still have in common, as a factor of the variance of their mean: (1 + r) / (1 - r)."""
+    """Return the dependence of neighbouring blocks, as a factor of the variance of their mean: (1 + r) / (1 - r)."""
     centred = means - means.mean()
     variance = float(centred @ centred)
     if variance <= 0:

@@ -19,7 +19,7 @@ from tfperfkit.errors import RunDirectoryError, UsageError
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://.")
 _MARK = ".tfperf-can-write"
-#: Of the names of files at an address those that are wanted.
+#: Function that chooses the wanted names of files at an address.
 Choose = Callable[[Sequence[str]], Sequence[str]]
 #: What was fetched by this process, by address.
 _FETCHED: dict[str, Path] = {}

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from tfperfkit.storage.descriptors import KeptFile
 
-#: What the ending of a run takes.
+#: Space that the ending of a run takes.
 SMALL = 8 * 1024
-#: What the streams may have had to hold back until then.
+#: Space that the streams may have had to hold back until then.
 LARGE = 512 * 1024
-#: Of a disk that is nearly full only this part is taken: it is the script's, too.
+#: Only this part of a disk that is nearly full is taken: it is the script's, too.
 _SHARE = 4
 
 

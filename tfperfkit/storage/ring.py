@@ -33,8 +33,11 @@ class RingStream:
 
 
 class Ring:
-    """``head()`` is what a file's first line says beside its number. ``keep`` files of about ``size`` bytes, and the
-    first one where ``pinned``. One thread calls ``flush`` and ``close``, any ``append``."""
+    """``head()`` is the rest of a file's first line, after its number.
+
+    ``keep`` files of about ``size`` bytes, and the first one where ``pinned``. One thread calls ``flush`` and
+    ``close``, any ``append``.
+    """
 
     def __init__(
         self,

@@ -139,8 +139,11 @@ class RunDirectory:
         return self.path / "probes" / name
 
     def make_probe(self, name: str) -> None:
-        """Make the folder of a probe. Raises Unavailable when the run directory has gone: it is not made anew while the
-        script lives, who removed it meant it."""
+        """Make the folder of a probe.
+
+        Raises Unavailable when the run directory has gone: it is not created again while the script lives, because its
+        removal was intended.
+        """
         if not self.path.is_dir():
             raise Unavailable("the run directory is gone")
         (self.path / "probes").mkdir(exist_ok=True)
@@ -206,7 +209,7 @@ class RunDirectory:
             raise RunDirectoryError(f"{path}: run.json is damaged ({error})") from error
 
     def write_json(self, name: str, record: Any) -> None:
-        """Write a small JSON file whole: a reader sees the old one or the new one, never half of it."""
+        """Write a whole small JSON file at once: a reader sees the old one or the new one, never a half."""
         target = self.path / name
         temporary = target.with_name(f".{target.name}.{os.getpid()}")
         try:
@@ -226,7 +229,7 @@ class RunDirectory:
         return Rows(self, relative)
 
     def rows(self, relative: str) -> Iterator[Any]:
-        """What ``records`` goes through."""
+        """Return the rows that ``records`` iterates over."""
         later = safe_reader.read_stream(self.path, relative, self.read_in_part.add)
         return itertools.chain(safe_reader.records(self._lines(relative)), later)
 

@@ -74,7 +74,7 @@ def write_file(root: Path, relative: str, data: bytes) -> None:
 
 
 def read_json(root: Path, relative: str) -> Any:
-    """What a JSON file holds; None if it is missing, damaged, too large or no file of its own."""
+    """Return the value in a JSON file; None if it is missing, damaged, too large or no file of its own."""
     try:
         with open_file(root, relative) as file:
             data = file.read(MAX_BYTES + 1)

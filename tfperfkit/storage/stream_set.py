@@ -73,8 +73,10 @@ class Streams:
                 )
 
     def close(self) -> None:
-        """End all streams. Where their file takes no more, the last events get a file of their own: they say what is
-        missing."""
+        """End all streams.
+
+        If their file takes no more, the last events get a file of their own: they say what is missing.
+        """
         self.flush()
         self._file.close()
         events = self.session("events")

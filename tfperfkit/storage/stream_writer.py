@@ -1,4 +1,4 @@
-"""Append-only files of JSON lines that survive full disks, closed descriptors and whatever stands in a record.
+"""Append-only files of JSON lines that survive full disks, closed descriptors and any content of a record.
 
 A file holds one stream, or many: then a line is ``["name",record]``.
 """
@@ -22,7 +22,7 @@ MAX_FILE_BYTES = 60 * 1024 * 1024
 RESERVED_BYTES = 1024 * 1024
 #: What is given back of a disk that is full to the end, for the lines of essential streams.
 LAST_BYTES = 8 * 1024
-#: What could not be written is held for the next try up to this size.
+#: Records that could not be written are held for the next try up to this size.
 MAX_HELD_BYTES = 2 * 1024 * 1024
 _PAUSE_RECORDS = 4096  # a stream that nobody flushes is flushed by its writer
 
@@ -115,8 +115,8 @@ class Stream:
 class StreamFile:
     """A file of streams, opened once; where the process may have few descriptors, open only while it is written.
 
-    What a full disk does not take is held in memory, bounded, and tried again with each flush; when the file is closed
-    it is lost, but for the lines of essential streams, which are then in ``left``.
+    Lines that a full disk does not take are held in memory, bounded, and tried again with each flush; when the file is
+    closed they are lost, but for the lines of essential streams, which are then in ``left``.
     """
 
     def __init__(self, path: Path) -> None:
@@ -147,8 +147,8 @@ class StreamFile:
         return made
 
     def flush(self) -> None:
-        # Never waits: who finds a write under way (on another thread, or on this one when the garbage collector or a
-        # signal calls back in the middle of it) leaves its records to the next.
+        # Never waits: a thread that finds a write under way (on another thread, or on this one when the garbage
+        # collector or a signal calls back in the middle of the write) leaves its records to the next.
         if self._writing.acquire(blocking=False):
             try:
                 self._flush()
@@ -232,7 +232,9 @@ class StreamFile:
                 stream.miss(len(missing), reason)
 
     def _given_back(self) -> list[bytes]:
-        """The last lines of the file, taken out of it: so that what is missing can be reported in a file of its own."""
+        """Take the last lines out of the file and return them: so that the missing records can be reported in a file of
+        its own.
+        """
         if not self._file.is_open:
             return []
         size = self._file.size()

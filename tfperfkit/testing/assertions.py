@@ -15,7 +15,8 @@ _SHOWN = 5
 
 
 class Traces:
-    """What ``watch_traces`` saw: traces by function, ``NAME (FILE:LINE)``, those left out that making variables takes.
+    """Result of ``watch_traces``: traces by function, ``NAME (FILE:LINE)``, without the traces that making variables
+    takes.
 
     ``again``: the functions among them that were traced again, by Python code; what happened before the block counts.
     """
@@ -55,8 +56,9 @@ class Traces:
 
 
 class Operations:
-    """What ``max_ops`` and ``assert_compiled`` saw: ``found`` by type, file and line; ``function_calls`` of compiled
-    functions."""
+    """Result of ``max_ops`` and ``assert_compiled``: ``found`` by type, file and line; ``function_calls`` of compiled
+    functions.
+    """
 
     def __init__(self, counter: OperationCounter) -> None:
         self._counter = counter
@@ -93,8 +95,10 @@ def watch_traces() -> Iterator[Traces]:
 @contextmanager
 def assert_no_retrace() -> Iterator[Traces]:
     """Raises AssertionError at its end if a function that had a trace was traced again inside, or if a tf.function was
-    made anew from the same code; each function with what changed. First traces are fine. What the block raises comes
-    through."""
+    created again from the same code; each function with what changed.
+
+    First traces are fine. Exceptions of the block come through.
+    """
     with watch_traces() as traces:
         yield traces
     if traces.again:

@@ -90,16 +90,21 @@ class FakeRecording:
         return self._planned
 
     def begin_step(self, number: int) -> None:
-        """Set ``step``, and tell the probe if it wants to know of this one, as a session does once all windows are
-        given: a callback for each step always hears of it, one that asked ``rarely`` of the first 500 and of the one
-        after a step for which it returned True. What a callback raises becomes a note, and none is called again."""
+        """Set ``step``, and call the probe if it wants this one, as a session does once all windows are given: a
+        callback for each step is always called, a callback that asked ``rarely`` for the first 500 and for the step
+        after a step for which it returned True.
+
+        An exception of a callback becomes a note, and no callback is called again.
+        """
         self._step = number
         if self._wanted:
             self._steps.announce(number)
         self._wanted = self._steps.wants_next(number)
 
     def now_and_then(self) -> None:
-        """What a session does up to 20 times a second: the next step is announced to those who asked ``rarely`` too."""
+        """Do the work that a session does up to 20 times a second: the next step is announced to those who asked
+        ``rarely`` too.
+        """
         self._wanted = True
 
     def _stopped(self, error: BaseException) -> None:
@@ -219,7 +224,10 @@ def capture_of(
     run: RunInfo | None = None,
     window: WindowSummary | None = None,
 ) -> FakeCapture:
-    """What ``analyze`` is given after ``recording``. Without ``steps`` the run had none that could be found."""
+    """Return the argument of ``analyze`` after ``recording``.
+
+    Without ``steps`` the run had none that could be found.
+    """
     recording.flush()
     run = run or RunInfo(argv=("train.py",), exit_code=0, status="finished", directory=str(recording.directory))
     return FakeCapture(recording, steps or StepTable(), run, window)

@@ -1,4 +1,4 @@
-"""What the mark ``tfperf`` asks of a test: recorded while the test runs, judged after it."""
+"""Requests of the mark ``tfperf`` of a test: recorded while the test runs, judged after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``--track`` says: trackers by name, each with its target, checked before anything runs."""
+"""Value of ``--track``: trackers by name, each with its target, checked before anything runs."""
 
 from __future__ import annotations
 

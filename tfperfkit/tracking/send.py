@@ -60,7 +60,9 @@ def _send_record(destination: Destination, made: Record, patience_s: float) -> s
 
 
 def _why(error: BaseException, target: str) -> str:
-    """Of a chain of errors what the system said of the target, in place of the sentences that libraries wrap it in."""
+    """Return the system's words about the target from a chain of errors, instead of the sentences that libraries wrap
+    around them.
+    """
     found: BaseException | None = error if target else None
     while found is not None:
         if isinstance(found, OSError) and found.errno is not None and found.strerror:
@@ -106,7 +108,7 @@ def gauges(report: Report) -> list[Gauge]:
     if total > 0:
         made.append(Gauge("step.mean", total / 1000, "s", "Mean of the clean training steps."))
         made += [
-            Gauge("step.share", ms / total, "1", "Of the mean step, by part of its account.", {"part": part})
+            Gauge("step.share", ms / total, "1", "Share of the mean step, by part of its account.", {"part": part})
             for part, ms in parts.items()
         ]
     worst: dict[str, Gauge] = {}

@@ -39,7 +39,7 @@ class Choice:
                 continue
 
     def typed(self, text: str) -> Change:
-        """What stands after ``--with``; raises UsageError."""
+        """Parse the value of ``--with``; raises UsageError."""
         try:
             change = parse_change(text)
         except ValueError as error:
@@ -73,7 +73,7 @@ class Choice:
         )
 
     def of_findings(self, report: Report) -> list[Variant]:
-        """What tests the findings of a run and its headroom, the costliest first; each change once."""
+        """Return variants that test the findings of a run and its headroom, the costliest first; each change once."""
         found: dict[str, Variant] = {}
         candidates = self._candidates(report)
         for finding in (*report.findings, *report.headroom):
@@ -107,8 +107,11 @@ def _steps_in_a_call(change: Change) -> int:
 
 
 def varied(text: str, arguments: Sequence[str]) -> list[Variant]:
-    """``--vary '--batch-size {32,128}'``: the script's own option with each of the values, in place of what it was
-    given. Raises UsageError."""
+    """Return ``--vary '--batch-size {32,128}'``: the script's own option with each of the values, instead of its own
+    value.
+
+    Raises UsageError.
+    """
     values = _VALUES.search(text)
     if values is None or not values[1].strip():
         raise UsageError(f"--vary {text!r} names no values: --vary '--batch-size {{32,128}}'")
@@ -143,5 +146,5 @@ def _without(words: Sequence[str], arguments: Sequence[str]) -> list[str]:
 
 
 def texts(variants: Iterable[Variant]) -> Mapping[str, Variant]:
-    """By what they are called."""
+    """Map the variants by their names."""
     return {variant.text: variant for variant in variants}

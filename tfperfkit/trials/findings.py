@@ -1,4 +1,4 @@
-"""The experiments that belong to the findings of a run; what they measure is kept beside it."""
+"""The experiments that belong to the findings of a run; their measurements are kept in the run directory."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def try_findings(
             seed=seed,
             steps_from=manifest.steps_from,
             folder=cwd,
-            # Where all that was found is outside of steps, or no step was seen, the whole run is what counts.
+            # If all findings are outside of steps, or no step was seen, the whole run counts.
             whole=report.steps.count == 0 or all(item.whole for item in variants),
             slow=(report.steps.median_ms or 0.0) >= _SLOW_MS,
         )
@@ -116,7 +116,7 @@ def untested(report: Report, variants: list[Variant]) -> list[str]:
 
 
 def of_one(choice: Choice, report: Report, only: str, patched: list[Variant] | None = None) -> list[Variant]:
-    """What tests one finding, or the experiment that ``only`` is; raises UsageError."""
+    """Return the variants that test one finding, or the experiment that ``only`` is; raises UsageError."""
     found = dict(identified((*report.findings, *report.headroom)))
     finding = found.get(only.strip().upper())
     if finding is None:

@@ -23,8 +23,11 @@ _OWN_FACTOR = 2.0
 
 
 class Variant(msgspec.Struct, frozen=True, kw_only=True):
-    """A changed run. ``arguments``: of the script, in place of its own; ``whole``: its whole run is timed;
-    ``contents``: of files that are others in it, by path."""
+    """A changed run.
+
+    ``arguments``: of the script, instead of its own; ``whole``: its whole run is timed; ``contents``: of files that
+    differ in the variant, by path.
+    """
 
     text: str
     changes: tuple[Change, ...] = ()
@@ -41,7 +44,7 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
     multiple: int = 1
 
 
-#: What keeps least is what several changes keep together.
+#: Several changes together keep as much as the change that keeps least.
 ORDER: tuple[Keeps, ...] = ("results", "mathematics", "nothing", "ceiling")
 
 
@@ -115,7 +118,7 @@ def _bounds(found: Comparison) -> tuple[float, float] | None:
 
 
 def _minute(outcome: Outcome, per_example: bool) -> float:
-    """Of the first minute; steps where the batch size is known of one run of a pair only."""
+    """Return the examples of the first minute; steps if the batch size is known of one run of a pair only."""
     return outcome.minute / (1 if per_example else outcome.batch_size or 1)
 
 

@@ -1,4 +1,4 @@
-"""What one trial showed, read from its folder."""
+"""Result of one trial, read from its folder."""
 
 from __future__ import annotations
 

@@ -45,9 +45,9 @@ class Script:
         contents: Mapping[str, bytes] | None = None,
         wait: Callable[[float], None] = lambda seconds: None,
     ) -> Outcome:
-        """Run it. ``environment``: of the changes; ``arguments`` in place of the script's own; ``edited``: the
-        functions and lines that are changed as they are compiled; ``contents``: of files that are others in it.
-        ``wait`` is called with the seconds since it began.
+        """Run it. ``environment``: of the changes; ``arguments`` instead of the script's own; ``edited``: the functions
+        and lines that are changed as they are compiled; ``contents``: of files that differ in the trial. ``wait`` is
+        called with the seconds since it began.
         """
         place = self._scratch.new()
         words = list(self._parts.script_arguments if arguments is None else arguments)
@@ -100,7 +100,7 @@ class Script:
         return outcome
 
     def _tidy(self, place: Path) -> None:
-        """What the trial wrote; its results stay for the comparison."""
+        """Remove the files that the trial wrote; its results stay for the comparison."""
         for item in place.iterdir():
             if item.name != "run":
                 remove(item) if item.is_dir() else item.unlink(missing_ok=True)

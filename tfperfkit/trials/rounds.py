@@ -40,7 +40,7 @@ class Budget:
 
     @property
     def left(self) -> float:
-        """What is left of it."""
+        """Return the rest of the budget in seconds."""
         return self.seconds - self.passed
 
 
@@ -53,7 +53,7 @@ class Group:
         #: By variant, the plain run and the changed one of each round.
         self._pairs: dict[str, list[tuple[Outcome, Outcome]]] = {}
         self._longest = 0.0
-        #: What the last trial of each took, in seconds; None: of the script as it is.
+        #: Duration of the last trial of each, in seconds; None: of the script as it is.
         self._took: dict[str | None, float] = {}
         self.interrupted = False
 

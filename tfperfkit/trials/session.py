@@ -30,9 +30,9 @@ from tfperfkit.trials.workspace import workspace
 #: A plain run that differs from another by this factor is no ground to compare on.
 _UNSTEADY = 1.25
 _USUAL_MULTIPLE, _MAX_MULTIPLE = 16, 500
-#: With slow steps: a trial ends after three to five of them, by their length.
+#: With slow steps: a trial ends after three to five slow steps, by their length.
 _SLOW_STEADY_S = 2.0
-#: Of the time for all trials, what one may take.
+#: Shares of the time for all trials that one trial may take.
 _SHARE, _SLOW_SHARE = 1 / 3, 2 / 3
 
 
@@ -219,7 +219,7 @@ def working_folder() -> Path:
 
 
 def terminal() -> TextIO | None:
-    """Where progress is shown."""
+    """Return the stream on which progress is shown."""
     return sys.stderr
 
 

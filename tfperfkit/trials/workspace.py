@@ -1,5 +1,5 @@
-"""Where trials run: on a view of the working folder that takes what they write, so that the user's files stay as they
-are.
+"""Workspace of trials: a view of the working folder that takes the files that they write, so that the user's files stay
+as they are.
 
 The best that the system allows: an overlay in namespaces of its own (Linux, util-linux' ``unshare``), in which also
 every process of a trial ends with it; else a copy, when the folder is small; else the folder itself, if the user says
@@ -46,7 +46,7 @@ _AWKWARD = (",", ":", "\\", '"', "\n")
 
 
 class Prepared(msgspec.Struct, frozen=True):
-    """What starts a trial."""
+    """Command and folder that start a trial."""
 
     command: list[str]
     folder: Path
@@ -69,8 +69,11 @@ class Workspace:
         self._namespace = list(namespace)
 
     def prepare(self, place: Path, command: Sequence[str], contents: Mapping[str, bytes] | None = None) -> Prepared:
-        """For a trial whose own folder is ``place``; the view is made anew for each. ``contents``: of files that are
-        others there, by their path, without links. Raises NotCovered for one that the view does not hold."""
+        """Prepare a trial whose own folder is ``place``; the view is made again for each trial.
+
+        ``contents``: of files that are others there, by their path, without links. Raises NotCovered for one that the
+        view does not hold.
+        """
         if self.way == "overlay":
             mounting = _mounting(self._folder, self._roots, place)
             uppers = [(root, place / f"upper{number}") for number, root in enumerate(self._roots)]

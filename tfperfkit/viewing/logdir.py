@@ -1,6 +1,7 @@
-"""The traces of runs as one log directory for TensorBoard: a folder of links, so that nothing is written beside them.
+"""The traces of runs as one log directory for TensorBoard: a folder of links, so that nothing is written next to the
+traces.
 
-XProf keeps caches beside its input and shows them when the input has changed; in a run directory they would stay.
+XProf keeps caches next to its input and shows them when the input has changed; in a run directory they would stay.
 """
 
 from __future__ import annotations
@@ -87,7 +88,10 @@ _MAX_FIELDS = 100_000  # planes and errors of the profiler
 
 
 def _field_end(head: bytes, position: int) -> int | None:
-    """Where the field that begins with ``head`` ends. An XSpace has only fields with a length, numbered 1 to 15."""
+    """Return the end of the field that begins with ``head``.
+
+    An XSpace has only fields with a length, numbered 1 to 15.
+    """
     if not head or head[0] & 7 != 2 or not 0 < head[0] >> 3 < 16:
         return None
     length = shift = 0

@@ -95,7 +95,7 @@ class TensorBoard:
             return None
 
     def ended(self) -> str | None:
-        """What it said last if it has ended by itself."""
+        """Return the last output of the process if it has ended by itself."""
         code = self.process.poll()
         if code is None:
             return None

@@ -1,1 +1,1 @@
-"""Watch mode beside the script: finds what changes in a long run, and asks the script's process for a window."""
+"""Watch mode next to the script: finds changes in a long run, and asks the script's process for a window."""

@@ -66,7 +66,7 @@ def poke(name: str, seconds: float = 1.0) -> None:
 
 
 def _trace(folder: Path, shown: str, services: dict[Path, Service], seconds: float) -> None:
-    """Of all that can be asked; who can't is named."""
+    """Capture a trace of all processes that can be asked; the others are named."""
     addresses, left = [], []
     for part, service in services.items():
         name = shown if part == folder else part.name

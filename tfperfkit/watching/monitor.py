@@ -15,7 +15,7 @@ from tfperfkit.storage.stream_writer import StreamWriter
 from tfperfkit.watching.asking import ask
 from tfperfkit.watching.triggers import STALL_S, Triggers
 
-#: Of the changes no more than this.
+#: Maximum size of the file of changes.
 _MAX_BYTES = 1024 * 1024
 
 
@@ -58,7 +58,7 @@ class Monitor:
             ask(self._folder, change.why, change.text)
 
     def _listen(self, now: int, heard: bool) -> None:
-        """Where rows don't come any more, nothing of Python runs in the process: it can't be asked for a window."""
+        """Note a process whose rows don't come any more: no Python runs in it, so it can't be asked for a window."""
         if heard:
             self._heard, self._silent = now, False
         elif (

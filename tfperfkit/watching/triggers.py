@@ -1,4 +1,4 @@
-"""What counts as a change in a long run: pure, fed with the rows of some seconds that the script's process writes."""
+"""Changes in a long run: pure, fed with the rows of some seconds that the script's process writes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Slower:
         self._forget()
 
     def _forget(self) -> None:
-        """What comes now is the past of the next change."""
+        """Forget the past: the next rows are the past of the next change."""
         self._past: list[float] = []
         self._joined: list[float] = []
         self._size = 0
@@ -164,7 +164,7 @@ class Triggers:
         self._slower, self._retraced, self._stalled, self._memory = Slower(block_s), Retraced(), Stalled(), Memory()
 
     def add(self, row: Stretch) -> Iterator[Change]:
-        """What this row shows."""
+        """Return the change that this row shows."""
         for why, text in (
             ("traced", self._retraced.add(row)),
             ("slower", self._slower.add(row)),

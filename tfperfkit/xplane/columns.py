@@ -23,7 +23,7 @@ from tfperfkit.xplane.intervals import in_order
 from tfperfkit.xplane.reader import Plane, StatValue
 
 Ints = npt.NDArray[np.int64]
-#: Bytes that are looked at in one piece, and events that are decoded in one: bounds what is held beside the result.
+#: Bytes that are looked at in one piece, and events that are decoded in one: bounds the memory next to the result.
 _PIECE = 1 << 20
 _BLOCK = 1 << 15
 #: Bytes of a block of events whose stats are long.
@@ -32,7 +32,7 @@ _HELD = 1 << 25
 _MAX_STATS = 64
 #: More events than this are refused: they take 4 GB.
 MAX_EVENTS = 100_000_000
-#: What a session's times stay below: 53 days.
+#: Upper limit of a session's times: 53 days.
 _MAX_PS = 1 << 62
 
 _EVENTS = 4 << 3 | 2
@@ -178,7 +178,7 @@ def _joined(parts: list[list[Any]], column: int) -> Any:
 
 
 def _head(plane: Plane, start: int, end: int) -> tuple[bytearray, bytes]:
-    """What stands before a line's events, and the line's name."""
+    """Return the fields before a line's events, and the line's name."""
     rest, name = bytearray(), b""
     for field in plane.space.fields(start, end):
         if field.number == 4:
@@ -230,13 +230,14 @@ def columns(
 
 
 def _origin_ps(plane: Plane, head: bytearray) -> int:
-    """What the times of a line's events count from; ``head``: the fields before them."""
+    """Return the origin of the times of a line's events; ``head``: the fields before them."""
     return int(plane.space.parse_bytes("XLine", bytes(head)).timestamp_ns) * 1000
 
 
 def begin_at(plane: Plane, start: int, end: int, place: int) -> int | None:
-    """When the event begins (ps since the session began) that stands at this place of a line, which begins and ends at
-    ``start`` and ``end``; None where there is none."""
+    """Return the begin (ps since the session began) of the event at this place of a line, which begins and ends at
+    ``start`` and ``end``; None if there is none.
+    """
     head, _ = _head(plane, start, end)
     for begins, ends in _events(plane, start, end, bytearray()):
         if int(ends[-1]) >= place or int(ends[-1]) >= end:
@@ -247,7 +248,7 @@ def begin_at(plane: Plane, start: int, end: int, place: int) -> int | None:
 
 
 def _events(plane: Plane, start: int, end: int, others: bytearray) -> Iterator[tuple[Ints, Ints]]:
-    """Where the events of a line begin and end in the file, in blocks; its other fields are added to ``others``."""
+    """Yield the begins and ends of a line's events in the file, in blocks; its other fields are added to ``others``."""
     data = plane.space.data
     begins, ends = array("q"), array("q")
     base = start
@@ -293,7 +294,7 @@ def _events(plane: Plane, start: int, end: int, others: bytearray) -> Iterator[t
 
 
 def _add_short(piece: bytes, tags: list[int], base: int, begins: array[int], ends: array[int]) -> None:
-    """Where the events that begin with these tags have their values, whose lengths take a byte or two."""
+    """Add the begins and ends of the values of events that begin with these tags; their lengths take a byte or two."""
     if tags:
         bytes_ = np.frombuffer(piece, dtype=np.uint8)
         at = np.array(tags, dtype=np.int64)
@@ -332,7 +333,7 @@ def _decode(plane: Plane, begins: Ints, ends: Ints, unwanted: Ints) -> list[Any]
 
 
 def _number(buffer: npt.NDArray[np.uint8], at: Ints, stop: Ints, tag: int) -> tuple[Ints, Ints]:
-    """The number behind ``tag`` where it stands at ``at``, else 0; and the place behind it."""
+    """Return the number after ``tag`` if the tag is at ``at``, else 0; and the place after the number."""
     present = np.flatnonzero((at < stop) & (buffer[at] == tag)) if len(at) else at
     values = np.zeros(len(at), dtype=np.int64)
     after = at.copy()
@@ -359,7 +360,7 @@ def _varints(buffer: npt.NDArray[np.uint8], at: Ints) -> tuple[Ints, Ints]:
 
 
 def _find_stats(plane: Plane, begins: Ints, ends: Ints, wanted: Sequence[int]) -> Ints:
-    """Where the stats of these numbers begin [0] and end [1], by number and event; -1 where an event has none."""
+    """Find the begins [0] and ends [1] of the stats of these numbers, by number and event; -1 if an event has none."""
     found = np.full((2, len(wanted), len(begins)), -1, dtype=np.int64)
     if any(wanted):
         for first in range(0, len(begins), _BLOCK):

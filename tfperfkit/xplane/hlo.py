@@ -1,4 +1,4 @@
-"""What an XLA kernel is made of: from the name of an HLO instruction to the TensorFlow operations in it.
+"""Operations in an XLA kernel: from the name of an HLO instruction to its TensorFlow operations.
 
 A fusion holds instructions of several operations: its time is divided over them by their floating-point operations,
 an estimate. An instruction without an operation's name (a copy, a transposition that XLA put in) works for the one
@@ -36,7 +36,7 @@ _SLOW = frozenset(
 )
 _SLOW_FACTOR = 8.0
 _FREE = frozenset({"parameter", "constant", "get-tuple-element", "tuple", "bitcast", "after-all"})
-#: Instructions that run others: their own time is that of those.
+#: Instructions that run others: their own time is that of those others.
 CONTAINERS = frozenset({"while", "conditional", "call", "async-start", "async-done"})
 _REACH = 8
 
@@ -100,7 +100,9 @@ class Module:
         return ""
 
     def bytes(self, instruction: str) -> float:
-        """What an instruction at least reads and writes; 0 if it is not known, or a call of a library's function."""
+        """Return the bytes that an instruction at least reads and writes; 0 if it is not known, or a call of a
+        library's function.
+        """
         found = self._instructions.get(instruction)
         if found is None or _text(found.opcode) in CONTAINERS | {"custom-call"}:
             return 0.0

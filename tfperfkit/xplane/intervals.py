@@ -71,7 +71,7 @@ def within(spans: Spans, windows: Spans) -> Spans:
     """The parts of ``spans`` that are within ``windows``; both from ``union``."""
     if not len(spans) or not len(windows):
         return NONE
-    # Of each window, the spans that touch it.
+    # Find the spans that touch each window.
     low = np.searchsorted(spans.end, windows.begin, side="right")
     high = np.searchsorted(spans.begin, windows.end, side="left")
     count = np.maximum(high - low, 0)
@@ -122,7 +122,7 @@ def _until(spans: Spans, moment: Ints) -> Ints:
 
 
 def own_times(begin: Ints, duration: Ints) -> Ints:
-    """Of each event of a thread, its time without that of the events within it.
+    """Return the time of each event of a thread without that of the events within it.
 
     The events are sorted by begin, longer ones first; one that outlasts the one around it counts in it no longer.
     """

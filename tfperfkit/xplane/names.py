@@ -1,4 +1,4 @@
-"""What the events of a trace of TensorFlow are, recognised by their names."""
+"""Kinds of events in a trace of TensorFlow, recognised by their names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Kind(enum.Enum):
-    """What an event is; anything else is of no use here and left unread."""
+    """Kind of an event; other events are of no use here and left unread."""
 
     EAGER = "eager"  # an operation run one by one, or a call of a compiled function, on the calling thread
     KERNEL = "kernel"  # the part of an eager operation in which its kernel runs
@@ -83,7 +83,7 @@ _BACKEND = "Compiler::RunBackend"
 
 
 def parse(event: str) -> Named | None:
-    """What an event of this name is; None if it is nothing that we count."""
+    """Return the kind of an event of this name; None if it is nothing that we count."""
     if event.startswith(_EAGER):
         return Named(Kind.EAGER, type=event[len(_EAGER) :])
     if event in _EXACT:

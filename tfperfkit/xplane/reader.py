@@ -188,7 +188,7 @@ class Plane:
 
     @property
     def line_spans(self) -> tuple[tuple[int, int], ...]:
-        """Where each line begins and ends in the file."""
+        """Yield the begin and end of each line in the file."""
         return tuple(self._lines)
 
     def lines(self) -> Iterator[Line]:
@@ -197,7 +197,7 @@ class Plane:
             yield Line(self, start, end)
 
     def once(self, make: Callable[..., _Made], *key: Hashable) -> _Made:
-        """What ``make(plane, *key)`` gives; made once for whoever asks, where the file is small enough to keep it."""
+        """Return ``make(plane, *key)``, made once for all callers if the file is small enough to keep the result."""
         if self.space.size > KEPT_BYTES:
             return make(self, *key)
         if (make, key) not in self._made:

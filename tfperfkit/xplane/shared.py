@@ -1,7 +1,7 @@
 """One trace, several readers: while ``sharing`` lasts, a file that is opened again is the one that was read before.
 
-What readers have made of a plane (``Plane.once``) is then there for the next one. A file that has changed meanwhile is
-read anew.
+Results of readers from a plane (``Plane.once``) are then there for the next one. A file that has changed meanwhile is
+read again.
 """
 
 from __future__ import annotations

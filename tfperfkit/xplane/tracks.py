@@ -117,5 +117,5 @@ class Tracks:
 
 
 def read_tracks(plane: Plane) -> Tracks:
-    """Of the plane ``names.HOST``; made once."""
+    """Return the tracks of the plane ``names.HOST``; made once."""
     return plane.once(Tracks)

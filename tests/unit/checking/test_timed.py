@@ -54,7 +54,7 @@ def test_it_does_not_where_the_clock_contradicts() -> None:
     assert timed.outcome != "fail"
     waits = pairs(*((base, head._replace(undisturbed=base.undisturbed)) for base, head in NOISY))
     assert (waits.outcome, waits.decided_by) == ("undecided", "")
-    assert "What other programs disturb less: processor time 2.4x" in waits.measure().says
+    assert "Times that other programs disturb less: processor time 2.4x" in waits.measure().says
 
 
 def test_no_more_processor_time_alone_passes_nothing() -> None:
@@ -69,7 +69,7 @@ def test_both_within_what_is_allowed_pass_unless_the_clock_contradicts() -> None
     ratios = (0.7, 1.5, 0.9)
     alike = [(Pace(10, 8, 9), Pace(10 * r, 8.01 + r / 100, 9.01 + r / 100)) for r in ratios]
     assert (pairs(*alike).outcome, pairs(*alike).decided_by) == ("pass", "both")
-    assert "is within it: processor time +0.3 %" in pairs(*alike).measure().says
+    assert "are within it: processor time +0.3 %" in pairs(*alike).measure().says
     assert pairs(*((a, b._replace(clock=b.clock * 1.3)) for a, b in alike)).outcome == "undecided"
 
 

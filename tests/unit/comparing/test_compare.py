@@ -78,7 +78,7 @@ def test_a_clock_that_the_processor_time_contradicts_is_not_left_alone() -> None
     longer = compare(before, make_side("b", times(2, 120.0), processor_ms=times(4, 32.0)))
     assert longer.step is not None and longer.step.verdict == "slower"
     shown = " ".join(text(longer).split())
-    assert "But the processor time of a step does not say so: +7." in shown and "What differs is waiting" in shown
+    assert "But the processor time of a step does not say so: +7." in shown and "The difference is waiting" in shown
     agree = compare(before, make_side("b", times(2, 120.0), processor_ms=times(4, 90.0)))
     little = compare(
         before, make_side("b", times(2, 44.0), processor_ms=times(4, 32.0))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tfperf_runner import Tfperf
 
 WARM = True
@@ -84,3 +85,52 @@ def test_without_libcst_it_says_what_to_install(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "tfperf: tfperf fix needs LibCST: pip install 'tfperfkit[fix]'\n"
+
+
+COLLECTS = """\
+import gc
+
+import tensorflow as tf
+
+keep = [[number] for number in range(200_000)]
+
+
+@tf.function
+def double(x):
+    return 2.0 * x
+
+
+total = 0
+for number in range(30):
+    total += int(tf.reduce_sum(double(tf.ones([4]))))
+    gc.collect()
+print("total", total)
+"""
+
+
+@pytest.mark.long
+def test_a_patch_is_proven_before_it_is_written(tfperf: Tfperf) -> None:
+    """Whether it gains on a busy machine is not asserted: what is said and what is written have to agree."""
+    script = tfperf.script(COLLECTS)
+    assert tfperf("run", "--run-dir", "made", "train.py").returncode == 0
+    done = tfperf("fix", "made", "STP005", "--prove", "--apply", "--time-limit", "2m")
+    assert done.returncode == 0, done.stderr
+    assert "predicted" in done.stdout and "measured" in done.stdout
+    proven = "  proven: " in done.stdout
+    assert proven != ("  not proven: " in done.stdout)
+    assert ("    gc.collect()" not in script.read_text()) == proven
+    if proven:
+        assert "-    gc.collect()" in done.stdout and "prints and writes the same" in done.stdout
+        assert tfperf("fix", "made", "--undo").returncode == 0
+    assert script.read_text() == COLLECTS
+
+
+@pytest.mark.long
+def test_a_ladder_ends_and_writes_nothing_without_apply(tfperf: Tfperf) -> None:
+    script = tfperf.script(COLLECTS)
+    assert tfperf("run", "--run-dir", "made", "train.py").returncode == 0
+    done = tfperf("fix", "made", "--all", "--prove", "--time-limit", "3m")
+    assert done.returncode == 0, done.stderr
+    assert "STP005" in done.stdout and "\nended: " in f"\n{done.stdout}"
+    assert ("as it is" in done.stdout) == ("-    gc.collect()" in done.stdout)
+    assert script.read_text() == COLLECTS

@@ -10,22 +10,45 @@ from tfperfkit.commands import HELP, RUN
 from tfperfkit.commands._common_options import color
 from tfperfkit.commands._help import Command
 from tfperfkit.errors import UsageError
+from tfperfkit.trials import LADDER_TIME, PROVE_TIME
 
 _ID = re.compile(r"[A-Z]{3,}\d{3}(-\d+)?")
 
 
-def _fix(run: str, identity: str | None, write: bool, undo: bool) -> None:
+def _fix(
+    run: str,
+    identity: str | None,
+    only: str | None,
+    write: bool,
+    undo: bool,
+    prove: bool,
+    everything: bool,
+    time_limit: str | None,
+) -> int:
     from tfperfkit.explain.pages import examples
     from tfperfkit.fixing.command import fix_run, undo_run
 
     if identity is None and _ID.fullmatch(run):
         run, identity = "last", run
+    identity = identity or only
     if undo:
-        if write or identity is not None:
+        if write or prove or identity is not None:
             raise UsageError("--undo brings back all files of a run: give it RUN alone")
         undo_run(run)
-    else:
+        return 0
+    if everything and (not prove or identity is not None):
+        raise UsageError("--all takes all findings of a run, and needs --prove")
+    if not prove:
+        if time_limit:
+            raise UsageError("--time-limit is for --prove")
         fix_run(run, identity, write, examples)
+        return 0
+    from tfperfkit.trials.command import seconds
+    from tfperfkit.trials.proving import climb_run, prove_run
+
+    if everything:
+        return climb_run(run, seconds(time_limit or LADDER_TIME), write)
+    return prove_run(run, identity, seconds(time_limit or PROVE_TIME), write, examples)
 
 
 COMMAND = Command(
@@ -35,6 +58,18 @@ COMMAND = Command(
         click.Argument(["run"], default="last", metavar="[RUN]"),
         click.Argument(["identity"], required=False, metavar="[ID]"),
         click.Option(["--apply", "write"], is_flag=True, help="Write the patches to the files; keeps the originals."),
+        click.Option(["--prove"], is_flag=True, help="Measure each patch first; --apply then writes what gains."),
+        click.Option(
+            ["--all", "everything"],
+            is_flag=True,
+            help="With --prove: take one patch after another, and record again after each.",
+        ),
+        click.Option(["--only"], metavar="ID", help="The same as ID."),
+        click.Option(
+            ["--time-limit"],
+            metavar="TIME",
+            help=f"Time for --prove, e.g. 90s. [default: {PROVE_TIME}, with --all {LADDER_TIME}]",
+        ),
         click.Option(["--undo"], is_flag=True, help="Bring the originals back that --apply has kept."),
         color(),
     ],
@@ -44,6 +79,6 @@ COMMAND = Command(
     {RUN} ID is one finding, such as INP003.
 
     Needs LibCST: pip install 'tfperfkit[fix]'.""",
-    examples=("tfperf fix", "tfperf fix INP003 --apply", "tfperf fix --undo"),
+    examples=("tfperf fix", "tfperf fix INP003 --apply", "tfperf fix --prove --apply", "tfperf fix --undo"),
     context_settings=HELP,
 )

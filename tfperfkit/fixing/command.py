@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from tfperfkit.analysis.analyze import study
 from tfperfkit.config import find_run
 from tfperfkit.errors import UsageError
-from tfperfkit.fixing.draft import Examples, make_draft
+from tfperfkit.fixing.draft import Draft, Examples, make_draft
 from tfperfkit.model import Finding, Report
 from tfperfkit.records.plural import plural
 from tfperfkit.report.agents import identified
@@ -18,6 +19,7 @@ from tfperfkit.rule import Evidence
 
 if TYPE_CHECKING:
     from tfperfkit.fixing.files import Files
+    from tfperfkit.fixing.patches import Patch
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,7 @@ def fix_run(run: str, identity: str | None, write: bool, examples: Examples) -> 
     opened = open_run(find_run(run))
     patches = Patches(opened.files, opened.evidence)
     made = [patches.make_patch(name, finding) for name, finding in choose_findings(opened.report, identity)]
-    drafts = {
-        patch.identity: draft
-        for patch in made
-        if patch.fixer is None and (draft := make_draft(patch.finding, opened.evidence.source, examples)) is not None
-    }
-    show(made, opened.files, opened.report, sys.stdout, drafts)
+    show(made, opened.files, opened.report, sys.stdout, make_drafts(made, opened.evidence, examples))
     refuse_files(opened.files.changed, "changed since the run", write)
     if not patches.after:
         return
@@ -71,6 +68,15 @@ def fix_run(run: str, identity: str | None, write: bool, examples: Examples) -> 
     if any(patch.steps and patch.finding.measured is None for patch in made):
         tell(f"nothing was measured: tfperf fix {run} --prove --apply writes only what gains")
     apply_contents(opened, patches.after)
+
+
+def make_drafts(patches: Sequence[Patch], evidence: Evidence, examples: Examples) -> dict[str, Draft]:
+    """Return the drafts, by the ids of patches that could not be made."""
+    from tfperfkit.fixing.patches import DONE
+
+    wanted = [item for item in patches if item.fixer is None and DONE not in item.reason]
+    made = {item.identity: make_draft(item.finding, evidence.source, examples) for item in wanted}
+    return {identity: draft for identity, draft in made.items() if draft is not None}
 
 
 def apply_contents(opened: Opened, after: dict[str, bytes]) -> None:

@@ -6,7 +6,7 @@ import io
 import os
 import tempfile
 import tokenize
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,8 +18,12 @@ from tfperfkit.fixing.module import Module
 class Files:
     """Parses each file once; of one that is not there the run's own copy, which can be shown and not written."""
 
-    def __init__(self, sources: dict[str, Sequence[str]], folder: str) -> None:
-        self._sources = sources
+    def __init__(
+        self, sources: dict[str, Sequence[str]], folder: str, contents: Mapping[str, bytes] | None = None
+    ) -> None:
+        """``contents``: of files, by path without links, that the run had in place of what is there."""
+        self._now = contents or {}
+        self.sources = sources
         self.folder = folder
         self._modules: dict[str, Module | NoFix] = {}
         self.contents: dict[str, bytes] = {}
@@ -43,11 +47,12 @@ class Files:
         return found
 
     def _read(self, file: str) -> Module:
-        kept = [str(line).rstrip("\n") for line in self._sources.get(file, ())]
+        kept = [str(line).rstrip("\n") for line in self.sources.get(file, ())]
         if not kept:
             raise NoFix("the run has no copy of its source")
         try:
-            content = self.path(file).read_bytes()
+            path = self.path(file)
+            content = self._now.get(str(path.resolve())) or path.read_bytes()
         except (OSError, ValueError):
             self.missing.add(file)
             content = "".join(line + "\n" for line in kept).encode("utf-8", "surrogateescape")

@@ -13,6 +13,9 @@ from tfperfkit.fixing.files import Files
 from tfperfkit.fixing.lookup import find_fixers
 from tfperfkit.model import Finding
 
+#: The reason for which a finding needs no patch of its own.
+DONE = "another finding's patch does it already"
+
 
 @dataclass(frozen=True)
 class Patch:
@@ -59,7 +62,7 @@ class Patches:
             if after != before:
                 steps.append((file, before, after))
         if not steps:
-            raise NoFix("another finding's patch does it already")
+            raise NoFix(DONE)
         self._edits += edits
         self.after.update({file: after for file, _, after in steps})
         return tuple(steps)

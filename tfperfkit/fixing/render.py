@@ -14,13 +14,14 @@ from rich.text import Text
 from tfperfkit.fixing.draft import Draft
 from tfperfkit.fixing.files import Files
 from tfperfkit.fixing.patches import Patch, unified
-from tfperfkit.model import Finding, Report
+from tfperfkit.model import Finding, Measured, Report
 from tfperfkit.records.gains import finite
 from tfperfkit.report import numbers
 from tfperfkit.report.console import print_lines
 from tfperfkit.report.findings import range_words
 from tfperfkit.report.layout import prose
 from tfperfkit.report.paths import name, with_short_paths
+from tfperfkit.report.proof import measured_words, proof_words, shortfall
 from tfperfkit.report.terminal import Screen, terminal_of
 from tfperfkit.report.text import one_line, visible
 
@@ -28,16 +29,41 @@ _COLOR = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def show(
-    patches: Sequence[Patch], files: Files, report: Report, file: TextIO, drafts: Mapping[str, Draft] | None = None
+    patches: Sequence[Patch],
+    files: Files,
+    report: Report,
+    file: TextIO,
+    drafts: Mapping[str, Draft] | None = None,
+    measured: Mapping[str, Measured] | None = None,
+    wall_s: float | None = None,
 ) -> None:
-    """Write the patches; ``drafts`` by the ids of patches that could not be made. Raises what writing raises."""
+    """Write the patches; ``drafts`` by the ids of patches that could not be made. ``measured``: what trials made of
+    patches, by their ids; those that are not proven are then without their lines. ``wall_s``: of the run, if the
+    trials timed whole runs. Raises what writing raises."""
     screen = msgspec.structs.replace(terminal_of(file), folder=report.run.folder)
     lines: list[Text] = [] if patches else [Text("No findings: nothing to fix.")]
     for number, patch in enumerate(patches):
-        lines += [*([Text()] if number else []), *_head(patch, screen, (drafts or {}).get(patch.identity))]
+        lines += [Text()] if number else []
+        lines += _head(patch, screen, (drafts or {}).get(patch.identity), measured, wall_s)
+        if measured is not None and shortfall(measured.get(patch.identity)):
+            continue
         for path, before, after in patch.steps:
             encoding = files.module(path).tree.encoding
             lines += [_colored(line) for line in unified(_show_path(files, path), before, after, encoding)]
+    _write(lines, file, screen)
+
+
+def show_contents(after: Mapping[str, bytes], files: Files, file: TextIO, head: Sequence[str]) -> None:
+    """Write the lines ``head``, and one patch of several files (file: content after it)."""
+    lines = [Text(visible(line)) for line in head]
+    for path, content in after.items():
+        encoding = files.module(path).tree.encoding if path in files.sources else "utf-8"
+        lines += [_colored(line) for line in unified(_show_path(files, path), files.contents[path], content, encoding)]
+    _write(lines, file, terminal_of(file))
+
+
+def _write(lines: Sequence[Text], file: TextIO, screen: Screen) -> None:
+    file.flush()
     if screen.color or file.isatty():
         safe = [Text.assemble((visible(line.plain.expandtabs(), unicode=screen.unicode), line.style)) for line in lines]
         print_lines([new if old.style else old for old, new in zip(lines, safe, strict=True)], file, screen)
@@ -53,19 +79,32 @@ def tell(text: str) -> None:
     print(one_line(f"tfperf: {text}"), file=sys.stderr)
 
 
-def _head(patch: Patch, screen: Screen, draft: Draft | None) -> list[Text]:
+def _head(
+    patch: Patch, screen: Screen, draft: Draft | None, measured: Mapping[str, Measured] | None, wall_s: float | None
+) -> list[Text]:
     finding = patch.finding
     title = name(with_short_paths(finding.title, screen.folder), screen)
     lines = prose(f"{name(patch.identity, screen)}  {title}", screen, style="bold")
-    lines += prose(f"gain: {gain(finding)}", screen, indent=2)
+    item = (measured or {}).get(patch.identity)
+    gains = gain(finding) if item is None else visible(compare_gains(finding, item, wall_s))
+    lines += prose(f"gain: {gains}", screen, indent=2)
     if patch.fixer is not None:
         lines += prose(f"patch: {patch.fixer.does}", screen, indent=2)
+        if measured is not None:
+            lines += prose(visible(_proof(patch, item), unicode=screen.unicode), screen, indent=2)
         return lines + (prose(f"note: {patch.fixer.note}", screen, indent=2) if patch.fixer.note else [])
     reason = f"no patch here: {patch.reason}" if patch.reason else "" if draft else "no mechanical fix is known"
     advice = visible(with_short_paths(finding.advice, screen.folder), unicode=screen.unicode)
     if reason:
         lines += prose(name(with_short_paths(reason, screen.folder), screen), screen, indent=2)
     return lines + (_draft(draft, advice, screen) if draft else prose(f"advice: {advice}", screen, indent=2))
+
+
+def _proof(patch: Patch, item: Measured | None) -> str:
+    if patch.fixer is not None and not patch.fixer.tried:
+        return f"not proven: tfperf try RUN --only {patch.identity} finds the number that it needs"
+    missing = shortfall(item)
+    return f"not proven: {missing}" if missing or item is None else f"proven: {proof_words(item)}"
 
 
 def _draft(draft: Draft, advice: str, screen: Screen) -> list[Text]:
@@ -86,7 +125,7 @@ def _code(lines: Sequence[str], screen: Screen) -> list[Text]:
 def gain(finding: Finding) -> str:
     """What was measured, or what the model predicts, and which of both."""
     measured = finding.measured
-    predicted = _predicted(finding)
+    predicted = predicted_words(finding)
     if measured is None or measured.speedup is None or not math.isfinite(measured.speedup):
         return f"{predicted}, not measured"
     low, high = measured.interval or (math.nan, math.nan)
@@ -98,7 +137,19 @@ def gain(finding: Finding) -> str:
     return visible(f"measured {times} by tfperf try ({measured.experiment}, {interval})")
 
 
-def _predicted(finding: Finding) -> str:
+def compare_gains(finding: Finding, item: Measured, wall_s: float | None) -> str:
+    """The predicted gain next to the measured one; of the whole run, of ``wall_s`` seconds, if that was timed."""
+    if wall_s is None:
+        return f"{predicted_words(finding)}; {measured_words(item)}"
+    predicted = predicted_words(finding)
+    if finding.saves_s is not None and 0 <= max(finding.saves_s) < wall_s:
+        low, high = (numbers.speedup(wall_s / (wall_s - saved)) for saved in finding.saves_s)
+        predicted = f"predicted {low} to {high}" if low != high else f"predicted {low}"
+    return f"whole run {predicted}; {measured_words(item)}"
+
+
+def predicted_words(finding: Finding) -> str:
+    """``predicted 2.0x (1.5x to 3.0x)``"""
     gain = finite(finding.gain)
     if gain.likely is not None:
         return f"predicted {numbers.speedup(gain.likely)}{range_words(gain)}"

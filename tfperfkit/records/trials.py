@@ -14,6 +14,9 @@ Verdict = Literal["faster", "slower", "no difference", "undecided", "not applica
 #: rounding makes; a larger one; "unknown": nothing could be compared.
 Results = Literal["same bits", "within noise", "rounding", "differ", "unknown"]
 
+#: The same of what was printed and of the files that were written.
+Outputs = Literal["same", "differ", "unknown"]
+
 _TEXT = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9_.-]*)(?::(?P<target>[^=]*))?(?:=(?P<value>.*))?", re.DOTALL)
 
 
@@ -84,8 +87,8 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     ``processor``: the same ratio by processor time, which other programs disturb less, and which excludes waiting, with
     its 95 % ``processor_interval``. ``memory_bytes``: the difference of peak memory. ``results``: see ``Results``;
     ``distance`` of the weights at the end, relative to their norm, and ``own_distance`` between two plain runs.
-    ``needed_pairs``: how many would show a difference of 5 %. ``combined``: it was tried together with others, of which
-    this is the text.
+    ``needed_pairs``: how many would show a difference of 5 %. ``outputs``: how the printed output, without times, and
+    the written files compare. ``combined``: it was tried together with others, of which this is the text.
     """
 
     experiment: str
@@ -104,6 +107,8 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     own_distance: float | None = None
     loss: float | None = None
     needed_pairs: int | None = None
+    outputs: Outputs = "unknown"
+    outputs_differ: str = ""  # the first difference
     finding: str = ""  # the code of the finding that named it
     place: str = ""  # and its first place, FILE:LINE
 

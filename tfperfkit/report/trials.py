@@ -132,11 +132,20 @@ def detail_items(item: Measured, screen: Screen) -> list[str]:
         items.append(_KEEPS[item.keeps])
     if item.keeps != "ceiling":
         items.append(results_words(item))
+        if item.outputs != "unknown":
+            items.append(outputs_words(item))
     return items
 
 
 def _span(interval: tuple[float, float] | None) -> str:
     return f" ({interval[0]:.2f}x to {interval[1]:.2f}x)" if interval is not None else ""
+
+
+def outputs_words(item: Measured) -> str:
+    """How what was printed and written compares."""
+    if item.outputs == "differ":
+        return f"outputs differ: {item.outputs_differ}"
+    return "prints and writes the same" if item.outputs == "same" else "outputs could not be compared"
 
 
 def results_words(item: Measured) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -18,10 +17,10 @@ from tfperfkit.launch.arguments import Split
 from tfperfkit.model import Finding, Report
 from tfperfkit.records.trials import PROOF, TrialReport, place_of
 from tfperfkit.report.agents import identified
-from tfperfkit.rule import Evidence
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.trials.choice import Choice
 from tfperfkit.trials.judging import Variant
+from tfperfkit.trials.patched import make_patches, of_patches
 from tfperfkit.trials.session import Wishes, run_trials, terminal
 
 #: The id of a finding.
@@ -44,35 +43,63 @@ def try_findings(
     """Measure and store; raises UsageError or RunDirectoryError. ``only`` is the id of a finding, or an
     experiment; ``quiet`` shows no progress."""
     run, manifest = RunDirectory.open(folder)
-    parts = split_of(manifest)
+    split_of(manifest)
     cwd = Path(manifest.cwd)
     if not cwd.is_dir():
         raise UsageError(f"the folder of that run is gone: {cwd}")
     report, evidence = study(folder)
     choice = Choice()
-    patched = [] if in_place else of_patches(report, evidence)  # in place there is nothing to patch but the script
+    # In place there is nothing to patch but the script.
+    patched = [] if in_place else of_patches(*make_patches(report, evidence))
     variants = of_one(choice, report, only, patched) if only else _of_findings(choice, report, patched)
-    notes = _changed(run, cwd, parts)
+    notes = _changed(run, cwd)
     if not only:
         notes += untested(report, variants)
-    long = [item for item in variants if item.whole and report.run.wall_s * _RUNS > seconds]
-    if long:
-        variants = [item for item in variants if item not in long]
-        notes.append(
-            f"Not tried, since it shows in the whole run only, which takes {report.run.wall_s:.0f} s: "
-            f"{', '.join(item.text for item in long)}. Give it a longer --time-limit."
-        )
+    variants, too_long = leave_out_long(report, variants, seconds)
+    notes += too_long
     if not variants:
         if only:
             raise UsageError(" ".join(notes))
         variants = choice.headroom(report)
         reason = "The run has no finding"
         if report.findings:
-            reason = "No finding of the run could be tried" if long else "No finding of the run has an experiment"
+            reason = "No finding of the run could be tried" if too_long else "No finding of the run has an experiment"
         notes.append(f"{reason}: tried was what may give headroom.")
-    before = Path.cwd()
-    os.chdir(cwd)
+    result = run_variants(manifest, report, variants, seconds, in_place=in_place, seed=seed, quiet=quiet)
+    result = msgspec.structs.replace(result, notes=(*result.notes, *notes))
+    store(run, result)
+    return result
+
+
+def leave_out_long(report: Report, variants: Sequence[Variant], seconds: float) -> tuple[list[Variant], list[str]]:
+    """The variants that the time is enough for, and a note about those that need the whole of a long run."""
+    long = [item for item in variants if item.whole and report.run.wall_s * _RUNS > seconds]
+    if not long:
+        return list(variants), []
+    note = (
+        f"Not tried, since it shows in the whole run only, which takes {report.run.wall_s:.0f} s: "
+        f"{', '.join(item.text for item in long)}. Give it a longer --time-limit."
+    )
+    return [item for item in variants if item not in long], [note]
+
+
+def run_variants(
+    manifest: Manifest,
+    report: Report,
+    variants: Sequence[Variant],
+    seconds: float,
+    *,
+    in_place: bool = False,
+    seed: int | None = None,
+    quiet: bool = False,
+    contents: Mapping[str, bytes] | None = None,
+) -> TrialReport:
+    """Measure variants of the script of a run, in the run's folder. ``contents``: of files, by path, that are others in
+    the script as it is, too. Raises UsageError."""
+    cwd, before = Path(manifest.cwd), Path.cwd()
+    parts = split_of(manifest)
     try:
+        os.chdir(cwd)
         target.check(parts)
         wishes = Wishes(
             variants=tuple(variants),
@@ -84,14 +111,14 @@ def try_findings(
             # If all findings are outside of steps, or no step was seen, the whole run counts.
             whole=report.steps.count == 0 or all(item.whole for item in variants),
             slow=(report.steps.median_ms or 0.0) >= _SLOW_MS,
+            contents=dict(contents or {}),
         )
-        result = run_trials(parts, wishes, choice, None if quiet else terminal())
+        return run_trials(parts, wishes, Choice(), None if quiet else terminal())
+    except OSError as error:
+        raise UsageError(f"can't enter the folder of that run: {cwd} ({error.strerror})") from error
     finally:
         with suppress(OSError):
             os.chdir(before)
-    result = msgspec.structs.replace(result, notes=(*result.notes, *notes))
-    store(run, result)
-    return result
 
 
 def _of_findings(choice: Choice, report: Report, patched: list[Variant]) -> list[Variant]:
@@ -160,7 +187,7 @@ def load(run: RunDirectory) -> TrialReport | None:
         return None
 
 
-def _changed(run: RunDirectory, cwd: Path, parts: Split) -> list[str]:
+def _changed(run: RunDirectory, cwd: Path) -> list[str]:
     """Files of the user's that are others now than they were in the run."""
     changed = []
     for row in run.records("sources.jsonl"):
@@ -176,43 +203,6 @@ def _changed(run: RunDirectory, cwd: Path, parts: Split) -> list[str]:
         return []
     names = ", ".join(sorted(set(changed))[:5])
     return [f"Changed since that run: {names}. What was measured is of the files as they are now."]
-
-
-if TYPE_CHECKING:
-    from tfperfkit.fixing.files import Files
-    from tfperfkit.fixing.patches import Patch
-
-#: Stands before a finding's id, where other changes have the name of an experiment.
-PREFIX = "patch:"
-
-
-def of_patches(report: Report, evidence: Evidence) -> list[Variant]:
-    """Make a variant for each finding with a mechanical fix, each on its own; none without LibCST."""
-    try:
-        from tfperfkit.fixing.files import Files
-        from tfperfkit.fixing.patches import Patches
-    except ImportError:
-        return []
-    files = Files({file: evidence.source(file) for file in evidence.files()}, report.run.folder)
-    known = identified((*report.findings, *report.headroom))
-    made = [(finding, Patches(files, evidence).make_patch(identity, finding)) for identity, finding in known]
-    return [_variant(finding, patch, files) for finding, patch in made if _is_tried(patch, files)]
-
-
-def _is_tried(patch: Patch, files: Files) -> bool:
-    here = not any(file in files.missing for file, _, _ in patch.steps)
-    return patch.fixer is not None and patch.fixer.tried and here
-
-
-def _variant(finding: Finding, patch: Patch, files: Files) -> Variant:
-    return Variant(
-        text=f"{PREFIX}{patch.identity}",
-        keeps=patch.fixer.keeps if patch.fixer is not None else "nothing",
-        whole=bool(finding.work) or finding.basis == "run",
-        finding=finding.code,
-        place=place_of(finding),
-        contents={str(files.path(file).resolve()): after for file, _, after in patch.steps},
-    )
 
 
 def rather_than_experiments(

@@ -13,6 +13,7 @@ from tfperfkit.records.trials import Baseline, Change, Keeps, Measured, Results
 from tfperfkit.statistics.comparison import Comparison
 from tfperfkit.statistics.paired import paired_ratio, pairs_needed
 from tfperfkit.trials.outcome import Outcome
+from tfperfkit.trials.outputs import compare_outputs
 
 #: A difference smaller than this is not looked for.
 LOOKED_FOR = 0.05
@@ -74,6 +75,7 @@ def measured(variant: Variant, base: Sequence[Outcome], changed: Sequence[Outcom
     minutes = [_minute(b, per_example) / _minute(a, per_example) for a, b in pairs if a.minute > 0 and b.minute > 0]
     used = _processor(pairs, per_example)
     results, distance, own = _results(variant, base, changed)
+    outputs, difference = compare_outputs([item.outputs for item in base if not item.error], changed[0].outputs)
     made = msgspec.structs.replace(
         made,
         speedup=found.speedup,
@@ -86,6 +88,8 @@ def measured(variant: Variant, base: Sequence[Outcome], changed: Sequence[Outcom
         results=results,
         distance=distance,
         own_distance=own,
+        outputs=outputs,
+        outputs_differ=difference,
         loss=changed[0].end.losses[-1] if changed[0].end.losses else None,
     )
     if found.high is None:

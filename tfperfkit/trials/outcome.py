@@ -14,6 +14,7 @@ from tfperfkit.records.plural import plural
 from tfperfkit.records.steps import Step
 from tfperfkit.records.trials import TrialEnd, TrialPlan
 from tfperfkit.storage.run_directory import RunDirectory
+from tfperfkit.trials.outputs import Outputs
 
 #: Fewer steady steps than this are not timed.
 MIN_STEADY = 3
@@ -40,6 +41,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     memory_bytes: float = 0.0
     end: TrialEnd = TrialEnd()
     weights: Path | None = None
+    outputs: Outputs = Outputs()
     error: str = ""
     tensorflow: bool = True
     seconds: float = 0.0

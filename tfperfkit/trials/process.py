@@ -8,12 +8,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
 from tfperfkit.clock import now_ns, wall_s
 from tfperfkit.launch import supervisor, target
 from tfperfkit.launch.arguments import Split
 from tfperfkit.records.trials import Change, TrialPlan
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.trials.outcome import Outcome, read
+from tfperfkit.trials.outputs import read_outputs
 from tfperfkit.trials.scratch import Scratch, end_group, remove
 from tfperfkit.trials.workspace import NotCovered, Workspace
 from tfperfkit.version import __version__
@@ -96,8 +99,17 @@ class Script:
             process.wait()
             self._scratch.running(0)
         outcome = read(run.path, plan, begun, now_ns(), status, _last_words(place / "stderr"))
+        views = self._workspace.views(place)
+        patched = [
+            top / Path(path).relative_to(root)
+            for root, top in views
+            for path in contents or {}
+            if Path(path).is_relative_to(root)
+        ]
+        complete = not outcome.error and not outcome.end.stopped
+        outputs = read_outputs(place / "stdout", [top for _, top in views], patched, complete)
         self._tidy(place)
-        return outcome
+        return msgspec.structs.replace(outcome, outputs=outputs)
 
     def _tidy(self, place: Path) -> None:
         """Remove the files that the trial wrote; its results stay for the comparison."""
@@ -116,6 +128,11 @@ def _wait(process: subprocess.Popen[bytes], limit_s: float, wait: Callable[[floa
             wait(passed)
             if passed > limit_s:
                 return None
+
+
+def quiet_environment(place: Path) -> dict[str, str]:
+    """Our environment for a run in ``place`` that leaves nothing elsewhere."""
+    return {**os.environ, **_quiet(place)}
 
 
 def _quiet(place: Path) -> dict[str, str]:

@@ -38,7 +38,8 @@ _SHARE, _SLOW_SHARE = 1 / 3, 2 / 3
 
 class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     """What was asked for. ``choose`` gets a sketch of the script once it has run, and says what else to try;
-    ``together``: the best of all are tried together at the end; ``slow``: a step is known to take a second or more."""
+    ``together``: the best of all are tried together at the end; ``slow``: a step is known to take a second or more;
+    ``contents``: of files, by path, that are others in all trials."""
 
     variants: tuple[Variant, ...] = ()
     choose: Callable[[Report], list[Variant]] | None = None
@@ -52,6 +53,7 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     folder: Path | None = None
     seed: int | None = None
     slow: bool = False
+    contents: dict[str, bytes] = {}
 
 
 def run_trials(parts: Split, wishes: Wishes, choice: Choice, terminal: TextIO | None) -> TrialReport:
@@ -62,7 +64,7 @@ def run_trials(parts: Split, wishes: Wishes, choice: Choice, terminal: TextIO | 
     progress = Progress(terminal, budget)
     with Scratch(folder) as scratch:
         place = workspace(folder, script, scratch.path, in_place=wishes.in_place)
-        runner = _Runner(Script(parts, scratch, place, wishes.steps_from), progress)
+        runner = _Runner(Script(parts, scratch, place, wishes.steps_from), progress, wishes.contents)
         try:
             return _Trials(parts, wishes, choice, budget, runner).go(place.words)
         finally:
@@ -72,16 +74,17 @@ def run_trials(parts: Split, wishes: Wishes, choice: Choice, terminal: TextIO | 
 class _Runner:
     """Runs a trial and says so."""
 
-    def __init__(self, script: Script, progress: Progress) -> None:
-        self._script, self._progress = script, progress
+    def __init__(self, script: Script, progress: Progress, contents: dict[str, bytes]) -> None:
+        self._script, self._progress, self._contents = script, progress, contents
 
     def __call__(self, variant: Variant | None, plan: TrialPlan) -> Outcome:
         self._progress.begin(variant.text if variant else PLAIN)
         if variant is None:
-            return self._script.trial(plan, {}, wait=self._progress.look)
+            return self._script.trial(plan, {}, contents=self._contents, wait=self._progress.look)
         plan = msgspec.structs.replace(plan, changes=list(variant.changes))
+        contents = {**self._contents, **variant.contents}
         return self._script.trial(
-            plan, variant.environment, variant.arguments, variant.edited, variant.contents, self._progress.look
+            plan, variant.environment, variant.arguments, variant.edited, contents, self._progress.look
         )
 
 

@@ -76,8 +76,7 @@ class Workspace:
         """
         if self.way == "overlay":
             mounting = _mounting(self._folder, self._roots, place)
-            uppers = [(root, place / f"upper{number}") for number, root in enumerate(self._roots)]
-            _write(contents or {}, uppers)
+            _write(contents or {}, self.views(place))
             return Prepared([*self._namespace, *mounting, *command], self._folder)
         if self.way == "copy":
             copied = place / "copy"
@@ -87,6 +86,12 @@ class Workspace:
             return Prepared(moved, copied)
         _write(contents or {}, [])
         return Prepared(list(command), self._folder)
+
+    def views(self, place: Path) -> list[tuple[Path, Path]]:
+        """(folder, where the files are that a trial in ``place`` wrote there); none where they are among others."""
+        if self.way != "overlay":
+            return []
+        return [(root, place / f"upper{number}") for number, root in enumerate(self._roots)]
 
 
 def workspace(folder: Path, script: Path | None, scratch: Path, *, in_place: bool = False) -> Workspace:

@@ -14,7 +14,7 @@ from tfperfkit.errors import UsageError
 from tfperfkit.fixing.edit import NoFix
 from tfperfkit.fixing.files import Files, replace
 from tfperfkit.fixing.patches import Patches, unified
-from tfperfkit.fixing.render import gain
+from tfperfkit.fixing.render import compare_gains, gain
 from tfperfkit.gain import Range
 from tfperfkit.model import Measured
 
@@ -117,3 +117,10 @@ def test_a_real_script_parses_after_its_patch_and_a_second_one_changes_nothing(
 def test_no_python_gets_no_patch(tmp_path: Path) -> None:
     patch, _ = patch_of(tmp_path, "print 'x'\n", finding_at("INP003", (1, "")))
     assert patch.reason == "its source can't be parsed"
+
+
+def test_a_measured_gain_of_the_run_is_compared_with_the_predicted_one_of_the_run() -> None:
+    found = finding_at("STP005", (1, ""), gain=Range(50.0, 70.0, 100.0), saves_s=(20.0, 30.0))
+    trial = Measured(experiment="patch:STP005", keeps="results", verdict="faster", speedup=2.6, interval=(1.7, 3.9))
+    assert compare_gains(found, trial, 40.0).startswith("whole run predicted 2.0x to 4.0x; measured 2.6x")
+    assert compare_gains(found, trial, None).startswith("predicted 70x (50x to 100x); measured 2.6x")

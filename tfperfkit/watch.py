@@ -65,12 +65,12 @@ class Run:
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
         """Write the report as one HTML file with pictures. Raises OSError, and UsageError before the watch ended."""
-        from tfperfkit.explain.pages import examples
+        from tfperfkit.explain.pages import find_page
         from tfperfkit.report.html.render import page
 
         if self.report is None or self.directory is None:
             raise UsageError("there is no report yet: save_html is for after the watch")
-        Path(path).write_text(page(self._with_pictures(), examples), encoding="utf-8", errors="backslashreplace")
+        Path(path).write_text(page(self._with_pictures(), find_page), encoding="utf-8", errors="backslashreplace")
 
     def track(self, to: str) -> None:
         """Send the report to trackers: ``run.track("mlflow,tensorboard=logs")``, as ``tfperf run --track``.
@@ -78,7 +78,7 @@ class Run:
         The report's address is one line on stderr for each; a tracker that can't be reached is such a line, too. Raises
         UsageError for a name that is none, for what is not installed, and before the watch ended.
         """
-        from tfperfkit.explain.pages import examples
+        from tfperfkit.explain.pages import find_page
         from tfperfkit.report.text import one_line
         from tfperfkit.tracking.destinations import destinations
         from tfperfkit.tracking.send import send
@@ -91,7 +91,7 @@ class Run:
         def tell(line: str) -> None:
             print(one_line(f"tfperf: {line}"), file=sys.stderr)
 
-        send(report, self.directory, chosen, examples, tell, script=_program())
+        send(report, self.directory, chosen, find_page, tell, script=_program())
 
     def _with_pictures(self) -> Report:
         from tfperfkit.analysis.analyze import study

@@ -86,7 +86,7 @@ def test_it_draws_and_asks_nobody(browser: Browser, page: Path, width: int, tmp_
     browser.events.clear()
     loaded(browser, page, width=width)
     text, drawn = browser.shown()
-    assert "RET001" in text and "Do this first" in text and "sets the pace" in text
+    assert "RET001" in text and "predicted" in text and "sets the pace" in text
     assert "train_step retraced" in browser.evaluate("document.querySelector('h1').textContent")
     assert any("ms" in words for words in drawn), drawn  # the axis of the steps
     for picture in ("#steps-plot canvas", "[data-series=memory] canvas"):
@@ -316,6 +316,6 @@ def test_a_cells_output_can_be_read_in_any_renderer(
 def test_the_page_works_in_a_sandboxed_frame(browser: Browser, page: Path, tmp_path: Path) -> None:
     """Where there is neither storage nor the origin of what is around it."""
     shown = framed(browser, page.read_text(encoding="utf-8"), tmp_path, "allow-scripts")
-    assert "Do this first" in shown
+    assert "Copy" in shown and "predicted" in shown
     # A box of the flame graph, which a script draws.
     assert re.search(r"the mean step [\d.]+ ms", shown)

@@ -155,14 +155,14 @@ def _with_patches(report: Report, evidence: Any) -> Report:
 
 
 def _write_form(report: Report, form: str, target: str | Path) -> None:
-    from tfperfkit.explain.pages import examples
+    from tfperfkit.explain.pages import find_page
 
-    write_document(FORMS[form].write(report, examples), target)
+    write_document(FORMS[form].write(report, find_page), target)
 
 
 def _send_to_trackers(report: Report, folder: Path, track: Sequence[Destination]) -> None:
     """Send to each tracker; each prints one line."""
-    from tfperfkit.explain.pages import examples
+    from tfperfkit.explain.pages import find_page
     from tfperfkit.tracking.send import send
 
-    send(report, folder, track, examples, print_notice)
+    send(report, folder, track, find_page, print_notice)

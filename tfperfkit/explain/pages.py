@@ -41,6 +41,12 @@ def shorten(page: str) -> str:
     return _MORE.split(page, maxsplit=1)[0].rstrip() + "\n"
 
 
+def find_page(code: str) -> str:
+    """Return the page of a finding's code up to how to verify the change; "" without one. Raises OSError."""
+    page = findings().get(code)
+    return shorten(read(page)) if page is not None else ""
+
+
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _SECTION = re.compile(r"^## (?:Use instead|Fix)\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
 

@@ -6,47 +6,48 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-#: Gives the code on a finding's page before and after its change, by code: (language, code) each.
-Examples = Callable[[str], tuple[tuple[str, str], ...]]
+#: Returns the page of a finding's code in Markdown; "" if there is none.
+Pages = Callable[[str], str]
 
 
 @dataclass(frozen=True)
 class Form:
     """One report format.
 
-    ``write`` gets the report and the examples of the pages. ``of_ranks`` says whether the report of all ranks has this
+    ``write`` gets the report and the pages of findings. ``of_ranks`` says whether the report of all ranks has this
     format too.
     """
 
-    write: Callable[[Any, Examples | None], bytes]
+    write: Callable[[Any, Pages | None], bytes]
     of_ranks: bool = False
 
 
-def _write_json(report: Any, examples: Examples | None) -> bytes:
+def _write_json(report: Any, pages: Pages | None) -> bytes:
     from tfperfkit.report.json import encode
 
     return encode(report)
 
 
-def _write_html(report: Any, examples: Examples | None) -> bytes:
-    from tfperfkit.report.html.render import no_examples, page
+def _write_html(report: Any, pages: Pages | None) -> bytes:
+    from tfperfkit.report.html.explained import no_page
+    from tfperfkit.report.html.render import page
 
-    return _encode_text(page(report, examples or no_examples))
+    return _encode_text(page(report, pages or no_page))
 
 
-def _write_markdown(report: Any, examples: Examples | None) -> bytes:
+def _write_markdown(report: Any, pages: Pages | None) -> bytes:
     from tfperfkit.report.markdown import report_markdown
 
     return _encode_text(report_markdown(report))
 
 
-def _write_sarif(report: Any, examples: Examples | None) -> bytes:
+def _write_sarif(report: Any, pages: Pages | None) -> bytes:
     from tfperfkit.report.sarif import report_sarif
 
     return report_sarif(report)
 
 
-def _write_for_agents(report: Any, examples: Examples | None) -> bytes:
+def _write_for_agents(report: Any, pages: Pages | None) -> bytes:
     from tfperfkit.report.agents import agents
 
     return _encode_text(agents(report))

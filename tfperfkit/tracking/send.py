@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tfperfkit.model import Report
 from tfperfkit.report import json
+from tfperfkit.report.html.explained import Pages
 from tfperfkit.report.html.render import page
 from tfperfkit.report.markdown import report_markdown
 from tfperfkit.report.scalars import scalars
@@ -25,7 +26,7 @@ def send(
     report: Report,
     folder: Path,
     to: Sequence[Destination],
-    examples: Examples,
+    pages: Pages,
     tell: Callable[[str], None],
     patience_s: float = PATIENCE_S,
     script: str = "",
@@ -35,7 +36,7 @@ def send(
     if not to:
         return
     try:
-        made = record(report, folder, examples, script)
+        made = record(report, folder, pages, script)
     except Exception as error:
         tell(f"nothing was sent to a tracker: {type(error).__name__}: {error}")
         return
@@ -71,10 +72,7 @@ def _why(error: BaseException, target: str) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split()):.300}"
 
 
-Examples = Callable[[str], tuple[tuple[str, str], ...]]
-
-
-def record(report: Report, folder: Path, examples: Examples, script: str = "") -> Record:
+def record(report: Report, folder: Path, pages: Pages, script: str = "") -> Record:
     """Make what trackers get. ``folder``: the run's; ``script``: its name if the report does not know it."""
     return Record(
         name=folder.name,
@@ -85,7 +83,7 @@ def record(report: Report, folder: Path, examples: Examples, script: str = "") -
         scalars=scalars(report),
         gauges=tuple(gauge for gauge in gauges(report) if math.isfinite(gauge.value)),
         markdown=report_markdown(report, folded=False),
-        html=page(report, examples).encode("utf-8", "backslashreplace"),
+        html=page(report, pages).encode("utf-8", "backslashreplace"),
         json=json.encode(report),
         traces=tuple(trace_files(folder / "trace")),
     )

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfperfkit.model import Report, SourceSpan, StepSummary
-from tfperfkit.records.parts import RUN_PARTS, words_of
+from tfperfkit.records.parts import RUN_PARTS
 from tfperfkit.report import numbers
 from tfperfkit.report.html.colors import color_of, paint_of
 from tfperfkit.report.html.in_order import in_order
 from tfperfkit.report.html.source import Sources
 from tfperfkit.report.html.widths import Rules
-from tfperfkit.report.html.words import figure, name, place
+from tfperfkit.report.html.words import figure, label_part, name, place
 from tfperfkit.report.work import name_account
 
 #: A share that its part's words fit into, in a bar.
@@ -62,7 +62,7 @@ def _steps(
     steps: StepSummary, title: str, key: str, report: Report, lines: Lines, rules: Rules, sources: Sources
 ) -> dict[str, Any] | None:
     parts = steps.breakdown_ms or {}
-    words = {part: found.label if (found := words_of(part)) is not None else part for part in parts}
+    words = {part: label_part(part) for part in parts}
     total = sum(value for value in parts.values() if math.isfinite(value))
     words_by = {"samples": "stack samples", **report.words}
     source = " and ".join(words_by.get(part, f"the {part} window") for part in steps.breakdown_window.split(" and "))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 from tfperfkit.model import Finding, Report, SourceSpan
@@ -14,17 +13,14 @@ from tfperfkit.report.findings import once_words, proof_words, range_words, unkn
 from tfperfkit.report.html.source import Sources
 from tfperfkit.report.html.widths import Rules
 from tfperfkit.report.html.words import figure, name, place, text
-from tfperfkit.report.saved import saved_words
+from tfperfkit.report.saved import saved_seconds, saved_words
 from tfperfkit.report.source import clean_source
 from tfperfkit.report.terminal import Screen
 from tfperfkit.report.trials import verdict_words
-
-#: The example of a code's page: (language, code) pairs; () where there is none.
-Examples = Callable[[str], tuple[tuple[str, str], ...]]
+from tfperfkit.report.verdict.findings import factor_words
 
 _OF = {"step": "of the step", "turn": "of an iteration of the loop", "run": "of the run", "risk": "of the step"}
 _WINDOWS = {
-    "baseline": "clean steps",
     "run": "whole run",
     "samples": "stack samples",
     "breakdown": "breakdown of the step",
@@ -35,21 +31,29 @@ _EXCERPTS, _PLACES = 2, 8
 _PATCH = "patch:"
 
 
-def cards(report: Report, examples: Examples, sources: Sources, rules: Rules) -> tuple[list[Any], list[Any]]:
-    """The findings, or what stands as headroom in their place, and those with nothing to gain."""
-    seen: Counter[str] = Counter()
+def cards(report: Report, sources: Sources, rules: Rules) -> tuple[list[Any], list[Any]]:
+    """Return the findings, or else the headroom, and the notes."""
+    stepped = report.steps.count > 0
     made: list[dict[str, Any]] = []
     remarks: list[dict[str, Any]] = []
-    for finding in (*report.findings, *report.headroom):
-        seen[finding.code] += 1
-        anchor = finding.code if seen[finding.code] == 1 else f"{finding.code}-{seen[finding.code]}"
-        card = _card(finding, anchor, report.run.folder, sources, rules)
+    for finding, anchor in list_anchors(report):
+        card = _card(finding, anchor, report.run.folder, sources, rules, stepped=stepped)
         if finding.is_note and not finding.headroom:
             remarks.append(card)
         else:
-            change = {"patch": _patch(finding), "example": [] if finding.patch else _example(finding, examples)}
-            made.append(card | change | {"number": len(made) + 1})
+            made.append(card | {"patch": _patch(finding), "number": len(made) + 1})
     return made, remarks
+
+
+def list_anchors(report: Report) -> list[tuple[Finding, str]]:
+    """Return each finding with its address in the page: its code, and a number from the second of a code on."""
+    seen: Counter[str] = Counter()
+    made = []
+    for finding in (*report.findings, *report.headroom):
+        seen[finding.code] += 1
+        count = seen[finding.code]
+        made.append((finding, name(finding.code if count == 1 else f"{finding.code}-{count}")))
+    return made
 
 
 def gain_words(finding: Finding) -> tuple[str, str]:
@@ -76,18 +80,22 @@ def gain_words(finding: Finding) -> tuple[str, str]:
     return f"{numbers.speedup(gain.likely)} faster", words
 
 
-def _card(finding: Finding, anchor: str, folder: str, sources: Sources, rules: Rules) -> dict[str, Any]:
+def _card(
+    finding: Finding, anchor: str, folder: str, sources: Sources, rules: Rules, *, stepped: bool
+) -> dict[str, Any]:
     gain, words = gain_words(finding)
-    # Outside of training steps there are no clean steps.
-    windows = {**_WINDOWS, "baseline": f"the {finding.work_kind}"} if finding.work_kind else _WINDOWS
+    windows = {**_WINDOWS, "baseline": _name_baseline(finding, stepped)}
     return {
-        "anchor": name(anchor),
+        "anchor": anchor,
         "code": name(finding.code),
         "severity": finding.severity,
+        "optional": finding.headroom,
         "mark": _MARKS.get(finding.severity, "●"),
         "title": text(finding.title, folder),
         "gain": gain,
         "gain_words": text(words),
+        "saved": saved_seconds(finding),
+        "factor": factor_words(finding),
         "range": _range(finding, rules),
         "cost": _cost(finding),
         "advice": text(finding.advice, folder),
@@ -107,6 +115,13 @@ def _card(finding: Finding, anchor: str, folder: str, sources: Sources, rules: R
         "measured_gain": text(verdict_words(finding.measured)) if finding.measured is not None else "",
         "patch_ran": finding.measured is not None and finding.measured.experiment.startswith(_PATCH),
     }
+
+
+def _name_baseline(finding: Finding, stepped: bool) -> str:
+    """Return what was measured without a probe: outside of training steps there are no clean steps."""
+    if finding.work_kind:
+        return f"the {finding.work_kind}"
+    return "clean steps" if stepped else "whole run"
 
 
 def _name_place(span: SourceSpan, folder: str) -> str:
@@ -161,10 +176,3 @@ def _range(finding: Finding, rules: Rules) -> dict[str, str] | None:
 
 def _patch(finding: Finding) -> str:
     return "\n".join(clean_source(finding.patch.split("\n"))) if finding.patch else ""
-
-
-def _example(finding: Finding, examples: Examples) -> list[str]:
-    try:
-        return ["\n".join(clean_source(code.rstrip().split("\n"))) for _, code in examples(finding.code)]
-    except Exception:  # the page is a help; without it the card says what to do all the same
-        return []

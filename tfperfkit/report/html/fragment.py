@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfperfkit.model import Report
 from tfperfkit.report.html.accounts import accounts
 from tfperfkit.report.html.cards import cards
-from tfperfkit.report.html.render import figures, no_examples, template
+from tfperfkit.report.html.render import figures, template
 from tfperfkit.report.html.source import Sources
 from tfperfkit.report.html.widths import Rules
 from tfperfkit.report.html.words import headline, remarks_on
@@ -26,7 +26,7 @@ def fragment(report: Report, called: str = "run") -> str:
 
 def _fragment(report: Report, limit: int, called: str) -> str:
     sources = Sources(report)
-    found, remarks = cards(report, no_examples, sources, Rules())
+    found, remarks = cards(report, sources, Rules())
     return str(
         template("fragment.html").render(
             headline=headline(report) or "No cause was found.",

@@ -17,17 +17,22 @@ from typing import Any
 import msgspec
 
 from tfperfkit.model import Report
+from tfperfkit.records.plural import plural
 from tfperfkit.report import numbers
 from tfperfkit.report.html.accounts import accounts
-from tfperfkit.report.html.cards import Examples, cards
+from tfperfkit.report.html.cards import cards, list_anchors
 from tfperfkit.report.html.drawn import drawn, flows, ledgers
+from tfperfkit.report.html.explained import Pages, explain_codes, no_page
+from tfperfkit.report.html.fold import make_fold
 from tfperfkit.report.html.source import Sources
 from tfperfkit.report.html.tables import probes
 from tfperfkit.report.html.widths import Rules
-from tfperfkit.report.html.words import conclusion, figure, headline, name, remarks_on, text
+from tfperfkit.report.html.words import conclusion, figure, name, text
 from tfperfkit.report.paths import short_path
+from tfperfkit.report.silenced import say_silenced
 from tfperfkit.report.summary import windows
 from tfperfkit.report.terminal import Screen
+from tfperfkit.report.verdict.block import list_warnings
 
 _HERE = Path(__file__).parent
 _STYLES = ("vendor/uPlot.min.css", "assets/page.css")
@@ -41,16 +46,16 @@ _SCRIPTS = (
 )
 
 
-def no_examples(code: str) -> tuple[tuple[str, str], ...]:
-    """For where the pages of findings are not at hand."""
-    return ()
+def page(report: Report, pages: Pages = no_page) -> str:
+    """Return the report as an HTML document. ``pages`` returns the page of a code, which is embedded.
 
-
-def page(report: Report, examples: Examples = no_examples) -> str:
-    """The report as an HTML document; ``examples`` gives the before and after of a code's page. Pictures are of
-    ``report.album``: without one there are none."""
+    Pictures are those of ``report.album``.
+    """
     rules, sources = Rules(), Sources(report)
-    found, remarks = cards(report, examples, sources, rules)
+    found, remarks = cards(report, sources, rules)
+    anchors = {id(finding): anchor for finding, anchor in list_anchors(report)}
+    fold = make_fold(report, anchors, rules)
+    explained = explain_codes([item["code"] for item in (*found, *remarks)], pages)
     made = accounts(report, rules, sources)
     styles = [_asset(path) for path in _STYLES] + [rules.css]
     scripts = [_asset(path) for path in _SCRIPTS]
@@ -62,14 +67,16 @@ def page(report: Report, examples: Examples = no_examples) -> str:
             scripts=scripts,
             data=_script_json(data),
             title=_page_title(report),
-            headline=headline(report),
-            conclusion=conclusion(report),
+            fold=fold,
+            silenced=text(say_silenced(report.silenced)),
+            explained=explained,
+            counted=_count_findings(found),
+            codes={item["code"] for item in explained},
+            conclusion=conclusion(report) if fold["tone"] == "bad" else [],
             handle=_handle(report),
             command=name(shlex.join(report.run.argv)),
-            warnings=remarks_on(report),
             findings=found,
             remarks=remarks,
-            first=found[0] if found else None,
             figures=figures(report),
             accounts=made,
             trees=[_heading(item, report) for item in _pictures(report, "Tree")],
@@ -82,11 +89,23 @@ def page(report: Report, examples: Examples = no_examples) -> str:
             about=_about(report),
             notes=[
                 text(note, report.run.folder)
-                for note in (report.steps.note if report.steps.count else "", *report.notes)
+                for note in (
+                    report.steps.note if report.conclusion is not None else "",
+                    *list_warnings(report)[1:],
+                )
                 if note
             ],
         )
     )
+
+
+def _count_findings(found: list[Any]) -> str:
+    """Return how many findings there are, as the console counts them: choices are optional changes."""
+    optional = sum(item["optional"] for item in found)
+    parts = [plural(optional, "optional change")] if optional else []
+    if len(found) > optional or not parts:
+        parts.insert(0, plural(len(found) - optional, "finding") if found else "No findings")
+    return " and ".join(parts)
 
 
 def _handle(report: Report) -> str:

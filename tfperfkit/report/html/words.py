@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tfperfkit.model import Report, SourceSpan
+from tfperfkit.records.parts import words_of
 from tfperfkit.report import numbers
 from tfperfkit.report.paths import CELL, short_path, with_short_paths
 from tfperfkit.report.summary import ending
@@ -39,6 +40,12 @@ def conclusion(report: Report) -> list[str]:
     known = report.conclusion
     parts = (known.limit, known.look, known.between, known.also) if known is not None else ()
     return [text(part, report.run.folder) for part in parts if part]
+
+
+def label_part(part: str) -> str:
+    """Return what a part of a step is called in a legend."""
+    found = words_of(part)
+    return name(found.label if found is not None else part)
 
 
 def remarks_on(report: Report) -> list[str]:

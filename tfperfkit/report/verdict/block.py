@@ -25,14 +25,11 @@ _THEN = 4
 
 def verdict_lines(report: Report, screen: Screen, handle: str = "") -> list[Text]:
     """At most ``HEIGHT`` lines on a screen of 80 columns or more. ``handle``: what names the run on a command line."""
-    found = [finding for finding in report.findings if not finding.is_note]
-    conclusion = report.conclusion
-    first = found[0] if found and (conclusion is None or conclusion.verdict == FIRST) else None
+    first, then = choose_first(report)
     after = [header_lines(report, screen)]
-    then = found[1:] if first is not None else found
     below = [time_lines(report, first, screen), _children(report, screen), _warning(report, screen)]
     below.append(prose(say_silenced(report.silenced), screen, style="dim"))
-    below.append(command_lines(report, first or next(iter(found), None), handle, screen))
+    below.append(command_lines(report, first or next(iter(then), None), handle, screen))
     lines: list[Text] = []
     for change, count in _plans(len(then)):
         main = first_lines(first, report, screen, change) if first is not None else _no_first(report, screen)
@@ -45,6 +42,14 @@ def verdict_lines(report: Report, screen: Screen, handle: str = "") -> list[Text
     return tight if len(lines) > HEIGHT else lines
 
 
+def choose_first(report: Report) -> tuple[Finding | None, list[Finding]]:
+    """Return the finding to fix first, if the conclusion is that one comes first, and the further ones."""
+    found = [finding for finding in report.findings if not finding.is_note]
+    if found and (report.conclusion is None or report.conclusion.verdict == FIRST):
+        return found[0], found[1:]
+    return None, found
+
+
 def _plans(others: int) -> list[tuple[int, int]]:
     """Return how many lines the change may take and how many further findings are shown, the fullest plan first."""
     counts = range(min(others, _THEN), 0 if others else -1, -1)
@@ -55,12 +60,17 @@ def _no_first(report: Report, screen: Screen) -> list[Text]:
     """The conclusion; without one, why there is none."""
     if report.conclusion is not None:
         return conclusion_lines(report.conclusion, report, screen)
-    looked = any(probe.status in ("ok", "cut") for probe in report.probes)
-    why = "no training steps were found" if looked else "no probe gave a result"
-    if looked and report.steps.count > 0 and report.steps.source != "none":
-        why = "nothing that was measured explains the time"
-    lines = heading_lines("NO CAUSE FOUND", why, screen, style="bold yellow")
+    lines = heading_lines("NO CAUSE FOUND", no_cause_words(report), screen, style="bold yellow")
     return lines + prose(report.steps.note, screen, indent=MARGIN, style="dim")
+
+
+def no_cause_words(report: Report) -> str:
+    """Return why a report without findings names no cause."""
+    if not any(probe.status in ("ok", "cut") for probe in report.probes):
+        return "no probe gave a result"
+    if report.steps.count > 0 and report.steps.source != "none":
+        return "nothing that was measured explains the time"
+    return "no training steps were found"
 
 
 def _then(found: list[Finding], count: int, report: Report, screen: Screen, *, number: int) -> list[Text]:
@@ -82,10 +92,15 @@ def _children(report: Report, screen: Screen) -> list[Text]:
 
 def _warning(report: Report, screen: Screen) -> list[Text]:
     """Return the warning that matters most; the others are in the full report."""
-    silenced = say_silenced(report.silenced)
-    notes = [note for note in (*report.overhead.notes, *report.notes) if note != silenced]
+    notes = list_warnings(report)
     if not notes:
         return []
     more = f" ({len(notes) - 1} more in the full report)" if len(notes) > 1 else ""
     text = f"warning: {with_short_paths(notes[0], screen.folder)}{more}"
     return prose(text, screen, style="yellow")[:3]
+
+
+def list_warnings(report: Report) -> list[str]:
+    """Return what makes the times rough and other notes, the one that matters most first."""
+    silenced = say_silenced(report.silenced)
+    return [note for note in (*report.overhead.notes, *report.notes) if note != silenced]

@@ -21,6 +21,11 @@ def command_lines(report: Report, first: Finding | None, handle: str, screen: Sc
 
     ``handle``: what names the run on the command line; "" for its own name or folder.
     """
+    return _two_columns(list_commands(report, first, handle, screen), screen)
+
+
+def list_commands(report: Report, first: Finding | None, handle: str, screen: Screen) -> list[tuple[str, str]]:
+    """Return (label, command) pairs: the full report, then what the first finding has."""
     run = handle or _handle(report, screen)
     pairs = [("full report", f"tfperf report {run} --full")] if run else []
     if first is not None:
@@ -32,7 +37,7 @@ def command_lines(report: Report, first: Finding | None, handle: str, screen: Sc
             pairs.append(("patch", f"tfperf fix {run}"))
     if run and len(pairs) < 4:
         pairs.append(("HTML", f"tfperf view {run}"))
-    return _two_columns(pairs, screen)
+    return pairs
 
 
 def _two_columns(pairs: list[tuple[str, str]], screen: Screen) -> list[Text]:

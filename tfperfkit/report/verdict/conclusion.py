@@ -13,6 +13,7 @@ from tfperfkit.report.terminal import Screen
 from tfperfkit.report.verdict.layout import MARGIN, heading_lines, inside, one_line
 
 _CALLS = 3
+_OPTIONAL = "optional"
 _ROOM = 2
 #: A call without a known cause is named from this share of the run on.
 _MIN_CALL = 0.05
@@ -20,20 +21,34 @@ _MIN_CALL = 0.05
 
 def conclusion_lines(conclusion: Conclusion, report: Report, screen: Screen) -> list[Text]:
     """The verdict, what bounds the computing, how to look further, and the calls that no finding explains."""
-    good = conclusion.verdict.startswith((NO_FAULT, NOTHING))
-    why = "no fault is known, but these choices are faster:" if report.headroom else conclusion.why
+    style = "bold green" if is_good(conclusion) else "bold yellow"
     verdict = conclusion.verdict.partition(",")[0].upper()
-    lines = heading_lines(verdict, why, screen, style="bold green" if good else "bold yellow")
-    for label, text in (
+    lines = heading_lines(verdict, why_words(conclusion, report), screen, style=style)
+    for label, text in list_reasons(conclusion, report, screen):
+        lines += inside(label, text, screen, at_most=2 if label == _OPTIONAL else 3)
+    return lines + (_calls(report, screen) if conclusion.verdict.startswith(NO_CAUSE) else [])
+
+
+def is_good(conclusion: Conclusion) -> bool:
+    """Return whether the verdict is that the script needs no change."""
+    return conclusion.verdict.startswith((NO_FAULT, NOTHING))
+
+
+def why_words(conclusion: Conclusion, report: Report) -> str:
+    """Return where the time goes, or that only choices are left."""
+    return "no fault is known, but these choices are faster:" if report.headroom else conclusion.why
+
+
+def list_reasons(conclusion: Conclusion, report: Report, screen: Screen) -> list[tuple[str, str]]:
+    """Return (label, sentence) pairs: the limit, how to look further, and what is optional."""
+    rows = [
         ("limit", conclusion.limit),
         ("look", conclusion.look),
         ("between", conclusion.between),
         ("also", "" if report.headroom else conclusion.also),
-    ):
-        lines += inside(label, text, screen, at_most=3)
-    for finding in report.headroom[:_ROOM]:
-        lines += inside("optional", _choice(finding, screen), screen, at_most=2)
-    return lines + (_calls(report, screen) if conclusion.verdict.startswith(NO_CAUSE) else [])
+        *((_OPTIONAL, _choice(finding, screen)) for finding in report.headroom[:_ROOM]),
+    ]
+    return [(label, text) for label, text in rows if text]
 
 
 def _choice(finding: Finding, screen: Screen) -> str:

@@ -32,7 +32,7 @@ def first_lines(finding: Finding, report: Report, screen: Screen, change: int = 
     lines += inside("change", finding.advice, screen, at_most=change)
     lines += _places(finding, report, screen)
     lines += items("gain", _gain(finding, report, screen), screen)
-    return lines + items("cost", _cost(finding), screen)
+    return lines + items("cost", cost_items(finding), screen)
 
 
 def then_lines(number: int, finding: Finding, screen: Screen, label: str = "") -> list[Text]:
@@ -45,16 +45,16 @@ def then_lines(number: int, finding: Finding, screen: Screen, label: str = "") -
     if saved:
         first.append(" " * max(screen.width - first.cell_len - cells(saved), 2)).append(saved, "green")
     where = place(finding.where[0], screen) if finding.where else ""
-    gain = _factor(finding)
+    gain = factor_words(finding)
     items = [part for part in (where, gain) if part]
     text = screen.symbols.dot.join(items)
-    advice = _sentence(with_short_paths(finding.advice, screen.folder))
+    advice = first_sentence(with_short_paths(finding.advice, screen.folder))
     if cells(text) + 2 + cells(advice) <= screen.width - MARGIN - 2:
         text = f"{text}: {advice}" if text else advice
     return [first, one_line(text, screen, indent=MARGIN + 2, style="dim")] if text else [first]
 
 
-def _sentence(text: str) -> str:
+def first_sentence(text: str) -> str:
     """Return the first sentence of a text."""
     end = next((index for index in range(len(text) - 1) if text[index] == "." and text[index + 1] in " \n"), len(text))
     return text[: end + 1].strip()
@@ -85,18 +85,28 @@ def _bare(span: SourceSpan, screen: Screen) -> str:
 def _gain(finding: Finding, report: Report, screen: Screen) -> list[str]:
     """``predicted: saves 50-56 s of 88 s, step 5.1x faster (4.2x-6.3x)``, or what a trial measured."""
     if finding.measured is not None:
-        return [f"measured: {verdict_words(finding.measured)}", f"predicted: {_factor(finding) or 'no factor'}"]
+        return [f"measured: {verdict_words(finding.measured)}", f"predicted: {factor_words(finding) or 'no factor'}"]
+    parts = ", ".join(part for part in (saved_of_run(finding, report, screen), factor_words(finding)) if part)
+    if not parts:
+        return ["not predicted"]
+    return [f"predicted: {parts}", *remarks_on_gain(finding, screen)]
+
+
+def saved_of_run(finding: Finding, report: Report, screen: Screen) -> str:
+    """Return ``saves 50-56 s of 88 s``; "" if no seconds are predicted."""
     saved = saved_seconds(finding)
     if saved and report.run.wall_s > 0:
         saved += f" of {numbers.short(float(report.run.wall_s), 's', screen.symbols)}"
-    parts = ", ".join(part for part in (saved, _factor(finding)) if part)
-    if not parts:
-        return ["not predicted"]
+    return saved
+
+
+def remarks_on_gain(finding: Finding, screen: Screen) -> list[str]:
+    """Return which findings may save as much, and what is paid once."""
     once = [name(once_words(finding.once), screen)] if finding.once is not None else []
-    return [f"predicted: {parts}", *filter(None, [name_ties(finding)]), *once]
+    return [*filter(None, [name_ties(finding)]), *once]
 
 
-def _factor(finding: Finding) -> str:
+def factor_words(finding: Finding) -> str:
     """``step 5.1x faster (4.2x-6.3x)``; "" if no factor is predicted."""
     gain = finite(finding.gain)
     what = _whole(finding)
@@ -117,7 +127,7 @@ def _whole(finding: Finding) -> str:
     return {"turn": "iteration", "run": "run"}.get(finding.basis, "step")
 
 
-def _cost(finding: Finding) -> list[str]:
+def cost_items(finding: Finding) -> list[str]:
     """``81 % of the step``, ``60 % of the run``"""
     parts = []
     if math.isfinite(finding.share_of_step) and finding.share_of_step > 0:

@@ -18,17 +18,22 @@ _FEW_TAKE_MUCH = 1.5
 
 def header_lines(report: Report, screen: Screen) -> list[Text]:
     """``tfperf · train.py · 88 s · 30 steps, median 1.9 s (p90 3.3 s)``"""
-    items = ["tfperf"]
+    lines = joined(["tfperf", *header_items(report, screen)], screen, style="bold")
+    if ended := _ending(report.run):
+        lines[0].highlight_words([ended], "yellow")
+    return lines
+
+
+def header_items(report: Report, screen: Screen) -> list[str]:
+    """Return the script, how long it ran, how it ended if not well, and its steps."""
+    items = []
     if report.run.argv:
         items.append(name(_script(report.run.argv), screen))
     if report.run.wall_s > 0:
         items.append(numbers.short(float(report.run.wall_s), "s", screen.symbols))
     if ended := _ending(report.run):
         items.append(ended)
-    lines = joined([*items, _repeated(report, screen)], screen, style="bold")
-    if ended:
-        lines[0].highlight_words([ended], "yellow")
-    return lines
+    return [*items, _repeated(report, screen)]
 
 
 def _script(argv: tuple[str, ...]) -> str:

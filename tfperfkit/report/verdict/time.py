@@ -23,7 +23,7 @@ _MIN_OTHER = 0.005
 _BAR = 48
 
 
-class _Whole(NamedTuple):
+class Whole(NamedTuple):
     """Subject of a bar: its label, the time below it, and its parts in ms."""
 
     label: str
@@ -33,26 +33,26 @@ class _Whole(NamedTuple):
 
 def time_lines(report: Report, first: Finding | None, screen: Screen) -> list[Text]:
     """The bar of what the first finding is about, else of the step, else of the longest work; then the run's line."""
-    whole = _choose(report, first, screen)
+    whole = choose_whole(report, first, screen)
     return ([] if whole is None else _bar(whole, screen)) + _run(report, screen)
 
 
-def _choose(report: Report, first: Finding | None, screen: Screen) -> _Whole | None:
+def choose_whole(report: Report, first: Finding | None, screen: Screen) -> Whole | None:
     """Return what the bar shows; None if there is no account of anything."""
     known = {work.name: work for work in report.work if _parts(work.steps)}
     if first is not None and first.work in known:
         return _work(known[first.work], screen)
     if report.steps.count > 0 and _parts(report.steps):
         total = sum(_parts(report.steps).values())
-        return _Whole("MEAN STEP", numbers.short(total, "ms", screen.symbols), _parts(report.steps))
+        return Whole("MEAN STEP", numbers.short(total, "ms", screen.symbols), _parts(report.steps))
     return next((_work(work, screen) for work in known.values()), None)
 
 
-def _work(work: Work, screen: Screen) -> _Whole:
+def _work(work: Work, screen: Screen) -> Whole:
     """Return the whole of a work outside of training steps."""
     parts = _parts(work.steps)
     time = numbers.short(sum(parts.values()), "ms", screen.symbols)
-    return _Whole("ITERATION", f"mean {time}", parts) if work.iterations else _Whole(work.kind.upper(), time, parts)
+    return Whole("ITERATION", f"mean {time}", parts) if work.iterations else Whole(work.kind.upper(), time, parts)
 
 
 def _parts(steps: StepSummary) -> dict[str, float]:
@@ -61,15 +61,20 @@ def _parts(steps: StepSummary) -> dict[str, float]:
     return dict(sorted(known.items(), key=lambda item: -item[1])) if 0 < sum(known.values()) < math.inf else {}
 
 
-def _bar(whole: _Whole, screen: Screen) -> list[Text]:
+def _bar(whole: Whole, screen: Screen) -> list[Text]:
     """A bar with its label, and a legend on one line: each part with its own sign, small ones as "other"."""
-    total = sum(whole.parts.values())
-    shares = {part: ms / total for part, ms in whole.parts.items() if part != "other" and ms >= _MIN_SHARE * total}
+    shares = list_shares(whole)
     while len(shares) > 1 and cells(_legend(shares, screen)) > screen.width - MARGIN:
         shares.popitem()
     width = max(min(screen.width - MARGIN, _BAR), 10)
     bar = row(whole.label, bar_text(shares, width, screen), screen, style="cyan")
     return [bar, row(whole.time, _legend(shares, screen), screen)]
+
+
+def list_shares(whole: Whole) -> dict[str, float]:
+    """Return the parts that the bar shows with their shares (0 to 1), the largest first; the rest is "other"."""
+    total = sum(whole.parts.values())
+    return {part: ms / total for part, ms in whole.parts.items() if part != "other" and ms >= _MIN_SHARE * total}
 
 
 def _legend(shares: Mapping[str, float], screen: Screen) -> str:

@@ -203,14 +203,17 @@ class Elements(HTMLParser):
 
 
 def test_first_stands_what_to_do() -> None:
-    html = page(report(), lambda code: (("python", "before\nafter"),))
+    html = page(
+        report(), lambda code: "# INP002 · A file is reloaded\n\n## Use instead\n\n```python\nbefore\nafter\n```\n"
+    )
     order = [
         html.index(words)
         for words in (
-            "<h1>data.npz is loaded",
-            "Do this first",
-            "4.3x faster",
-            "1 finding",
+            "</span> data.npz is loaded again at every step</h1>",
+            "<strong>Change</strong> Load data.npz once.",
+            "predicted</p>",
+            "step 4.3x faster (3.5x-5.3x)",
+            "1 finding<",
             "opens per step",
             "Steps over the run",
             "What each probe recorded",
@@ -265,7 +268,10 @@ def test_several_findings_of_one_code_have_addresses_of_their_own() -> None:
 def test_a_measured_gain_stands_beside_the_predicted_one() -> None:
     measured = Measured(experiment="patch:INP002", keeps="results", verdict="faster", speedup=3.9, interval=(3.1, 5.0))
     html = page(report(findings=(finding(measured=measured, patch="--- a/train.py\n+++ b/train.py\n-old\n+new\n"),)))
-    assert "Do this first (4.3x faster, predicted; measured: 3.9x faster):" in html
+    gain = html[html.index('aria-label="Gain"') :].partition("</aside>")[0]
+    assert (
+        gain.index("measured</p>") < gain.index("3.9x faster") < gain.index("predicted</p>") < gain.index("4.3x faster")
+    )
     assert "<strong>Measured:</strong> 3.9x faster · 95 %: 3.10x to 5.00x" in html
     assert "and run in a trial" in html
     assert '<span class="minus">-old' in html and '<span class="plus">+new' in html and "<span>+++ b/" in html
@@ -273,47 +279,103 @@ def test_a_measured_gain_stands_beside_the_predicted_one() -> None:
 
 def test_notes_are_counted_as_the_console_and_json_count_them() -> None:
     both = report(findings=(finding(), finding(code="STP003", severity="high", gain=UpTo(3.0))))
-    html = page(both, lambda code: ())
+    html = page(both, lambda code: "")
     assert "Notes: no predicted gain" in html and html.index("Notes: no predicted gain") < html.rindex("STP003")
     assert [each["note"] for each in json.loads(encode(both))["findings"]] == [False, True]
 
 
 def test_outside_of_training_steps_nothing_was_measured_in_clean_steps() -> None:
     evidence = (Measurement("samples", 12, "count", "baseline"),)
-    assert "clean steps" in page(report(findings=(finding(evidence=evidence),)), lambda code: ())
+    assert "clean steps" in page(report(findings=(finding(evidence=evidence),)), lambda code: "")
     of_loop = finding(evidence=evidence, work="infer.py:40", work_kind="loop")
-    assert "the loop" in page(report(findings=(of_loop,)), lambda code: ())
-    assert cards(report(findings=(of_loop,)), lambda code: (), Sources(report()), Rules())[0][0]["evidence"] == [
+    assert "the loop" in page(report(findings=(of_loop,)), lambda code: "")
+    assert cards(report(findings=(of_loop,)), Sources(report()), Rules())[0][0]["evidence"] == [
         {"name": "samples", "value": "12", "window": "the loop"}
     ]
 
 
 def test_what_bounds_a_step_stands_below_the_headline_not_in_it() -> None:
     said = Conclusion(verdict="No fault found", why="90 % of a step is computing", limit="It reaches 212 GFLOP/s.")
-    html = page(report(findings=(), headline=said.headline, conclusion=said), lambda code: ())
-    assert "<h1>No fault found: 90 % of a step is computing.</h1>" in html
-    assert "<p>It reaches 212 GFLOP/s.</p>" in html
+    html = page(report(findings=(), headline=said.headline, conclusion=said), lambda code: "")
+    assert heading(html) == "✓ No fault found" and 'class="lead good"' in html
+    assert '<p class="why">90 % of a step is computing</p>' in html
+    assert "<dt>limit</dt><dd>It reaches 212 GFLOP/s.</dd>" in html
 
 
-def test_the_headline_begins_as_its_finding_does() -> None:
-    the_step = finding(title="The step runs as 9 operations")
-    html = page(report(findings=(the_step,), headline="First: the step runs as 9 operations (train.py:4)."))
-    assert "<h1>The step runs as 9 operations (train.py:4).</h1>" in html
-    named = finding(title="train_step is traced again")
-    html = page(report(findings=(named,), headline="First: train_step is traced again (train.py:4)."))
-    assert "<h1>train_step is traced" in html
+def heading(html: str) -> str:
+    """Return the text of the page's first heading."""
+    found = re.search(r"<h1>(.*?)</h1>", html, re.DOTALL)
+    assert found
+    return re.sub("<[^>]*>", "", found[1])
+
+
+def test_the_heading_is_the_title_of_the_first_finding_in_20_words() -> None:
+    html = page(report(findings=(finding(title="The step runs as 9 operations"),)))
+    assert heading(html) == "▲ The step runs as 9 operations"
+    long = page(report(findings=(finding(title=" ".join(["word"] * 60)),)))
+    assert len(heading(long).split()) == 22  # a sign, 20 words, an ellipsis
+
+
+def test_the_first_screen_has_the_line_its_commands_and_further_findings() -> None:
+    two = (
+        finding(patch="--- a/train.py\n+++ b/train.py\n-old\n+new\n"),
+        finding(code="EAG001", title="Eager step", saves_s=(2.0, 3.0)),
+    )
+    run = RunInfo(
+        argv=("train.py",),
+        exit_code=0,
+        status="finished",
+        wall_s=12.0,
+        folder="/project",
+        handle="train-1",
+        directory="/runs/train-1",
+    )
+    html = page(report(findings=two, run=run, source={f"{FILE}:4": "    data = load()"}))
+    fold = html[html.index('id="top"') :].partition("</section>")[0]
+    assert '<code class="line">data = load()</code>' in fold and "77 % of the step" in fold
+    assert 'data-copy="tfperf try train-1 --only INP002"' in fold and 'data-copy-from="patch-INP002"' in fold
+    assert 'id="patch-INP002"' in html
+    assert re.search(r"<b>2</b> <a href=\"#EAG001\">Eager step</a>.*predicted: saves 2.0-3.0 s", fold, re.DOTALL)
+    assert "<polyline" not in fold  # two steps make no line
+    table = html[html.index('aria-label="All findings"') :].partition("</table>")[0]
+    assert re.findall(r'<a href="#(\w+)">', table) == ["INP002", "EAG001"] and "saves 2.0-3.0 s" in table
+    assert "All findings" not in page(report())  # one finding and a note
+
+
+def test_the_steps_are_a_line_in_the_first_screen() -> None:
+    bars = tuple(Bar(step, 1, 4.0, 4.0 + step % 2, 6.0, "clean") for step in range(1, 600))
+    html = page(report(album=Album(timeline=Timeline(bars=bars))))
+    points = re.search(r'<polyline points="([^"]*)"', html)
+    assert points and 60 <= len(points[1].split()) <= 120
+    assert "time of each step: 4.00 ms to 5.00 ms" in html
+
+
+def test_the_page_of_a_code_is_embedded_once_and_its_code_leads_there() -> None:
+    markdown = (
+        "# INP002 · Title\n\nSee [RET001](RET001.md), [TensorFlow](https://tensorflow.org) and `np`.\n\n"
+        "![p](https://x.y/p.png) <b>bold</b>\n"
+    )
+    html = page(report(findings=(finding(), finding())), lambda code: markdown)
+    assert html.count('id="explain-INP002"') == 1 and html.count('href="#explain-INP002"') >= 3
+    text = html[html.index('id="explain-INP002"') :].partition("</details>")[0]
+    assert "See RET001, " in text and '<a href="https://tensorflow.org" rel="noreferrer">' in text
+    assert "<img" not in text and "<b>" not in text and "&lt;b&gt;bold" in text
+    assert 'href="#explain-INP002"' not in page(report())
 
 
 def test_a_run_without_steps_says_why() -> None:
     steps = StepSummary(count=0, source="none", note="No training step was seen. Name it with --steps-from FUNCTION.")
-    html = page(report(steps=steps, findings=(), headline="", album=None))
-    assert "<strong>Note:</strong> No training step was seen. Name it with --steps-from FUNCTION.</p>" in html
-    assert html.count("No training step was seen") == 1
+    html = page(report(steps=steps, findings=(), headline="", album=None, overhead=Overhead()))
+    assert "<dd>No training step was seen. Name it with --steps-from FUNCTION.</dd>" in html
+    assert html.count("No training step was seen") == 1 and 'class="warn"' not in html
+    evidence = (Measurement("samples", 12, "count", "baseline"),)
+    unstepped = page(report(steps=steps, findings=(finding(evidence=evidence),), album=None, overhead=Overhead()))
+    assert "clean steps" not in " ".join(Elements(unstepped).texts)
 
 
 def test_a_lower_bound_is_one_wherever_it_stands() -> None:
     html = page(report(findings=(finding(gain=AtLeast(8.1)),)))
-    assert "Do this first (at least 8.1x faster, predicted):" in html and "<b>at least 8.1x faster</b>" in html
+    assert "step at least 8.1x faster</p>" in html and "<b>at least 8.1x faster</b>" in html
 
 
 def test_without_pictures_the_words_stand() -> None:
@@ -328,7 +390,7 @@ def test_an_empty_report_is_a_page() -> None:
         schema=1, run=run, probes=(), steps=StepSummary(count=0, source="none"), findings=(), overhead=Overhead()
     )
     html = page(empty)
-    assert "No cause was found." in html and Elements(html).names.count("h1") == 1
+    assert heading(html) == "○ No cause found" and Elements(html).names.count("h1") == 1
 
 
 def test_the_policy_names_the_hash_of_all_that_runs_and_nothing_else() -> None:
@@ -352,8 +414,8 @@ def test_text_of_others_is_text(part: str) -> None:
     raw = msgspec.to_builtins(getattr(whole, part))
     changed = _texts(raw)
     made = msgspec.convert(changed, type=_type_of(part), strict=False)
-    html = page(msgspec.structs.replace(whole, **{part: made}), lambda code: (("", BAD),))
-    clean = page(whole, lambda code: (("", "x"),))
+    html = page(msgspec.structs.replace(whole, **{part: made}), lambda code: BAD)
+    clean = page(whole, lambda code: "x")
     assert Elements(html).names.count("script") == Elements(clean).names.count("script")
     assert "img" not in Elements(html).names
     assert "\u202e" not in html and "\x1b" not in html and "49" not in "".join(Elements(html).texts).split()

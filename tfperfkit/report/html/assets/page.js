@@ -34,7 +34,7 @@ const shown = (value, unit) => {
 const share = (part, whole) => `${(100 * part / (whole || 1)).toFixed(1)} %`;
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-// What has to be drawn anew in other colours or another width.
+// What has to be drawn again in other colours or another width.
 const redraws = [];
 const redraw = () => redraws.forEach((draw) => draw());
 
@@ -69,6 +69,26 @@ const follow = () => {
 };
 window.addEventListener("hashchange", follow);
 window.addEventListener("load", follow);
+
+// Buttons that copy a command, a change or a patch. Without access to the clipboard the text is selected.
+const copy = async (button) => {
+  const source = document.getElementById(button.dataset.copyFrom);
+  const text = source ? source.textContent : button.dataset.copy;
+  const label = button.dataset.label || (button.dataset.label = button.textContent);
+  let done = true;
+  try { await navigator.clipboard.writeText(text); } catch (error) {
+    const box = make("textarea", {class: "unseen", "aria-hidden": "true"});
+    box.value = text;
+    document.body.append(box);
+    box.select();
+    done = document.execCommand("copy");
+    box.remove();
+    button.focus();
+  }
+  button.textContent = done ? "Copied" : "Not copied";
+  setTimeout(() => { button.textContent = label; }, 1600);
+};
+document.addEventListener("click", (event) => { const button = event.target.closest("button.copy"); if (button) copy(button); });
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea")) return;

@@ -20,6 +20,9 @@ from tfperfkit.registry import installed
 _MARK = re.compile(r"^<!-- collected: detection ([A-Z]{2,5}\d{3}) -->$", re.MULTILINE)
 _CODE = re.compile(r"([A-Z]{2,5})(\d{3})(?: to \1(\d{3}))?")
 _PER_CENT = 100
+_SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+#: Units in which a threshold has many digits: the factor to a larger unit, and its name.
+_SCALED = {"ns": (1e-6, "ms"), "bytes/ms": (1e-6, "GB/s"), "us": (1.0, "µs")}
 
 
 def fill_in_detection(page: str, *, folded: bool = False) -> str:
@@ -98,10 +101,17 @@ def _join(docstring: str) -> str:
 def _list_thresholds(module: ModuleType) -> Iterator[str]:
     for _, record in calibration.table(module):
         says = record.says[:1].upper() + record.says[1:]
-        yield f"- {says}: {_write_number(record.value, record.unit)}."
+        yield f"- {says}: {write_number(record.value, record.unit)}."
 
 
-def _write_number(value: float, unit: str) -> str:
+def write_number(value: float, unit: str) -> str:
+    """Write a threshold with its unit: ``10 %``, ``64 MiB``, ``20 ms``, ``12 GB/s``, ``200 steps``, ``1.3``."""
     if unit == "share":
         return f"{_PER_CENT * value:.3g} %"
-    return f"{value:,.6g}" if unit in ("count", "number", "ratio") else f"{value:,.6g} {unit}"
+    if unit in ("count", "number", "ratio"):
+        return f"{value:,.6g}"
+    if unit == "bytes":
+        size, name = next((each for each in _SIZES if value >= each[0]), (1, unit))
+        return f"{value / size:.3g} {name}"
+    factor, name = _SCALED.get(unit, (1.0, unit))
+    return f"{factor * value:,.6g} {name}"

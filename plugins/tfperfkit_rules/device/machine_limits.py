@@ -23,7 +23,10 @@ MIN_THROTTLED = Threshold(
     Chosen("a quota that is reached now and then costs a twentieth"),
 )
 MUCH_THROTTLED = Threshold(
-    0.2, "share", "the same share, for severity high", Chosen("a fifth of the run is a high share of anything")
+    0.2,
+    "share",
+    "minimum share of CPU time in which a quota held the script back, for severity high",
+    Chosen("a fifth of the run is a high share of anything"),
 )
 MIN_SWAPPED = Threshold(
     64 << 20,

@@ -74,7 +74,7 @@ PYTHON_LEFT = Threshold(
 SHORT_MS = Threshold(
     1.0,
     "ms",
-    "heavy operations that are shorter spend much of their time on waking threads",
+    "minimum time of a heavy operation: shorter ones spend much of their time on waking threads",
     Chosen("ten times DIVIDED_MS, the shortest operation that is divided"),
 )
 SHORT_LEFT = Threshold(

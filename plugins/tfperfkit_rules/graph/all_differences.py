@@ -23,19 +23,19 @@ from tfperfkit_rules.graph.rule import GraphRule
 DIFFERENCES_MIN = Threshold(
     8,
     "ratio",
-    "all differences, to the numbers that they are made of, at least",
+    "minimum ratio of all differences to the numbers that they are made of",
     Chosen("what is saved must outweigh two passes"),
 )
 PAIRS_FEWEST = Threshold(
     4,
     "ratio",
-    "of all pairs that rows make, to those that are there, at most",
+    "maximum ratio of all pairs that rows make to the existing pairs",
     Chosen("where fewer are picked, a product makes too many"),
 )
 EXPANDED_PASSES = Threshold(
     6,
     "passes",
-    "over all distances, that the expanded square takes",
+    "number of passes over all distances that the expanded square takes",
     Derived("the product is written; twice a sum of squares is added to it, reading and writing; once it is read"),
 )
 _SCALES, _SHIFTS = optable.names(trait="scales"), optable.names(trait="shifts")

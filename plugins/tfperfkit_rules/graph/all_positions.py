@@ -25,9 +25,12 @@ from tfperfkit_rules.graph.pricing import Part, count, often
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.measures.source_calls import find_given
 
-POSITIONS_MIN = Threshold(4, "positions", "of a sequence: of fewer there is little to gain", Chosen("a few"))
+POSITIONS_MIN = Threshold(4, "positions", "minimum length of a sequence: a shorter one gains little", Chosen("a few"))
 POSITIONS_OPERATIONS_MAX = Threshold(
-    50, "operations", "that compute the positions of a tensor", Chosen("it bounds the search")
+    50,
+    "operations",
+    "maximum number of operations that compute the positions of a tensor",
+    Chosen("it bounds the search"),
 )
 _AXES = ("examples", "positions", "numbers")
 _POSITIONS = _AXES.index("positions")

@@ -16,12 +16,12 @@ from tfperfkit_rules.graph.pricing import Part, count
 from tfperfkit_rules.graph.rule import GraphRule
 
 COPIES_OF_ROW = Threshold(
-    2, "copies", "of each row that a tf.TensorArray makes", Derived("one in write(), one in stack()")
+    2, "copies", "number of copies of each row that a tf.TensorArray makes", Derived("one in write(), one in stack()")
 )
 ITERATIONS_UNKNOWN = Threshold(
     40,
     "iterations",
-    "of a loop whose number of iterations is unknown",
+    "assumed number of iterations of a loop, if unknown",
     Chosen("in a shorter loop the copies hardly take a tenth of a step"),
 )
 

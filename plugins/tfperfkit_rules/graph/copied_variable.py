@@ -16,12 +16,15 @@ from tfperfkit_rules.graph.pricing import Part, count, often
 from tfperfkit_rules.graph.rule import GraphRule
 
 COPIED_NUMBERS_MIN = Threshold(
-    4096, "numbers", "of a variable that is copied: a copy of a smaller one takes no time", Chosen("a few cache lines")
+    4096,
+    "numbers",
+    "minimum size of a copied variable: a copy of a smaller one takes no time",
+    Chosen("a few cache lines"),
 )
 WRITTEN_MAX = Threshold(
     0.25,
     "share",
-    "of the rows or numbers of a variable that are new, at most, for the copies of the rest to be waste",
+    "maximum share of the rows or numbers of a variable that are new, for the copies of the rest to be waste",
     Chosen("what is saved must outweigh scattering"),
 )
 _WRITTEN_OVER = optable.names(trait="copies-first")

@@ -18,9 +18,14 @@ from tfperfkit_rules.graph.pricing import Part, count, often
 from tfperfkit_rules.graph.rule import GraphRule
 
 MASK_WIDER_MIN = Threshold(
-    8, "ratio", "of the numbers of a mask to those that it is made of", Chosen("few classes cost nothing")
+    8,
+    "ratio",
+    "minimum ratio of a mask's numbers to the numbers that it is made of",
+    Chosen("few classes cost nothing"),
 )
-WAY_MAX = Threshold(8, "operations", "on the way from a mask to its end", Chosen("it bounds the search"))
+WAY_MAX = Threshold(
+    8, "operations", "maximum number of operations from a mask to its use", Chosen("it bounds the search")
+)
 _PRODUCTS = optable.names(kind="product")
 _MATMULS = _PRODUCTS - {"Einsum"}
 #: The reductions that can be made by segments instead.

@@ -22,7 +22,7 @@ from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 FACTORS_LEFT = Threshold(
     0.3,
     "share",
-    "of a matrix that is factorised several times, what is left with one factor, at least",
+    "minimum share of several factorisations of a matrix that remains with one",
     Measured(
         "of a step with 500 rows 0.31, with 900 0.6, with a gradient through the factor",
         TWO_BUSY_CORES,

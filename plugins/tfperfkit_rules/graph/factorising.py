@@ -10,12 +10,12 @@ from tfperfkit.graph.view import View
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 MIN_MATRIX = Threshold(
-    32, "rows", "of a matrix that is factorised: a smaller one takes no time", Chosen("see MIN_SOLVED")
+    32, "rows", "minimum size of a factorised matrix: a smaller one takes no time", Chosen("see MIN_SOLVED")
 )
 FACTORISING_SLOWER = Threshold(
     3,
     "ratio",
-    "what factorising takes, over a product of as many FLOPs",
+    "ratio of the time to factorise a matrix to that of a matmul of as many FLOPs",
     Measured("it reaches 0.1 to 0.9 of a product's rate with 480 and 1,000 rows", TWO_BUSY_CORES, None),
 )
 SOLVES = optable.names(kind="solve")

@@ -29,17 +29,17 @@ from tfperfkit_rules.measures import shared
 MIN_FLAT = Threshold(
     calibration.LOUD_RESIDUAL.value,
     "share",
-    "of the step in a dense layer on all places of an image, its update included",
+    "minimum share of the step in a dense layer on all places of an image, with its update",
     Derived("as of a line without a cause: what replaces it is another model, and must be worth that"),
 )
 FLAT_PLACES_MIN = Threshold(
     64,
     "places",
-    "of an image or a sequence, at least: with fewer a dense layer on all of them is small",
+    "minimum number of places of an image or a sequence: with fewer a dense layer on all places is small",
     Chosen("8 x 8"),
 )
 FLAT_NUMBERS_MIN = Threshold(
-    8192, "numbers", "of an example on which a dense layer works, at least", Chosen("64 places of 128 channels")
+    8192, "numbers", "minimum size of an example that a dense layer takes", Chosen("64 places of 128 channels")
 )
 #: The part that is left after halving by pooling along one axis, two and three.
 _PART = ("half", "a quarter", "an eighth")

@@ -18,7 +18,7 @@ from tfperfkit_rules.measures.eager_assignments import assigns_eagerly
 GROWN_LEFT = Threshold(
     0.2,
     "share",
-    "of the work on all of a sequence that gets longer, what the new part alone takes, at least",
+    "minimum share of the work on a whole growing sequence that remains for the new part alone",
     Derived("a call stays a call, whatever it computes"),
 )
 

@@ -19,7 +19,7 @@ from tfperfkit_rules.graph.rule import GraphRule
 JACOBIAN_EXAMPLES_MIN = Threshold(
     8,
     "examples",
-    "of a jacobian, at least: fewer gradients take little",
+    "minimum number of examples of a jacobian: fewer gradients take little",
     Chosen("as iterations of a loop, APART_TURNS"),
 )
 #: ``tape.jacobian`` is one gradient for each number, made all at once: TensorFlow names what that takes so.

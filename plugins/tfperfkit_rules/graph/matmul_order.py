@@ -19,15 +19,17 @@ from tfperfkit_rules.graph.pricing import Part, count, often
 from tfperfkit_rules.graph.rule import GraphRule
 
 ORDER_LEFT = Threshold(
-    0.5, "share", "of the arithmetic that another order of the products leaves, at most", Chosen("half")
+    0.5, "share", "maximum share of the arithmetic that another order of the matmuls leaves", Chosen("half")
 )
 DIAGONAL_MOVES = Threshold(
     3,
     "ratio",
-    "of the bytes that a diagonal alone moves to those of the factors",
+    "ratio of the bytes that a diagonal alone moves to those of the factors",
     Derived("it reads both, and writes and reads as many products of their numbers"),
 )
-SCALES_MAX = Threshold(4, "operations", "that scale, between two products", Chosen("it bounds the search"))
+SCALES_MAX = Threshold(
+    4, "operations", "maximum number of operations that scale, between two matmuls", Chosen("it bounds the search")
+)
 #: A product with a number may stand between two matmuls: it moves past either.
 _SCALES = optable.names(trait="scales")
 

@@ -15,7 +15,7 @@ from tfperfkit_rules.measures import shared
 MUCH_BESIDE = Threshold(
     calibration.SEVERITY_HIGH.value,
     "share",
-    "of the step in clipping by a norm or in averages of weights, from which that is a finding and no mere headroom",
+    "minimum share of the step in clipping by a norm or in averages of weights, for a finding instead of headroom",
     Derived("both are done on purpose; XProf's high share of one part of a step"),
 )
 

@@ -27,21 +27,27 @@ _PADDED = Measured(
     2,
 )
 PADDING_SAVED_MIN = Threshold(
-    0.6, "share", "of what grows with the sequences, by as much as they are shorter: what at least is saved", _PADDED
+    0.6,
+    "share",
+    "minimum share saved of the work that grows with the sequences, relative to the padding removed",
+    _PADDED,
 )
 PADDING_SAVED_MAX = Threshold(
-    0.95, "share", "of what grows with the sequences, by as much as they are shorter: what at most is saved", _PADDED
+    0.95,
+    "share",
+    "maximum share saved of the work that grows with the sequences, relative to the padding removed",
+    _PADDED,
 )
 PADDING_MIN = Threshold(
     0.1,
     "share",
-    "of the step that batches of like length save at least, for a finding",
+    "minimum share of the step that batches of similar length save, for a finding",
     Chosen("a tenth; it asks for another pipeline"),
 )
 PADDING_LEFT_MIN = Threshold(
     1.05,
     "number",
-    "times the mean length, that batches of like lengths are long, at best",
+    "minimum ratio of the length of batches of similar length to the mean length",
     Derived(
         "of 4,000 lengths sorted into batches of 32: 1.01 evenly from 10 to 60, 1.03 with a long tail (log-normal)"
     ),
@@ -49,7 +55,7 @@ PADDING_LEFT_MIN = Threshold(
 PADDING_LEFT_MAX = Threshold(
     1.8,
     "number",
-    "the same at worst",
+    "maximum ratio of the length of batches of similar length to the mean length",
     Derived("the same lengths shuffled within four buckets by quartiles: 1.17 and 1.81"),
 )
 #: A sequence of whole numbers is one of tokens where a table is looked up by them.

@@ -23,7 +23,7 @@ from tfperfkit_rules.graph.rule import GraphRule
 BRANCHES_MIN = Threshold(
     3,
     "branches",
-    "of which each row takes some, at least",
+    "minimum number of branches of which each row takes some",
     Chosen("of two half would stay, and parting the rows takes time"),
 )
 _SELECTS = optable.names(kind="select", differentiates=False)

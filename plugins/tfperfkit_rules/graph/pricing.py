@@ -34,13 +34,13 @@ _GRAPH = "run"
 MIN_WASTE = Threshold(
     2 * calibration.SEVERITY_MEDIUM.value,
     "share",
-    "of the step in such work",
+    "minimum share of the step in such work",
     Derived("twice XProf's moderate share of one part of a step: not all of it goes"),
 )
 WASTE_MIN_SAVED = Threshold(
     calibration.SEVERITY_MEDIUM.value,
     "share",
-    "of the step that goes with it at least: less is no fault",
+    "minimum share of the step that is saved: less is no fault",
     Derived("XProf's moderate share of one part of a step"),
 )
 WASTE_SAVED_MIN = Threshold(
@@ -57,7 +57,7 @@ WASTE_SAVED_MIN = Threshold(
 BEYOND_CACHE = Threshold(
     32e6,
     "bytes",
-    "that an operation reads and writes in a run, from which it leaves nothing of the others' in the caches",
+    "minimum size that an operation reads and writes to evict all other data from the caches",
     Chosen("last levels of desktop and server processors hold 8 to 64 MB, shared by all cores"),
 )
 REST_LEFT_MIN = Threshold(
@@ -79,11 +79,19 @@ WITH_GRADIENT = Threshold(
     Derived("a product's gradient is two products of its size, one for each operand"),
 )
 WASTE_LEFT_MIN = Threshold(
-    0.5, "number", "of the part of the work that should be left, what is left at best", Chosen("half")
+    0.5, "number", "minimum ratio of the work that remains to the work that should remain", Chosen("half")
 )
-WASTE_LEFT_MAX = Threshold(2.0, "number", "the same at worst: smaller operations run at a lower rate", Chosen("twice"))
+WASTE_LEFT_MAX = Threshold(
+    2.0,
+    "number",
+    "maximum ratio of the work that remains to the work that should remain: smaller operations run at a lower rate",
+    Chosen("twice"),
+)
 USUAL_GFLOPS = Threshold(
-    50.0, "GFLOP/s", "of a float32 product, where the machine was not measured", Chosen("a core of this decade")
+    50.0,
+    "GFLOP/s",
+    "assumed rate of a float32 matmul, if the machine was not measured",
+    Chosen("a core of this decade"),
 )
 
 

@@ -24,11 +24,15 @@ from tfperfkit_rules.graph.rule import GraphRule
 COPIES_MIN = Threshold(
     4,
     "copies",
-    "of each row, or places for each place of a picture, at least",
+    "minimum number of copies of each row, or of places for each place of an image",
     Chosen("what is saved must outweigh another order of the work"),
 )
-AFTER_COPIES_MAX = Threshold(500, "operations", "that follow repeated rows", Chosen("it bounds the search"))
-AFTER_RESIZE_MAX = Threshold(20, "operations", "that follow an enlarged picture", Chosen("it bounds the search"))
+AFTER_COPIES_MAX = Threshold(
+    500, "operations", "maximum number of operations after repeated rows", Chosen("it bounds the search")
+)
+AFTER_RESIZE_MAX = Threshold(
+    20, "operations", "maximum number of operations after an enlarged image", Chosen("it bounds the search")
+)
 _REPEATS = optable.names(kind="tile", differentiates=False)
 _FIRST_BY_ROW = UNARY | optable.names(kind=("bias", "softmax"), differentiates=False)
 #: Each place is a mean of neighbours, with weights whose sum is 1; or one of them as it is.

@@ -31,7 +31,7 @@ from tfperfkit_rules.measures.step_place import reached
 FIXED_BYTES = Threshold(
     1 << 20,
     "bytes",
-    "that follow from what never changes and are read and written in each call, for them to be looked at",
+    "minimum size of constant results that are read and written in each call, for them to be looked at",
     Derived("at what a processor's memory gives at worst they take a tenth of a ms; the trace tells what they took"),
 )
 _READS = optable.names(kind=("read", "variable-gather"))

@@ -25,7 +25,7 @@ from tfperfkit_rules.measures import shared
 UNROLLED_TIMES_MIN = Threshold(
     4,
     "times",
-    "that a product of the same tensors is made at one line",
+    "minimum number of times that one line multiplies the same tensors",
     Chosen("fewer are reported as a forward pass that runs twice"),
 )
 _READS = optable.names(kind="read")

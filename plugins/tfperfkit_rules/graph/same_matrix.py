@@ -27,13 +27,13 @@ from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 MIN_SOLVED = Threshold(
     200,
     "rows",
-    "of a matrix that is solved with: of smaller ones the two triangular solutions take as long",
+    "minimum size of a matrix that is solved with: for a smaller one the two triangular solutions take as long",
     Measured("with 128 rows 0.18 and 0.41 ms", TWO_BUSY_CORES, None),
 )
 SOLVED_LEFT = Threshold(
     0.15,
     "share",
-    "of a solution, what two triangular ones take, at least",
+    "minimum share of a solution's time that two triangular solutions take",
     Measured("0.18 with 1,000 rows, 0.32 with 480", TWO_BUSY_CORES, 2),
 )
 _SOLVE = (

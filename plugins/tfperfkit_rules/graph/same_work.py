@@ -21,7 +21,7 @@ from tfperfkit_rules.graph.factorising import SOLVES, solving
 AT_A_LINE = Threshold(
     0.9,
     "share",
-    "of the arithmetic that is reported, below a line, for that line to be its place",
+    "minimum share of the reported arithmetic below a line, for that line to be its place",
     Chosen("nearly all"),
 )
 _BODIES = CALLS | LOOPS | BRANCHES

@@ -22,7 +22,7 @@ from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 SEPARATED_SLOWER = Threshold(
     3.3,
     "ratio",
-    "what two convolutions, with a column and a row, take over the same part of the one with the whole kernel",
+    "ratio of the time of two convolutions, with a column and a row, to the same part of the whole kernel's time",
     Measured(
         "by processor time 1.9 to 5.9, median 3.9: one channel, three sizes of pictures, kernels of 5 to 53, at a load "
         "of 6 to 18",
@@ -33,7 +33,8 @@ SEPARATED_SLOWER = Threshold(
 EACH_SEPARATED_SLOWER = Threshold(
     1.4,
     "ratio",
-    "the same where each channel is convolved alone (depthwise)",
+    "ratio of the time of two convolutions, with a column and a row, to the same part of the whole kernel's time, if "
+    "each channel is convolved alone (depthwise)",
     Measured(
         "by processor time 1.1 to 1.8: 3 and 16 channels, kernels of 5, 13 and 27; at a load of 6 to 18",
         TWO_BUSY_CORES,
@@ -43,7 +44,7 @@ EACH_SEPARATED_SLOWER = Threshold(
 SEPARATED_SIDE_MIN = Threshold(
     5,
     "numbers",
-    "along each side of a kernel, from which on a column and a row take clearly less",
+    "minimum side of a kernel, for a column and a row to take clearly less",
     Chosen("of 3 x 3 numbers they take more than half of the arithmetic"),
 )
 _EACH = "DepthwiseConv2dNative"

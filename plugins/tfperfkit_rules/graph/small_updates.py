@@ -28,7 +28,7 @@ from tfperfkit_rules.measures.source_calls import find_methods
 SMALL_VARIABLE = Threshold(
     4000,
     "numbers",
-    "of a variable, at most, whose update takes as long to start as to run",
+    "largest variable whose update takes as long to start as to run",
     Derived(
         "an operation on a tiny tensor takes up to 0.004 ms (GRAPH_OP_MAX_MS); in that time memory moves 48 kB at "
         "least (MEMORY_MIN_BYTES), two numbers read and one written of four bytes each"
@@ -37,7 +37,7 @@ SMALL_VARIABLE = Threshold(
 TOGETHER_LEFT = Threshold(
     3,
     "operations",
-    "for a variable that is updated as a part of one large one",
+    "number of operations for a variable that is updated as a part of one large variable",
     Derived("its gradient is joined to the others, its new values are cut out and assigned"),
 )
 #: Work number by number, with the numbers that are the same for all of a variable: a rate, powers of a momentum.

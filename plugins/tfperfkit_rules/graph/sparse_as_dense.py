@@ -18,7 +18,7 @@ from tfperfkit_rules.graph.rule import GraphRule
 SPARSE_SLOWER = Threshold(
     70,
     "ratio",
-    "of the time of a sparse product to that of the same part of the dense one",
+    "ratio of the time of a sparse matmul to that of the same part of the dense matmul",
     Measured(
         "40 to 85 with 0.15 to 3 % of the numbers, forward and backward; by processor time 68 to 78",
         "two cores shared with other work, TensorFlow 2.21, by hand",
@@ -26,14 +26,25 @@ SPARSE_SLOWER = Threshold(
     ),
 )
 MATRIX_MIN = Threshold(
-    1 << 14, "numbers", "in a matrix: a smaller one is multiplied in no time", Chosen("a matrix of 128 by 128")
+    1 << 14,
+    "numbers",
+    "minimum size of a matrix: a smaller one is multiplied in no time",
+    Chosen("a matrix of 128 by 128"),
 )
 SCALING_MOVES = Threshold(
-    3, "ratio", "of the bytes that scaling moves to those of its result", Derived("it reads two numbers and writes one")
+    3,
+    "ratio",
+    "ratio of the bytes that scaling moves to those of its result",
+    Derived("it reads two numbers and writes one"),
 )
-RESHAPES_MAX = Threshold(4, "operations", "that reshape a matrix before a product", Chosen("it bounds the search"))
+RESHAPES_MAX = Threshold(
+    4,
+    "operations",
+    "maximum number of operations that reshape a matrix before a matmul",
+    Chosen("it bounds the search"),
+)
 UNSEEN_MAX = Threshold(
-    1e-5, "share", "of numbers that are not zero, if a sample has only zeros", Derived("one number of the sample")
+    1e-5, "share", "assumed share of nonzero numbers, if a sample has only zeros", Derived("one number of the sample")
 )
 _DIAGONALS = optable.names(trait="makes-diagonal")
 #: The input with the nonzero numbers, by the operation that makes a dense tensor.

@@ -25,7 +25,10 @@ from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.read_results import Reads, find_read_results, find_read_results_of_method
 
 RESULTS_MAX = Threshold(
-    16, "results", "of a function that are looked at: one with more hands on a state", Chosen("more than a user names")
+    16,
+    "results",
+    "maximum number of results of a function: a function with more passes a state on",
+    Chosen("more than a user names"),
 )
 _PREDICTS = ("predict", "predict_on_batch")
 #: The functions that Keras compiles for these methods.

@@ -22,7 +22,7 @@ from tfperfkit_rules.measures.source_calls import find_given, is_true
 AVERAGED_EACH = Threshold(
     10,
     "steps",
-    "for which averages of weights may stay as they are, as advised",
+    "number of steps between updates of weight averages, as advised",
     Chosen("with a momentum of 0.99 and more an average looks back a hundred steps and more: a tenth of them"),
 )
 #: Work number by number, as in ``momentum * average + (1 - momentum) * weight``.

@@ -26,17 +26,20 @@ from tfperfkit_rules.measures.step_shares import span
 PENALISED_USED_MAX = Threshold(
     0.25,
     "share",
-    "of the rows of a penalised table that are looked up, at most, for the rest to be waste",
+    "maximum share of a penalised table's rows that are looked up, for the rest to be waste",
     Chosen("what is saved must outweigh looking up and scattering"),
 )
 PENALISED_ROWS_MIN = Threshold(
-    64, "rows", "of a penalised table: a smaller one takes no time", Chosen("a few cache lines")
+    64, "rows", "minimum number of rows of a penalised table: a smaller one takes no time", Chosen("a few cache lines")
 )
 PENALISED_NUMBERS_MIN = Threshold(
-    4096, "numbers", "in a penalised table: a smaller one takes no time", Chosen("64 rows of 64 numbers")
+    4096, "numbers", "minimum size of a penalised table: a smaller one takes no time", Chosen("64 rows of 64 numbers")
 )
 PENALTY_OPERATIONS_MAX = Threshold(
-    20, "operations", "from a table to its penalty or its update", Chosen("it bounds the search")
+    20,
+    "operations",
+    "maximum number of operations from a table to its penalty or its update",
+    Chosen("it bounds the search"),
 )
 _READS, _GATHERS = optable.names(kind="read"), optable.names(kind="variable-gather")
 _REDUCTIONS = optable.names(kind=("reduction", "whole-reduction"), differentiates=False)

@@ -17,9 +17,11 @@ from tfperfkit_rules.graph.pricing import Part, count, often
 from tfperfkit_rules.graph.rule import GraphRule
 
 SORTED_ROW_MIN = Threshold(
-    64, "numbers", "in a row that is sorted: a shorter one takes no time", Chosen("a few cache lines")
+    64, "numbers", "minimum length of a sorted row: a shorter one takes no time", Chosen("a few cache lines")
 )
-SORTED_USED_MAX = Threshold(0.5, "share", "of what is sorted or shuffled that is used, at most", Chosen("half"))
+SORTED_USED_MAX = Threshold(
+    0.5, "share", "maximum share of the sorted or shuffled elements that is used", Chosen("half")
+)
 #: ``tf.sort``, ``tf.argsort`` and ``tf.math.top_k``.
 _SORTS = optable.names(kind="sort") - {"NthElement"}
 

@@ -19,11 +19,15 @@ from tfperfkit_rules.graph.rule import GraphRule
 ROWS_USED_MAX = Threshold(
     0.25,
     "share",
-    "of the rows of a table that are looked up, at most, for the rest to be waste",
+    "maximum share of a table's rows that are looked up, for the rest to be waste",
     Chosen("what is saved must outweigh looking up and scattering"),
 )
-ROWS_MIN = Threshold(64, "rows", "of a table: a smaller one is computed in no time", Chosen("a few cache lines"))
-OPERATIONS_MAX = Threshold(100, "operations", "that compute a table", Chosen("it bounds the search"))
+ROWS_MIN = Threshold(
+    64, "rows", "minimum number of rows of a table: a smaller one is computed in no time", Chosen("a few cache lines")
+)
+OPERATIONS_MAX = Threshold(
+    100, "operations", "maximum number of operations that compute a table", Chosen("it bounds the search")
+)
 #: TensorFlow traces the body of a vectorized loop (``tape.jacobian``) into the graph, and runs the body in another
 #: form.
 _TRACED_ONLY = "loop_body"

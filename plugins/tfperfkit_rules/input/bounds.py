@@ -20,7 +20,7 @@ MIN_PART = Threshold(
 PER_STEP = Threshold(
     0.5,
     "number",
-    "iterators per step above which they are made in the step itself, not once per epoch",
+    "maximum number of iterators per step for iterators that are made once per epoch, not in the step",
     Chosen("in every other step"),
 )
 SMALL_BYTES = Threshold(

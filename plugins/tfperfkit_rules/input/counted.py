@@ -23,7 +23,10 @@ from tfperfkit_rules.measures.called import Api, is_calling
 from tfperfkit_rules.measures.source_calls import list_files
 
 COUNTED_MIN = Threshold(
-    0.5, "share", "of the samples of such a line in which elements are prepared, at least", Derived("the larger half")
+    0.5,
+    "share",
+    "minimum share of the samples of such a line in which elements are prepared",
+    Derived("the larger half"),
 )
 TITLES = {"INP017": "Dataset is iterated only to count its elements"}
 #: Stages of which tf.data knows how many elements they give.

@@ -23,11 +23,14 @@ from tfperfkit_rules.step.unexplained_parts import CODE, LOUD
 LARGE_KERNEL = Threshold(
     11,
     "numbers",
-    "along each side of a convolution's kernel, from which on two convolutions along one side each take far less",
+    "minimum side of a convolution's kernel, for two convolutions along one side each to take far less",
     Derived("2/11 of the multiplications"),
 )
 FEW_CHANNELS = Threshold(
-    4, "channels", "of an image, up to which a large kernel is a filter", Chosen("grey, colour, colour with opacity")
+    4,
+    "channels",
+    "maximum number of channels of an image for a large kernel to be a filter",
+    Chosen("grey, colour, colour with opacity"),
 )
 #: A cause in compiled code explains the lines of compiled functions.
 _COMPILED_FAMILIES: tuple[Family, ...] = ("graph", "compile", "precision", "device")

@@ -33,7 +33,7 @@ TITLES = {CODE: "A call takes long and no rule explains why"}
 OWNED_WASTE = Threshold(
     0.05,
     "share",
-    "of an account, for a part in which nothing useful is done (tracing, collections) and that no finding explains",
+    "minimum share of an account for a part without useful work (tracing, collections) that no finding explains",
     Chosen("all of it can go"),
 )
 #: A part that takes this share of the steps, or of other work, is worth the user's time. Of other work, only if that

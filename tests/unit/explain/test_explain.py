@@ -91,7 +91,7 @@ def test_the_full_page_says_how_a_finding_is_detected(capsys: pytest.CaptureFixt
     command.explain(["GRF013"], full=True)
     text = capsys.readouterr().out
     part = text.partition("\n## Detection and gain estimate\n")[2].partition("\n## See also\n")
-    assert "- Of what is sorted or shuffled that is used, at most: 50 %." in part[0]
+    assert "- Maximum share of the sorted or shuffled elements that is used: 50 %." in part[0]
     assert "tf.math.top_k" in part[2]
 
 

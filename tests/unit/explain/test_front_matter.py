@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tfperfkit.explain.detection import fill_in_detection
+from tfperfkit.explain.detection import fill_in_detection, write_number
 from tfperfkit.explain.front_matter import FrontMatter, read_front_matter, without_front_matter
 
 HEAD = FrontMatter(
@@ -36,4 +36,24 @@ def test_a_page_without_it_stays_as_it_is() -> None:
 def test_the_site_folds_how_a_finding_is_detected() -> None:
     page = fill_in_detection("A\n\n<!-- collected: detection GRF013 -->\n\nB\n", folded=True)
     assert page.startswith('A\n\n<details markdown="1"><summary>Detection and gain estimate</summary>\n\nGRF013: ')
-    assert "- In a row that is sorted" in page and page.endswith("</details>\n\nB\n")
+    assert "- Minimum length of a sorted row: a shorter one takes no time: 64 numbers." in page and page.endswith(
+        "</details>\n\nB\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (0.1, "share", "10 %"),
+        (64 * 1024**2, "bytes", "64 MiB"),
+        (1e8, "bytes", "95.4 MiB"),
+        (8, "bytes", "8 bytes"),
+        (2e7, "ns", "20 ms"),
+        (1.2e7, "bytes/ms", "12 GB/s"),
+        (0.7, "us", "0.7 µs"),
+        (4000, "numbers", "4,000 numbers"),
+        (1.3, "number", "1.3"),
+    ],
+)
+def test_a_threshold_is_written_with_a_readable_unit(value: float, unit: str, text: str) -> None:
+    assert write_number(value, unit) == text

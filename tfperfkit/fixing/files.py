@@ -23,7 +23,7 @@ class Files:
     ) -> None:
         """``contents``: of files, by path without links, that the run had in place of what is there."""
         self._now = contents or {}
-        self.sources = sources
+        self._sources = sources
         self.folder = folder
         self._modules: dict[str, Module | NoFix] = {}
         self.contents: dict[str, bytes] = {}
@@ -47,7 +47,7 @@ class Files:
         return found
 
     def _read(self, file: str) -> Module:
-        kept = [str(line).rstrip("\n") for line in self.sources.get(file, ())]
+        kept = [str(line).rstrip("\n") for line in self._sources.get(file, ())]
         if not kept:
             raise NoFix("the run has no copy of its source")
         try:

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from tfperfkit.fixing.draft import Draft
 from tfperfkit.fixing.files import Files
+from tfperfkit.fixing.module import Module
 from tfperfkit.fixing.patches import Patch, unified
 from tfperfkit.model import Finding, Measured, Report
 from tfperfkit.records.gains import finite
@@ -57,8 +58,9 @@ def show_contents(after: Mapping[str, bytes], files: Files, file: TextIO, head: 
     """Write the lines ``head``, and one patch of several files (file: content after it)."""
     lines = [Text(visible(line)) for line in head]
     for path, content in after.items():
-        encoding = files.module(path).tree.encoding if path in files.sources else "utf-8"
-        lines += [_colored(line) for line in unified(_show_path(files, path), files.contents[path], content, encoding)]
+        before = files.contents[path]
+        diff = unified(_show_path(files, path), before, content, Module(path, before).tree.encoding)
+        lines += [_colored(line) for line in diff]
     _write(lines, file, terminal_of(file))
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tfperfkit.analysis.analyze import study
 from tfperfkit.errors import TfperfError
 from tfperfkit.launch import supervisor
@@ -46,7 +48,7 @@ class Rung:
 
 class Ladder:
     """Climbs. ``rungs``: the patches that were taken; ``refused``: those that were not, with the reason; ``contents``:
-    the files after all rungs, by path; ``ended``: why it ended where it did."""
+    the files after all rungs, by path; ``originals``: the same files before; ``ended``: why it ended where it did."""
 
     def __init__(self, manifest: Manifest, budget: Budget, tell: Callable[[str], None]) -> None:
         self._manifest, self._budget, self._tell = manifest, budget, tell
@@ -54,6 +56,7 @@ class Ladder:
         self.rungs: list[Rung] = []
         self.refused: list[tuple[str, str]] = []
         self.contents: dict[str, bytes] = {}
+        self.originals: dict[str, bytes] = {}
         self.ended = ""
 
     def climb(self, report: Report, evidence: Evidence) -> None:
@@ -98,6 +101,8 @@ class Ladder:
                 continue
             whole = result.baseline is not None and result.baseline.unit == "run"
             self.rungs.append(Rung(patch, item, result.baseline, lines, report.run.wall_s if whole else None))
+            for path, before in zip(variant.contents, (before for _, before, _ in patch.steps), strict=True):
+                self.originals.setdefault(path, before)
             self.contents.update(variant.contents)
             self._tell(f"{patch.identity}: taken, {item.speedup or 1:.2g}x")
             self.ended = ""
@@ -137,7 +142,10 @@ class Ladder:
             scratch.running(0)
         if status != 0:
             raise TfperfError(f"the patched script ended with exit status {status} under tfperf run")
-        return study(own / "run")
+        report, evidence = study(own / "run")
+        # In a copy of the folder it ran elsewhere; patches are of the user's files.
+        run = msgspec.structs.replace(report.run, folder=before.run.folder)
+        return msgspec.structs.replace(report, run=run), evidence
 
 
 def changed_lines(patch: Patch) -> tuple[str, ...]:

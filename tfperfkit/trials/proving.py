@@ -94,8 +94,7 @@ def climb_run(run: str, limit_s: float, write: bool) -> int:
             ladder.ended = "interrupted"
     names = {str(opened.files.path(file).resolve()): file for file in opened.evidence.files()}
     after = {names.get(path, path): content for path, content in ladder.contents.items()}
-    for file in after:
-        opened.files.contents.setdefault(file, opened.files.path(file).read_bytes())
+    opened.files.contents |= {names.get(path, path): content for path, content in ladder.originals.items()}
     show_contents(after, opened.files, sys.stdout, list(_ladder_lines(ladder)))
     if ladder.ended == "interrupted":
         tell("interrupted; nothing was written")

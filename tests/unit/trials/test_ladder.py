@@ -88,6 +88,7 @@ def test_a_proven_patch_is_taken_and_the_run_recorded_again(
     assert [rung.patch.finding.code for rung in made.rungs] == ["INP003"]
     assert seen == [{}] and records == 1 and made.ended == "no other patch gains"
     (content,) = made.contents.values()
+    assert list(made.originals.values()) == [SOURCE.encode()]
     assert b"AUTOTUNE" in content and len(made.rungs[0].lines) == 2
 
 

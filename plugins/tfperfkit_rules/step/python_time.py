@@ -1,7 +1,8 @@
 """LIN001: the script's own Python or NumPy keeps the step waiting.
 
 Stack samples show the script's innermost lines outside of TensorFlow. A function is reported if its lines take at least
-8 % of the step. The gain assumes that 5 to 50 % of that Python remains.
+8 % of the step. The gain assumes that 5 to 50 % of that Python remains. A line of NumPy outside of training has a gain
+only where fewer or larger calls are proven to do the same; else it is a note.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from tfperfkit.clock import ms
 from tfperfkit.gain import HIGH, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Left, Part, price
+from tfperfkit.records.gains import Gain, Unknown
 from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.amounts import describe_amount
+from tfperfkit_rules.measures.array_calls import may_be_fewer_calls
 from tfperfkit_rules.measures.awaited import waited_kind
 from tfperfkit_rules.measures.batch_callbacks import called_by_batch
 from tfperfkit_rules.measures.called import count_frames_at, name_apis
@@ -87,6 +90,10 @@ _ONCE = (
 )
 _SELDOM = (
     "Do it for every hundredth batch (if batch % 100 == 0) or in on_epoch_end: Keras calls {name} for every batch. Or: "
+)
+_COSTLY = (
+    "Leave it if its result is needed: it works on new data each time, and no faster call is known. Or: do it less "
+    "often, or on a sample."
 )
 _ON_ONE_LINE = "on one line"
 _FALLS_LATE = "\nTimed by line_profiler: the line holds the interpreter lock, so samples fall on later lines."
@@ -201,8 +208,6 @@ def _make_finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     lines = tuple(span(evidence, *row.place) for row in own[:3])
     total = max(evidence.samples.count, 1)
     same = find_constant_call(evidence, _stacks(evidence, own))
-    left = LEFT if same is None else Left.saved(same.part * (1 - LEFT.low), 1.0)  # done once, it is gone
-    gained = price(Rewrite("python"), Part.sampled(min(share, 1.0), total), left)
     frames = sum((count_frames_at(evidence, row.place, "python") for row in own), Counter[Frame]())
     kind = _kind(evidence, own)
     around = _turned_around(evidence, hottest)
@@ -221,12 +226,18 @@ def _make_finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     step_ms = evidence.step_ms or 0.0
     at_line = count_frames_at(evidence, hottest.place, "python").most_common()
     amounts = list(filter(None, (describe_amount(evidence, frame) for frame, _ in at_line)))[:1]
+    left = LEFT if same is None else Left.saved(same.part * (1 - LEFT.low), 1.0)  # done once, it is gone
+    gained: Gain = price(Rewrite("python"), Part.sampled(min(share, 1.0), total), left)
+    advice = f"{advice}." if same is None else _ONCE.format(name=same.name, line=same.place[1])
+    priced = kind is not NUMPY or evidence.work is None or same is not None or bool(amounts)
+    if not priced and not may_be_fewer_calls(evidence, hottest.place, hottest.share):
+        gained, advice = Unknown(), _COSTLY
     return Finding(
         code="LIN001",
         family="step",
         remedy=Rewrite("python"),
         title=f"{what[:1].upper()}{what[1:]} {whose}{within} takes {100 * share:.0f} % of {evidence.unit.a}",
-        severity=severity(gained.saved) if _is_worth_it(evidence, share) else "info",
+        severity=severity(gained.saved) if gained.saved and _is_worth_it(evidence, share) else "info",
         share_of_step=share,
         gain=gained,
         where=tuple(dict.fromkeys((place, *lines, *called, *callers(evidence, hottest.place)))),
@@ -236,7 +247,7 @@ def _make_finding(evidence: Evidence, own: list[LineShare]) -> Finding:
             Measurement("samples at these lines", float(count), "count", "baseline"),
             Measurement("samples", float(total), "count", "baseline"),
         ),
-        advice=f"{advice}." if same is None else _ONCE.format(name=same.name, line=same.place[1]),
+        advice=advice,
         detail="\n".join(
             filter(None, (_detail(evidence, own), *amounts, _FALLS_LATE.strip() if timed else "")),
         ),

@@ -80,7 +80,7 @@ def resolve(
 def resolve_options(
     command_line: Mapping[str, Any], cwd: Path, environ: Mapping[str, str], options: Sequence[Declared]
 ) -> dict[str, dict[str, OptionSetting]]:
-    """The options that were given, by probe and name; ``command_line`` holds texts, or True, by spelling.
+    """Return the options that were given, by probe and name; ``command_line`` holds texts, or True, by spelling.
 
     Raises UsageError for a value that is none."""
     found: dict[str, dict[str, OptionSetting]] = {}
@@ -107,8 +107,8 @@ def resolve_options(
 
 
 def own_table(cwd: Path, name: str) -> tuple[Path, dict[str, Any]]:
-    """The nearest pyproject.toml and its ``[tool.tfperf.NAME]``, empty when it has none. Raises UsageError for one that
-    is no table."""
+    """Return the nearest pyproject.toml and its ``[tool.tfperf.NAME]``, empty when it has none. Raises UsageError for
+    one that is no table."""
     file, table = _project(cwd)
     own = table.get(name, {})
     if not isinstance(own, dict):
@@ -142,7 +142,7 @@ def _codes(file: Path, name: str, value: Any) -> tuple[str, ...]:
 
 
 def probe_tables(cwd: Path) -> frozenset[str]:
-    """The probes for which the nearest pyproject.toml has a table; none when it can't be read."""
+    """Return the probes for which the nearest pyproject.toml has a table; none when it can't be read."""
     try:
         return frozenset(name for name, value in _project(cwd)[1].items() if isinstance(value, dict))
     except UsageError:
@@ -167,12 +167,12 @@ def _check_tables(file: Path, table: Mapping[str, Any], options: Sequence[Declar
 
 
 def variable(name: str) -> str:
-    """The environment variable of a setting."""
+    """Return the environment variable of a setting."""
     return "TFPERF_" + name.upper().replace("-", "_").replace(".", "_")
 
 
 def _project(cwd: Path) -> tuple[Path, dict[str, Any]]:
-    """The nearest pyproject.toml and its table [tool.tfperf], empty when it has none."""
+    """Return the nearest pyproject.toml and its table [tool.tfperf], empty when it has none."""
     for folder in (cwd, *cwd.parents):
         file = folder / "pyproject.toml"
         try:
@@ -233,8 +233,8 @@ def limits_file(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def find_run(name: str, environ: Mapping[str, str] = os.environ) -> Path:
-    """The run that a user means: a folder, the name of a run in the runs folder, ``last`` of this project, or a copy
-    of the one at an address."""
+    """Return the run that a user means: a folder, the name of a run in the runs folder, ``last`` of this project, or a
+    copy of the one at an address."""
     if is_address(name):
         return fetched(name)
     folder = runs_folder(environ)
@@ -262,7 +262,7 @@ def working_folder() -> Path:
 
 
 def project(folder: Path) -> Path:
-    """The nearest folder from ``folder`` upwards with a pyproject.toml or a .git, else ``folder`` itself."""
+    """Return the nearest folder from ``folder`` upwards with a pyproject.toml or a .git, else ``folder`` itself."""
     for candidate in (folder, *folder.parents):
         try:
             if (candidate / "pyproject.toml").is_file() or (candidate / ".git").exists():

@@ -40,7 +40,7 @@ class Trial(Protocol):
         """Call it once Keras has been imported; at once if it has."""
 
     def is_user_code(self, filename: str) -> bool:
-        """Whether a file is the user's own."""
+        """Return whether a file is the user's own."""
 
     def applied(self) -> None:
         """The change took effect, once more. One that never did is reported as not applicable."""
@@ -65,7 +65,7 @@ class Experiment(Protocol):
         """What is wrong with its parameters, in words that say how it is written; None when nothing is."""
 
     def candidates(self, report: Report, /) -> Iterable[Candidate]:
-        """The changes of this kind that a run's report asks for."""
+        """Return the changes of this kind that a run's report asks for."""
 
     def install(self, trial: Trial, change: Change, /) -> AbstractContextManager[None]:
         """Make the change while the context is open. Raises ``Unavailable`` when it can't be made here."""

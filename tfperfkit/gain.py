@@ -26,22 +26,22 @@ HIGH, MEDIUM, LOW = (
 
 
 def speedup(saved: float) -> float:
-    """The factor by which a step gets faster when ``saved`` of it (a share) is gone: 1 / (1 - saved)."""
+    """Return the factor by which a step gets faster when ``saved`` of it (a share) is gone: 1 / (1 - saved)."""
     return min(MAX, 1 / (1 - min(max(saved, 0.0), calibration.MAX_SAVED.value)))
 
 
 def from_shares(low: float, high: float) -> Range:
-    """The gain if between ``low`` and ``high`` of the time (shares, in either order) goes."""
+    """Return the gain if between ``low`` and ``high`` of the time (shares, in either order) goes."""
     return between(speedup(min(low, high)), speedup(max(low, high)))
 
 
 def at_least(saved: float) -> AtLeast:
-    """The gain if ``saved`` of the time (a share) goes, or more."""
+    """Return the gain if ``saved`` of the time (a share) goes, or more."""
     return AtLeast(speedup(saved))
 
 
 def up_to(share: float) -> UpTo:
-    """The gain if nobody can tell how much of this share of the time goes."""
+    """Return the gain if nobody can tell how much of this share of the time goes."""
     return UpTo(speedup(share))
 
 
@@ -58,7 +58,7 @@ def interval(share: float, samples: int) -> tuple[float, float]:
 
 
 def severity(saved: float) -> Severity:
-    """The severity of a finding whose fix saves this share."""
+    """Return the severity of a finding whose fix saves this share."""
     return "high" if saved >= HIGH else "medium" if saved >= MEDIUM else "low" if saved >= LOW else "info"
 
 

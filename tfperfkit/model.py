@@ -143,7 +143,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, metaclass=TakesStated):
 
     @property
     def is_note(self) -> bool:
-        """Whether it is a note and no finding: an observation of which no gain is predicted."""
+        """Return whether it is a note and no finding: an observation of which no gain is predicted."""
         return self.severity == "info" or isinstance(self.gain, UpTo)
 
 

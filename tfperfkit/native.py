@@ -16,7 +16,7 @@ MODULES = (
 
 
 def built(name: str) -> Any:
-    """The module of this name. Raises ImportError, which says why, where it is not there or not ours to use."""
+    """Return the module of this name. Raises ImportError, which says why, where it is not there or not ours to use."""
     found = importlib.import_module(name)
     number = getattr(found, "ABI", 0)  # before there was a number
     if number != ABI:
@@ -25,7 +25,7 @@ def built(name: str) -> Any:
 
 
 def missing() -> str:
-    """Why Python does the work of one of them; "" where none is missing."""
+    """Return why Python does the work of one of them; "" where none is missing."""
     for name in MODULES:
         try:
             built(name)

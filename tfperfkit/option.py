@@ -52,13 +52,13 @@ class Declared(msgspec.Struct, frozen=True):
 
 
 def spelling(probe: str, option: Option) -> str:
-    """How an option is typed."""
+    """Return how an option is typed."""
     return option.flag or f"--{probe}-{option.name}".replace("_", "-")
 
 
 def option_problem(probe: str, option: object, *, ours: bool = False) -> str | None:
-    """Why something in ``options`` can't be one. A flag begins with ``--PROBE``, so that the command line tells whose
-    it is before any probe is loaded (``ours``: those are loaded anyway)."""
+    """Return why something in ``options`` can't be one. A flag begins with ``--PROBE``, so that the command line tells
+    whose it is before any probe is loaded (``ours``: those are loaded anyway)."""
     if not isinstance(option, Option):
         return f"states {option!r:.60} in options, which is no Option"
     if not _NAME.fullmatch(option.name):
@@ -77,7 +77,7 @@ def effective(probe: object, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def convert(declared: Declared, value: object, origin: str, folder: Path) -> Any:
-    """The value of an option, from a text or from what TOML holds. Raises UsageError that names ``origin``.
+    """Return the value of an option, from a text or from what TOML holds. Raises UsageError that names ``origin``.
 
     Relative paths are meant from ``folder``. A text holds several names with commas between them.
     """

@@ -13,8 +13,8 @@ _RECEIPTS = ("pipx_metadata.json", "uv-receipt.toml")
 
 
 def other_python(environ: Mapping[str, str] = os.environ, prefix: str = sys.prefix) -> str | None:
-    """The Python of the environment that is active, where that is not ours; the one that ``python`` starts, where ours
-    is a tool's own; else None."""
+    """Return the Python of the environment that is active, where that is not ours; the one that ``python`` starts,
+    where ours is a tool's own; else None."""
     active = environ.get("VIRTUAL_ENV") or environ.get("CONDA_PREFIX") or ""
     ours = Path(prefix).resolve()
     if active and Path(active).resolve() != ours and (found := shutil.which("python", path=str(Path(active, "bin")))):

@@ -74,28 +74,30 @@ class Recording(Protocol):
 
     @property
     def directory(self) -> Path:
-        """The probe's own folder in the run directory; exists."""
+        """Return the probe's own folder in the run directory; exists."""
 
     @property
     def trace_dir(self) -> Path:
-        """The log directory in TensorBoard's layout, for profiler traces; exists."""
+        """Return the log directory in TensorBoard's layout, for profiler traces; exists."""
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """The probe's options by name: each that it declares, from the command line or the configuration, else its
-        default."""
+        """Return the probe's options by name: each that it declares, from the command line or the configuration, else
+        its default."""
 
     @property
     def step(self) -> int:
-        """The number of the training step that is running, from 1; 0 before the first."""
+        """Return the number of the training step that is running, from 1; 0 before the first."""
 
     @property
     def planned_steps(self) -> int | None:
-        """The number of steps that the probe's window should last; None without a window or for a time window."""
+        """Return the number of steps that the probe's window should last; None without a window or for a time
+        window."""
 
     @property
     def asked(self) -> bool:
-        """Whether the user asked for this window themselves, by ``--window``: then take it, though it be dear."""
+        """Return whether the user asked for this window themselves, by ``--window``: then take it, though it be
+        dear."""
 
     def append(self, stream: str, record: Any) -> None:
         """Append a record (anything msgspec encodes) to a stream of this probe, written within a second."""
@@ -128,14 +130,14 @@ class Recording(Protocol):
         """
 
     def is_user_code(self, filename: str) -> bool:
-        """Whether a file is the user's own: not Python's, not an installed package's, not ours."""
+        """Return whether a file is the user's own: not Python's, not an installed package's, not ours."""
 
     def hot_functions(self) -> tuple[HotFunction, ...]:
-        """The user's functions on the sampled stacks, hottest first; ``share`` is of the steady steps' samples
+        """Return the user's functions on the sampled stacks, hottest first; ``share`` is of the steady steps' samples
         (0 for a function seen only before them)."""
 
     def code(self, function: HotFunction) -> CodeType | None:
-        """The code object of a sampled function, or None when it was not seen."""
+        """Return the code object of a sampled function, or None when it was not seen."""
 
     def keep_source(self, filename: str) -> None:
         """Keep a copy of a source file in the run directory, so that the report can show its lines later."""
@@ -149,19 +151,19 @@ class Capture(Protocol):
 
     @property
     def directory(self) -> Path:
-        """The probe's own folder."""
+        """Return the probe's own folder."""
 
     @property
     def trace_dir(self) -> Path:
-        """The log directory in TensorBoard's layout."""
+        """Return the log directory in TensorBoard's layout."""
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """The probe's options, as in ``Recording``."""
+        """Return the probe's options, as in ``Recording``."""
 
     @property
     def gpu_required(self) -> bool:
-        """Whether the run was to be refused without a GPU (``--require-gpu``)."""
+        """Return whether the run was to be refused without a GPU (``--require-gpu``)."""
 
     @property
     def run(self) -> RunInfo:
@@ -173,20 +175,21 @@ class Capture(Protocol):
 
     @property
     def window(self) -> WindowSummary | None:
-        """The probe's own window as it came out; None for a probe that is on throughout."""
+        """Return the probe's own window as it came out; None for a probe that is on throughout."""
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Return the notes of the probe from recording."""
 
     def records(self, stream: str) -> Iterator[Any]:
-        """The records appended to ``stream``, in order; a cut last line is left out. Empty if there is no such file."""
+        """Return the records appended to ``stream``, in order; a cut last line is left out. Empty if there is no such
+        file."""
 
     def session_records(self, stream: str) -> Iterator[Any]:
         """Records of the session itself: ``traces``, ``samples``, ``opens``, ``markers``, ``events``."""
 
     def source(self, filename: str) -> tuple[str, ...]:
-        """The lines of a source file as kept in the run directory; empty if it was not kept."""
+        """Return the lines of a source file as kept in the run directory; empty if it was not kept."""
 
 
 @runtime_checkable

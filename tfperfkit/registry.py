@@ -34,7 +34,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 def available() -> dict[str, EntryPoint]:
-    """All installed probes that can be selected, by name, sorted. Of two with one name ours counts, else the first."""
+    """Return all installed probes that can be selected, by name, sorted. Of two with one name ours counts, else the
+    first."""
     found: dict[str, EntryPoint] = {}
     for point in installed(GROUP):
         known = found.get(point.name)
@@ -50,7 +51,7 @@ def refused() -> dict[str, str]:
 
 
 def name_problem(name: str) -> str | None:
-    """Why a probe can't be called so: its name is typed on the command line and becomes a folder of the run."""
+    """Return why a probe can't be called so: its name is typed on the command line and becomes a folder of the run."""
     if name in WORDS:
         return f"is called {name!r}, which stands for several probes"
     if not _NAME.fullmatch(name):
@@ -59,7 +60,7 @@ def name_problem(name: str) -> str | None:
 
 
 def installed(group: str) -> list[EntryPoint]:
-    """The entry points of a group. A package whose metadata is broken costs itself only."""
+    """Return the entry points of a group. A package whose metadata is broken costs itself only."""
     return list(_installed(group, tuple(sys.path)))
 
 
@@ -97,7 +98,8 @@ def _brought(which: str) -> tuple[str, ...]:
 
 
 def select(text: str) -> tuple[str, ...]:
-    """The names that ``--probes`` means: a list with commas, ``all``, ``default`` or ``none``; raises UsageError."""
+    """Return the names that ``--probes`` means: a list with commas, ``all``, ``default`` or ``none``; raises
+    UsageError."""
     known = available()
     names: list[str] = []
     for part in (item.strip() for item in text.split(",")):
@@ -115,7 +117,8 @@ def select(text: str) -> tuple[str, ...]:
 
 
 def shown(probes: str, show: str | None) -> tuple[str, ...] | None:
-    """The probes whose tables a report shows in full, None for all: those of ``show``, else those that were named.
+    """Return the probes whose tables a report shows in full, None for all: those of ``show``, else those that were
+    named.
 
     ``probes`` is what ``--probes`` was given; none that stand for "default" are shown unasked. Raises UsageError for a
     name that is none.
@@ -144,12 +147,12 @@ def load(name: str, known: dict[str, EntryPoint] | None = None) -> Probe:
 
 
 def experiments() -> dict[str, EntryPoint]:
-    """All installed experiments by name, sorted. Of two with one name ours counts, else the first."""
+    """Return all installed experiments by name, sorted. Of two with one name ours counts, else the first."""
     return _by_name(EXPERIMENTS, _OUR_EXPERIMENTS)
 
 
 def trackers() -> dict[str, EntryPoint]:
-    """All installed trackers by name, sorted. Of two with one name ours counts, else the first."""
+    """Return all installed trackers by name, sorted. Of two with one name ours counts, else the first."""
     return _by_name(TRACKERS, _OUR_TRACKERS)
 
 
@@ -199,8 +202,9 @@ def _made(
 
 
 def declared(wanted: Callable[[str], bool] = lambda name: True) -> list[Declared]:
-    """The options of the installed probes, ours first: of all of ours and of the others that are ``wanted``. A probe of
-    somebody else's is loaded for that, so it is asked only when it must be. Of two with one spelling the first counts.
+    """Return the options of the installed probes, ours first: of all of ours and of the others that are ``wanted``. A
+    probe of somebody else's is loaded for that, so it is asked only when it must be. Of two with one spelling the first
+    counts.
     """
     known = available()
     ours = [name for name in (*default(), *known) if name in known and _is_ours(known[name])]
@@ -219,7 +223,8 @@ def declared(wanted: Callable[[str], bool] = lambda name: True) -> list[Declared
 
 
 def tracer() -> str:
-    """The installed probe that records a trace of the TF Profiler, for a hint: the first that claims it, or ""."""
+    """Return the installed probe that records a trace of the TF Profiler, for a hint: the first that claims it, or
+    ""."""
     known = available()
     for name in dict.fromkeys((*default(), *known)):
         try:

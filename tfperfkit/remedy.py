@@ -115,7 +115,7 @@ Remedy = (
 
 
 def is_one_of(remedy: Remedy, wanted: Iterable[Remedy | type[Remedy]]) -> bool:
-    """Whether a remedy is of one of these kinds, or is one of these values; a field of None stands for any."""
+    """Return whether a remedy is of one of these kinds, or is one of these values; a field of None stands for any."""
     return any(
         isinstance(remedy, each)
         if isinstance(each, type)

@@ -56,7 +56,7 @@ class Offers:
         self._made: dict[int, Any] = {}
 
     def first(self, kind: type[T]) -> T | None:
-        """The first record of this type, or None."""
+        """Return the first record of this type, or None."""
         found = self._find(kind)
         return found[1] if found is not None else None
 
@@ -65,7 +65,7 @@ class Offers:
         return Offers((*(offer for offer in self._offers if not issubclass(offer.kind, kind)), *others))
 
     def maker(self, kind: type) -> str:
-        """The probe that made it; "" when there is none."""
+        """Return the probe that made it; "" when there is none."""
         found: tuple[str, Any] | None = self._find(kind)
         return found[0] if found is not None else ""
 
@@ -100,7 +100,7 @@ class Unit(NamedTuple):
 
     @property
     def is_single(self) -> bool:
-        """Whether it happens once: a call."""
+        """Return whether it happens once: a call."""
         return self.a.startswith("the ")
 
     @property
@@ -225,7 +225,7 @@ class Evidence:
         log: SampleLog,
         traced: ComputedStretch | None = None,
     ) -> Evidence:
-        """The same of one work outside of training steps. ``traced``: a trace that lay in it."""
+        """Return the same of one work outside of training steps. ``traced``: a trace that lay in it."""
         made = copy.copy(self)
         made.work, made.steps, made.account, made.samples, made.log = work, steps, account, samples, log
         made.warm_up = made.history = None
@@ -238,7 +238,7 @@ class Evidence:
 
     @property
     def ledger(self) -> Ledger:
-        """The mean step, or the iteration of the work, by call site, in ms. Empty if samples are too few."""
+        """Return the mean step, or the iteration of the work, by call site, in ms. Empty if samples are too few."""
         if self._ledger is None:
             clean = [(step.begin_ns, step.end_ns) for step in self.steps.clean]
             timed: dict[PartName, Spans] = {"gc": self.collections, "tracing": self.tracing}
@@ -253,12 +253,12 @@ class Evidence:
         return self._offers.first(kind)
 
     def offered_by(self, kind: type) -> str:
-        """The probe that ``offer`` takes it from, which is also the name of its window; "" for none."""
+        """Return the probe that ``offer`` takes it from, which is also the name of its window; "" for none."""
         return self._offers.maker(kind)
 
     def data(self, probe: str, kind: type[T]) -> T | None:
-        """The record of the probe of this name as ``kind``; None when it was not run or has another form. ``offer``
-        does not depend on a name."""
+        """Return the record of the probe of this name as ``kind``; None when it was not run or has another form.
+        ``offer`` does not depend on a name."""
         key = (probe, kind)
         if key not in self._typed:
             try:
@@ -268,15 +268,15 @@ class Evidence:
         return self._typed[key]  # type: ignore[no-any-return]
 
     def records(self, stream: str) -> Iterator[Any]:
-        """The session's records: ``traces``, ``sites``, ``markers``, ``opens``, ``events``."""
+        """Return the session's records: ``traces``, ``sites``, ``markers``, ``opens``, ``events``."""
         return iter(self._records(stream))
 
     def sites(self) -> list[Site]:
-        """The places from which steps were made, see ``steps.Site``."""
+        """Return the places from which steps were made, see ``steps.Site``."""
         return list(each(self.records("sites"), Site))
 
     def markers(self) -> Iterator[Marker]:
-        """The calls from which steps were made, see ``steps.Marker``."""
+        """Return the calls from which steps were made, see ``steps.Marker``."""
         return each(self.records("markers"), Marker)
 
     @property
@@ -291,7 +291,7 @@ class Evidence:
 
     @property
     def step_ms(self) -> float | None:
-        """The mean clean step in ms: what every share is a share of."""
+        """Return the mean clean step in ms: what every share is a share of."""
         return self.account.mean_ms if self.account is not None else None
 
     def part(self, *names: PartName) -> float:
@@ -310,16 +310,16 @@ class Evidence:
 
     @property
     def accelerated(self) -> bool:
-        """Whether TensorFlow had a GPU or a TPU."""
+        """Return whether TensorFlow had a GPU or a TPU."""
         devices = self.run.machine.get("devices") or ()
         return any("GPU" in str(name) or "TPU" in str(name) for name in devices)
 
     def files(self) -> list[str]:
-        """The user's files whose source was kept."""
+        """Return the user's files whose source was kept."""
         return list(self._sources)
 
     def is_user(self, file: str) -> bool:
-        """Whether a file is the user's own, as far as its source was kept."""
+        """Return whether a file is the user's own, as far as its source was kept."""
         return file in self._sources
 
     def line(self, file: str, line: int) -> str:
@@ -329,17 +329,18 @@ class Evidence:
         return lines[line - 1][:_MAX_OF_LINE].strip() if 0 < line <= len(lines) else ""
 
     def source(self, file: str) -> tuple[str, ...]:
-        """The lines of a file; empty if it was not kept."""
+        """Return the lines of a file; empty if it was not kept."""
         return self._sources.get(file, ())
 
     def syntax(self, file: str) -> Syntax | None:
-        """The syntax of a file, which tells what its names stand for; None if it was not kept or can't be parsed."""
+        """Return the syntax of a file, which tells what its names stand for; None if it was not kept or can't be
+        parsed."""
         if file not in self._syntax:
             self._syntax[file] = parse(self.source(file)) if file in self._sources else None
         return self._syntax[file]
 
     def calls(self, *names: str) -> list[SourceSpan]:
-        """The lines of the user's that call these functions, named as ``syntax.names`` does, whatever they were
+        """Return the lines of the user's that call these functions, named as ``syntax.names`` does, whatever they were
         imported as: ``calls("numpy.random.choice")``."""
         return [
             SourceSpan(file, call.line)

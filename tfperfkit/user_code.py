@@ -72,8 +72,8 @@ class Origin:
 
 
 def installed_as(filename: str) -> str:
-    """The path of an installed package's file within the folder that it was installed into ("numpy/lib/npyio.py"); ""
-    for any other file.
+    """Return the path of an installed package's file within the folder that it was installed into
+    ("numpy/lib/npyio.py"); "" for any other file.
 
     Besides site-packages that is each folder on ``sys.path`` where a distribution's own record lists its first part:
     ``pip install --target`` leaves packages anywhere, also next to a script.
@@ -91,7 +91,7 @@ def installed_as(filename: str) -> str:
 
 @functools.cache
 def _recorded(folder: str) -> frozenset[str]:
-    """The first parts of all files that distributions have put into a folder."""
+    """Return the first parts of all files that distributions have put into a folder."""
     found = set()
     try:
         for entry in names_in(folder):
@@ -105,8 +105,8 @@ def _recorded(folder: str) -> frozenset[str]:
 
 @functools.cache
 def is_machinery(filename: str) -> bool:
-    """Whether a file belongs to TensorFlow, Keras, Python's library or us: never a call site to show. Other installed
-    packages are none, though they are not the user's own."""
+    """Return whether a file belongs to TensorFlow, Keras, Python's library or us: never a call site to show. Other
+    installed packages are none, though they are not the user's own."""
     if filename.startswith("<frozen") or filename == "<string>":
         return True
     if filename.startswith((*OWN, *_framework_roots())):
@@ -120,7 +120,7 @@ def _framework_roots() -> tuple[str, ...]:
 
 
 def package_root(name: str) -> str | None:
-    """The folder of a top-level package, with a trailing separator; None if there is none. Imports nothing."""
+    """Return the folder of a top-level package, with a trailing separator; None if there is none. Imports nothing."""
     if name in _roots:
         return _roots[name]
     import importlib.util
@@ -139,7 +139,7 @@ def package_root(name: str) -> str | None:
 
 
 def user_code_of_module(name: str) -> str | None:
-    """The folder of the top-level package of a module, without importing it; None when it can't be found."""
+    """Return the folder of the top-level package of a module, without importing it; None when it can't be found."""
     import importlib.util
 
     top = name.partition(".")[0]

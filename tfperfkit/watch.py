@@ -60,7 +60,7 @@ class Run:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The findings, costliest first."""
+        """Return the findings, costliest first."""
         return self.report.findings if self.report is not None else ()
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
@@ -104,7 +104,7 @@ class Run:
         return with_cells(report if self._cells else with_patches(report, evidence), self._cells)
 
     def to_frame(self) -> Any:
-        """The findings as a pandas DataFrame; raises ImportError where there is no pandas."""
+        """Return the findings as a pandas DataFrame; raises ImportError where there is no pandas."""
         from tfperfkit.notebook.show import frame
 
         return frame(self.report)
@@ -234,7 +234,7 @@ def _stamp(name: str) -> str:
 
 
 def _free(folder: Path, part: str) -> Path:
-    """The folder itself, or with a number behind it when a run stands there: a watched function is called again.
+    """Return the folder itself, or with a number behind it when a run stands there: a watched function is called again.
 
     ``part``: the folder of one process, if the folder holds several.
     """

@@ -55,7 +55,7 @@ def make(files: Path) -> MCPServer:
         return await _answer(tools.findings(run, folder, _tell(context)))
 
     async def explain(context: Context, id: str, run: str = "last", folder: str = "") -> str:
-        """All that is known of one finding (INP002, or INP002-2 for the second of that code) of a run.
+        """Return all that is known of one finding (INP002, or INP002-2 for the second of that code) of a run.
 
         Places with source, evidence with its windows, advice, what was tried, and the page of the code with examples.
         """
@@ -79,7 +79,8 @@ def make(files: Path) -> MCPServer:
         return await _answer(tools.try_change(what, run, script, words, seconds, folder, _tell(context)))
 
     async def compare(context: Context, run_a: str, run_b: str, folder: str = "") -> str:
-        """Whether run B is faster or slower than run A by more than chance, by how much (95 % interval), and why."""
+        """Tell whether run B is faster or slower than run A by more than chance, by how much (95 % interval), and
+        why."""
         return await _answer(tools.compare(run_a, run_b, folder, _tell(context)))
 
     async def check(
@@ -90,7 +91,7 @@ def make(files: Path) -> MCPServer:
         seconds: float = 600.0,
         folder: str = "",
     ) -> str:
-        """Whether a script keeps the budget in pyproject.toml ([tool.tfperf.budget]): pass, fail or undecided.
+        """Tell whether a script keeps the budget in pyproject.toml ([tool.tfperf.budget]): pass, fail or undecided.
 
         base: a Git revision, against which its step time is measured in pairs of runs, in at most these seconds.
         """

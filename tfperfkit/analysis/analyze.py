@@ -87,8 +87,8 @@ def study(
     pictures: bool = False,
     silencing: Silencing | None = None,
 ) -> tuple[Report, Evidence]:
-    """The report of a run directory and the evidence that it was made from; raises RunDirectoryError when it is none
-    that we can read.
+    """Return the report of a run directory and the evidence that it was made from; raises RunDirectoryError when it is
+    none that we can read.
 
     ``options`` (by probe) are added to those that the run was made with. ``shown`` (or ``show_all``) takes the place
     of the run's own choice of the probes that the console shows in full. ``ended``: see ``run_info``.
@@ -298,7 +298,7 @@ def _conclude(
 
 
 def _only_traced(evidence: Evidence) -> bool:
-    """Whether a work is one call that came no further than to trace its functions."""
+    """Return whether a work is one call that came no further than to trace its functions."""
     parts = evidence.account.parts_ms if evidence.account is not None else {}
     is_call = evidence.work is not None and evidence.work.kind == "call"
     return is_call and max(parts, key=lambda part: parts[part], default="") == "tracing"

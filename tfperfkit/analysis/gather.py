@@ -142,7 +142,7 @@ def gather(
 
 
 def lost_samples(events: Iterable[Any]) -> bool:
-    """Whether stack samples are missing in between, so that shares of the rest would mislead. A stream that has
+    """Return whether stack samples are missing in between, so that shares of the rest would mislead. A stream that has
     reached its size lacks its end only: the steady steps, from which shares are drawn, came long before."""
     return any(
         isinstance(event, dict)
@@ -154,7 +154,7 @@ def lost_samples(events: Iterable[Any]) -> bool:
 
 
 def _in_steps(probe: str, steps: StepTable, events: list[dict[str, Any]]) -> bool:
-    """Whether the window of a probe lay in training steps, for the most part."""
+    """Return whether the window of a probe lay in training steps, for the most part."""
     ran = Spans((step.begin_ns, step.end_ns) for step in steps.steps)
     spans = [(begin, end) for begin, end, name in window_spans(events) if name == probe]
     return any(2 * ran.overlap(begin, end) > end - begin for begin, end in spans)

@@ -17,7 +17,7 @@ _MAX_CHANGES = 500
 
 
 def stretches(run: RunDirectory, manifest: Manifest) -> list[Stretch]:
-    """The rows of minutes, and what came after the last one; empty without watch mode."""
+    """Return the rows of minutes, and what came after the last one; empty without watch mode."""
     if manifest.watch is None:
         return []
     minutes = read(run.records(MINUTES), Stretch)

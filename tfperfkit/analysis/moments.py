@@ -72,7 +72,7 @@ class Moments:
         return Moment(_part_of_leaf(stack, leaf, methods), fit, loop)
 
     def around(self, file: str, line: int) -> Loop | None:
-        """The outermost loop around a line, in its function."""
+        """Return the outermost loop around a line, in its function."""
         if file not in self._loops:
             self._loops[file] = source_loops(self._sources.get(file, ()))
         return next((Loop(file, begin) for begin in self._loops[file].around(line)), None)
@@ -104,12 +104,12 @@ def _by_activity(stack: Stack, pipeline: bool = False) -> RunPart:
 
 
 def _saves(call: str) -> bool:
-    """Whether a function of a library saves or loads; calling what was loaded does neither."""
+    """Return whether a function of a library saves or loads; calling what was loaded does neither."""
     return call.startswith(_SAVING) and call not in RESTORED_CALLS
 
 
 def _makes(call: str) -> bool:
-    """Whether a function of a library makes models, optimizers, variables or the stages of a pipeline."""
+    """Return whether a function of a library makes models, optimizers, variables or the stages of a pipeline."""
     module, _, function = call.partition(":")
     if module.startswith(_DATASETS):
         return function != "__iter__" and "iterator" not in module
@@ -133,7 +133,7 @@ def _methods(frame: Frame, names: list[str]) -> list[str]:
 
 
 def _imported(frame: Frame, statements: Mapping[int, str]) -> str:
-    """The package whose import is under way; "" for none."""
+    """Return the package whose import is under way; "" for none."""
     for call in frame.calls or ():
         if call.endswith(":<module>"):
             return call.partition(".")[0].partition(":")[0]

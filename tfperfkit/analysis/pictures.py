@@ -65,7 +65,7 @@ def _drawn(outcomes: Sequence[ProbeOutcome], captured: Callable[[str], tuple[obj
 
 
 def _sources(evidence: Evidence, files: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The files that matter most, as far as there is room: the first named come first."""
+    """Return the files that matter most, as far as there is room: the first named come first."""
     found: dict[str, tuple[str, ...]] = {}
     room = _MAX_SOURCE
     for file in dict.fromkeys(files):
@@ -107,7 +107,7 @@ def _bar(steps: Sequence[Step], window: str) -> Bar:
 
 
 def _happenings(evidence: Evidence, steps: Sequence[Step]) -> tuple[Happening, ...]:
-    """The longest, in order of steps; what was before the first step has number 0."""
+    """Return the longest, in order of steps; what was before the first step has number 0."""
     begins = [step.begin_ns for step in steps]
 
     def placed(kind: str, spans: Iterable[Span]) -> list[Happening]:

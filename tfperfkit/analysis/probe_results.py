@@ -115,19 +115,19 @@ def _is_lost(event: Event, name: str) -> bool:
 
 
 def _has_stopped(note: Event) -> bool:
-    """Whether a callback of the probe raised. Recordings of before November 2026 say so in words only."""
+    """Return whether a callback of the probe raised. Recordings of before November 2026 say so in words only."""
     return bool(note.get("stopped", str(note.get("text")).startswith("stopped following the steps")))
 
 
 def _is_not_json(lost: Event) -> bool:
-    """Whether a record could not be encoded; the words as in ``_has_stopped``."""
+    """Return whether a record could not be encoded; the words as in ``_has_stopped``."""
     return bool(lost.get("not_json", str(lost.get("reason")).startswith("a record can't be written as JSON")))
 
 
 def _checked(name: str, made: object) -> ProbeResult:
-    """The result as it may go into the report: of the right types, its data as JSON, its offers as ``Offer``. A finding
-    without evidence and an offer that is none are left out, and the reason says so. Raises ProbeError for what is no
-    result."""
+    """Return the result as it may go into the report: of the right types, its data as JSON, its offers as ``Offer``. A
+    finding without evidence and an offer that is none are left out, and the reason says so. Raises ProbeError for what
+    is no result."""
     if not isinstance(made, ProbeResult):
         raise ProbeError(f"analyze returned {type(made).__name__}, not ProbeResult")
     try:

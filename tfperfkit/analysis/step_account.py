@@ -67,7 +67,7 @@ Parts = dict[PartName, float]  # ms
 
 
 def account(facts: Facts) -> StepAccount | None:
-    """The account of the steady phase; None without a clean step."""
+    """Return the account of the steady phase; None without a clean step."""
     clean = facts.steps.clean
     if not clean:
         return None
@@ -103,7 +103,7 @@ _MEASURED: tuple[Cause, ...] = ("tracing", "first run of a new trace", "garbage 
 
 
 def _split(clean: Sequence[Step]) -> tuple[list[Step], list[Step]]:
-    """The outliers among the steps, and the others."""
+    """Return the outliers among the steps, and the others."""
     durations = [step.duration_ns for step in clean]
     median = statistics.median(durations)
     spread = statistics.median(abs(value - median) for value in durations)
@@ -209,7 +209,8 @@ def _first_run(span: Span, typical_ms: float, facts: Facts) -> float:
 
 
 def _spread(step: Step, outlier: Outlier, facts: Facts) -> Parts:
-    """The parts to which an outlier's excess (ms) belongs: its cause's, and those of what else ran if that is much."""
+    """Return the parts to which an outlier's excess (ms) belongs: its cause's, and those of what else ran if that is
+    much."""
     part = part_of_cause(outlier.cause)
     rest = outlier.excess_ms - outlier.found_ms
     samples = facts.log.samples([(step.begin_ns, step.end_ns)])
@@ -248,7 +249,7 @@ def _sampled_cause(spans: Sequence[Span], usual_ms: float, excess: float, facts:
 
 
 def _ordinary(facts: Facts, ordinary: Sequence[Step], typical_ms: float) -> tuple[Parts, tuple[str, ...]]:
-    """The parts (ms) of the ordinary step and the windows that they come from; empty when neither gives any.
+    """Return the parts (ms) of the ordinary step and the windows that they come from; empty when neither gives any.
 
     The trace alone does not know whose Python ran: where samples were lost, a part that only they can tell would be
     charged to another."""
@@ -329,7 +330,7 @@ def _take(parts: Parts, name: PartName, wanted: float, givers: Sequence[PartName
 
 
 def _to_sum(parts: Parts, whole: float) -> Parts:
-    """The same proportions, adding up to ``whole``."""
+    """Return the same proportions, adding up to ``whole``."""
     there = sum(parts.values())
     return {name: value / there * whole for name, value in parts.items()} if there > 0 else parts
 

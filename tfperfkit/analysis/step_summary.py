@@ -32,7 +32,7 @@ def of_work(evidence: Evidence) -> Work:
 
 
 def _explains(work: Work, steps: StepSummary) -> bool:
-    """Whether the parts of the iterations say where the time of the work went."""
+    """Return whether the parts of the iterations say where the time of the work went."""
     parts = steps.breakdown_ms or {}
     told_s = (work.iterations or 1) * (steps.mean_ms or 0.0) / MS_PER_S
     unknown = parts.get("other", 0.0) > calibration.TOLD_OTHER.value * sum(parts.values())
@@ -81,8 +81,8 @@ def summarize(table: StepTable, evidence: Evidence) -> StepSummary:
 
 
 def _breakdown(evidence: Evidence) -> tuple[dict[str, float] | None, str]:
-    """The parts of the mean clean step, those that a trace tells and others that took time; without clean steps those
-    of the traced step; and where they come from."""
+    """Return the parts of the mean clean step, those that a trace tells and others that took time; without clean steps
+    those of the traced step; and where they come from."""
     made = evidence.account
     if made is not None and made.parts_ms:
         parts: dict[str, float] = {name: value for name, value in made.parts_ms.items() if value or name in TRACED}

@@ -50,7 +50,7 @@ class Weighted:
         return self._pairs[bisect.bisect_right(self._ends, index)][0]
 
     def at(self, share: float) -> float:
-        """The value at this share (0 to 1) of the sorted values."""
+        """Return the value at this share (0 to 1) of the sorted values."""
         return self[min(self.count - 1, int(share * self.count))]
 
     @property
@@ -163,7 +163,7 @@ def _gaps(segments: Sequence[tuple[int, int, int]], markers: Sequence[Marker]) -
 
 
 def _parted(markers: list[Marker], gaps: Sequence[tuple[int, int]]) -> list[Marker]:
-    """The markers, with one in each gap that no step goes across."""
+    """Return the markers, with one in each gap that no step goes across."""
     if not gaps:
         return markers
     return sorted([*markers, *(Marker(PAUSE, begin, end, 0) for begin, end in gaps)], key=lambda m: m.begin_ns)
@@ -172,7 +172,8 @@ def _parted(markers: list[Marker], gaps: Sequence[tuple[int, int]]) -> list[Mark
 def _numbered(
     steps: tuple[Step, ...], segments: Sequence[tuple[int, int, int]], gaps: Sequence[tuple[int, int]]
 ) -> tuple[tuple[Step, ...], int]:
-    """The steps with the numbers that they had in the run, and how many are missing between the first and the last."""
+    """Return the steps with the numbers that they had in the run, and how many are missing between the first and the
+    last."""
     if not segments or not steps:
         return steps, 0
     known = {when: number for _, when, number in segments}
@@ -188,7 +189,8 @@ def _numbered(
 
 
 def _one_after_another(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The steps; where damaged times make them overlap throughout, those only that begin after the one before."""
+    """Return the steps; where damaged times make them overlap throughout, those only that begin after the one
+    before."""
     if not steps:
         return steps
     span = max(step.end_ns for step in steps) - min(step.begin_ns for step in steps)

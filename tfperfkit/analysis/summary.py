@@ -38,7 +38,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def summarise(report: Report, manifest: Manifest) -> RunSummary:
-    """The summary of a finished run."""
+    """Return the summary of a finished run."""
     account = report.steps.account
     return RunSummary(
         schema=SCHEMA,
@@ -71,7 +71,7 @@ def write(folder: Path, report: Report) -> None:
 
 
 def read(folder: Path) -> RunSummary | None:
-    """The summary in a run directory; None if there is none, or it is damaged or of another version."""
+    """Return the summary in a run directory; None if there is none, or it is damaged or of another version."""
     raw = safe_reader.read_json(folder, FILE)
     if not isinstance(raw, dict) or raw.get("schema") != SCHEMA:
         return None

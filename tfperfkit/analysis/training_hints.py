@@ -32,7 +32,7 @@ def describe_missing_steps(evidence: Evidence, note: str) -> str:
 
 
 def _may_train(evidence: Evidence) -> bool:
-    """Whether a call in the user's source trains, or samples saw gradients; True if no source was kept."""
+    """Return whether a call in the user's source trains, or samples saw gradients; True if no source was kept."""
     files = [syntax for file in evidence.files() if (syntax := evidence.syntax(file)) is not None]
     if not files:
         return True
@@ -60,8 +60,8 @@ def _name_function(evidence: Evidence) -> str:
 
 
 def _asks(evidence: Evidence, frame: Frame) -> bool:
-    """Whether a frame asks a tape for gradients: by the frame below it; by the source in older recordings and while the
-    call is traced."""
+    """Return whether a frame asks a tape for gradients: by the frame below it; by the source in older recordings and
+    while the call is traced."""
     if frame.calls is not None and _TAPE in frame.calls:
         return True
     syntax = evidence.syntax(frame.file)

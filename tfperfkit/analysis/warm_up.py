@@ -26,7 +26,7 @@ def warm_up(
     tracing: Spans,
     ordinary_ms: float | None,
 ) -> WarmUp | None:
-    """The account, or None when no step was found or the recording does not say when TensorFlow came."""
+    """Return the account, or None when no step was found or the recording does not say when TensorFlow came."""
     begun = beginning(agent, started_ns)
     if not steps.steps or begun is None:
         return None

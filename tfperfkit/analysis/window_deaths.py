@@ -39,7 +39,8 @@ def window_death(run: RunDirectory, ended: Exit | None) -> WindowDeath | None:
 
 
 def fault(ended: Exit | None) -> str | None:
-    """The name of the signal that killed the script, if it is one that a window of ours may have brought about."""
+    """Return the name of the signal that killed the script, if it is one that a window of ours may have brought
+    about."""
     number = -(ended.status or 0) if ended is not None and not ended.interrupted else 0
     try:
         name = signal.Signals(number).name
@@ -49,7 +50,7 @@ def fault(ended: Exit | None) -> str | None:
 
 
 def closed_windows(run: RunDirectory) -> set[str]:
-    """The probes whose windows were opened and closed."""
+    """Return the probes whose windows were opened and closed."""
     phases = _last_phases(run.records(f"session/{PHASES}.jsonl"))
     return {probe for probe, (phase, _) in phases.items() if phase == "closed"}
 
@@ -66,7 +67,7 @@ def conclude(death: WindowDeath) -> Conclusion:
 
 
 def stack_note(death: WindowDeath) -> str:
-    """The stack in one line; "" where there is none."""
+    """Return the stack in one line; "" where there is none."""
     if not death.stack:
         return ""
     places = " < ".join(f"{each.file.rpartition('/')[2]}:{each.line} ({each.function})" for each in death.stack)
@@ -89,7 +90,7 @@ def _last_phases(rows: Iterable[Any]) -> dict[str, tuple[Any, int]]:
 
 
 def _stack(run: RunDirectory) -> tuple[SourceSpan, ...]:
-    """The stack of the thread that was struck, innermost first; empty if there is none."""
+    """Return the stack of the thread that was struck, innermost first; empty if there is none."""
     try:
         with safe_reader.open_file(run.path, f"session/{STACKS}") as file:
             text = file.read(_MAX_BYTES).decode(errors="replace")

@@ -31,25 +31,25 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def limits(self) -> dict[str, float]:
-        """The bounds of one run, by name, in the order of the fields."""
+        """Return the bounds of one run, by name, in the order of the fields."""
         found = {name: getattr(self, name) for name in self.__struct_fields__ if name not in ("slowdown", "findings")}
         return {name: value for name, value in found.items() if value is not None}
 
     @property
     def is_empty(self) -> bool:
-        """Whether it asks nothing of a single run."""
+        """Return whether it asks nothing of a single run."""
         return not self.limits and not self.findings
 
 
 def read_budget(folder: Path) -> tuple[Budget, Path]:
-    """The budget of the nearest pyproject.toml and that file; an empty one where there is none. Raises UsageError for a
-    key that we do not know and a value that is none."""
+    """Return the budget of the nearest pyproject.toml and that file; an empty one where there is none. Raises
+    UsageError for a key that we do not know and a value that is none."""
     file, table = own_table(folder, "budget")
     return parse(table, str(file)), file
 
 
 def parse(table: Mapping[str, Any], file: str) -> Budget:
-    """The budget of a table; ``file`` is named in what is wrong with it."""
+    """Return the budget of a table; ``file`` is named in what is wrong with it."""
     where = f"{file}: [tool.tfperf.budget]"
     known = Budget.__struct_fields__
     for name, value in table.items():

@@ -57,7 +57,7 @@ def _so_far(timed: Timed) -> str:
 
 
 def _pace(command: Command, folder: Path, which: str) -> Pace:
-    """The ordinary step of one run; raises Failed."""
+    """Return the ordinary step of one run; raises Failed."""
     ran = run(command, folder, light=True)
     if ran.failed:
         raise Failed(which, f"the script ended with exit status {ran.status}", ran)

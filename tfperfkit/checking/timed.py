@@ -108,7 +108,7 @@ class Timed:
         return "undecided", ""
 
     def measure(self) -> Measure:
-        """The outcome as a line of the check."""
+        """Return the outcome as a line of the check."""
         made = self.clock
         says = "step time: no pair of runs was measured"
         if made is not None:

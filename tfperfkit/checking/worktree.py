@@ -18,12 +18,12 @@ _OURS = re.compile(r"tfperf-base-(\d+)-")
 
 
 def top(folder: Path) -> Path:
-    """The root of the work tree; raises UsageError outside of one."""
+    """Return the root of the work tree; raises UsageError outside of one."""
     return Path(_git(folder, "rev-parse", "--show-toplevel", wrong="--base needs a Git repository"))
 
 
 def resolved(folder: Path, revision: str) -> str:
-    """The full hash of a revision; raises UsageError where Git knows none such."""
+    """Return the full hash of a revision; raises UsageError where Git knows none such."""
     if revision.startswith("-"):
         raise UsageError(f"--base {revision}: that is no revision")
     wrong = f"--base {revision}: Git knows no such revision here"

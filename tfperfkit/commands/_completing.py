@@ -14,7 +14,7 @@ Completer = Callable[[click.Context, str], list[CompletionItem]]
 
 
 def complete(command: click.Command) -> click.Command:
-    """The command, whose arguments and options are completed by what they stand for."""
+    """Return the command, whose arguments and options are completed by what they stand for."""
     for name, each in getattr(command, "commands", {}).items():
         command.commands[name] = complete(each)  # type: ignore[attr-defined]  # a group has them
     for param in command.params:
@@ -26,12 +26,12 @@ def complete(command: click.Command) -> click.Command:
 
 
 def files(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-    """The shell's own completion of files."""
+    """Return the shell's own completion of files."""
     return [CompletionItem(incomplete, type="file")]
 
 
 def folders(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-    """The shell's own completion of folders."""
+    """Return the shell's own completion of folders."""
     return [CompletionItem(incomplete, type="dir")]
 
 

@@ -84,7 +84,7 @@ class ReportOptionsCommand(ProbeOptionsCommand):
 
 
 def probe_options(ctx: click.Context, options: dict[str, Any]) -> tuple[Sequence[Declared], dict[str, Any]]:
-    """The options that may be given, and those that were typed, by spelling; they leave what click parsed."""
+    """Return the options that may be given, and those that were typed, by spelling; they leave what click parsed."""
     given = {}
     for index, each in enumerate(_declared(ctx)):
         value = options.pop(_key(index), None)

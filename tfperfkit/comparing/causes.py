@@ -42,7 +42,7 @@ def counted_causes(a: Side, b: Side) -> tuple[Cause, ...]:
 
 
 def culprit(causes: Iterable[Cause], slower: bool) -> Cause | None:
-    """The line that most of the difference lies in.
+    """Return the line that most of the difference lies in.
 
     A line has what all lines that it calls have: a new or a gone line is named before one that was there, and of those
     that were there the innermost, which takes least in all.

@@ -24,7 +24,7 @@ _OTHER_STORY = 1.25
 
 
 def compare(a: Side, b: Side) -> Compared:
-    """All that differs between two runs, as far as both know it."""
+    """Return all that differs between two runs, as far as both know it."""
     b.call_script(a.script)
     per_example = _sizes_differ(a, b)
     step, outliers = _steps(a, b, per_example)

@@ -37,7 +37,7 @@ _MAX_DIFF = 16
 
 
 def lines_of(compared: Compared, screen: Screen) -> list[Text]:
-    """The whole comparison of two runs, as lines no wider than the screen."""
+    """Return the whole comparison of two runs, as lines no wider than the screen."""
     lines = heading("compare", f"A {name(compared.a, screen)}, B {name(compared.b, screen)}", screen)
     lines += _unequal(compared, screen)
     lines += _verdict(compared, screen)

@@ -15,7 +15,7 @@ _MAX_VALUE = 120  # characters
 
 
 def setups(a: Side, b: Side) -> tuple[Setup, ...]:
-    """All that differs and is known of both, code first."""
+    """Return all that differs and is known of both, code first."""
     return tuple(_setups(a, b))
 
 
@@ -64,7 +64,7 @@ def _show_value(value: Any) -> str:
 
 
 def source_changes(a: Side, b: Side) -> tuple[SourceChange, ...]:
-    """The kept files that are in both and differ, or in one only while the other run kept sources too."""
+    """Return the kept files that are in both and differ, or in one only while the other run kept sources too."""
     before, after = a.sources, b.sources
     if not before or not after:
         return ()
@@ -81,7 +81,8 @@ def source_changes(a: Side, b: Side) -> tuple[SourceChange, ...]:
 
 
 def _is_moved(file: str) -> bool:
-    """Whether a file that only one run has is worth a word: one of the script's folder; others are copies elsewhere."""
+    """Return whether a file that only one run has is worth a word: one of the script's folder; others are copies
+    elsewhere."""
     return not file.startswith("/")
 
 

@@ -38,7 +38,7 @@ class Side:
 
     @property
     def step_ms(self) -> list[float]:
-        """The times of the clean steps in order; empty where they are not known."""
+        """Return the times of the clean steps in order; empty where they are not known."""
         if self.evidence is None:
             return []
         steps = self.evidence.steps
@@ -46,14 +46,14 @@ class Side:
 
     @property
     def sources(self) -> dict[str, tuple[str, ...]]:
-        """The user's files as they were, by their path from the script's folder."""
+        """Return the user's files as they were, by their path from the script's folder."""
         if self.evidence is None:
             return {}
         return {self.relative(file): self.evidence.source(file) for file in self.evidence.files()}
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """How TensorFlow was set: precision, threads, XLA."""
+        """Return how TensorFlow was set: precision, threads, XLA."""
         return self.evidence.settings if self.evidence is not None else {}
 
     def relative(self, file: str) -> str:
@@ -64,7 +64,7 @@ class Side:
 
     @property
     def script(self) -> str:
-        """The script from its own folder; "" for a module, or where it is not known."""
+        """Return the script from its own folder; "" for a module, or where it is not known."""
         first = self.report.run.argv[0] if self.report.run.argv else ""
         return first.replace("\\", "/").rpartition("/")[2] if first.endswith(".py") else ""
 

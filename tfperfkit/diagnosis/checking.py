@@ -12,7 +12,7 @@ from tfperfkit.model import Finding
 
 
 def is_proven(finding: Finding) -> bool:
-    """Whether it rests on a measurement and its share of the step is a number."""
+    """Return whether it rests on a measurement and its share of the step is a number."""
     return bool(finding.evidence) and math.isfinite(finding.share_of_step)
 
 

@@ -29,7 +29,7 @@ _PARTS_OF_THE_RUN: tuple[Basis, ...] = ("step", "turn")
 def findings(
     run: Evidence, work: Sequence[Evidence], of_probes: Iterable[Finding], wall_s: float
 ) -> tuple[tuple[Finding, ...], list[str]]:
-    """All findings, the costliest first, and a sentence for each rule that failed. ``wall_s``: of the run."""
+    """Return all findings, the costliest first, and a sentence for each rule that failed. ``wall_s``: of the run."""
     given, troubles = apply(run)
     found = [_add_warm_python(run, item) for item in (*of_probes, *given)]
     shares = _training_shares(run, wall_s)

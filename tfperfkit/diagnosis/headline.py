@@ -217,7 +217,8 @@ def _name_part(evidence: Evidence, name: PartName) -> str:
 
 
 def _is_sound(evidence: Evidence) -> bool:
-    """Whether a step mostly computes in compiled functions; in another work those of a ``predict`` are among them."""
+    """Return whether a step mostly computes in compiled functions; in another work those of a ``predict`` are among
+    them."""
     account = evidence.account
     if account is None or not account.mean_ms or not account.parts_ms:
         return False
@@ -241,7 +242,7 @@ def _waited(evidence: Evidence) -> float:
 
 
 def _waits(evidence: Evidence) -> str:
-    """Why a step counts as sound: what it has of the parts that faults are made of."""
+    """Return why a step counts as sound: what it has of the parts that faults are made of."""
     idle = _waited(evidence)
     waited = (
         f", and {100 * idle:.0f} % is waiting for a processor, or until iterators were freed"
@@ -252,8 +253,8 @@ def _waits(evidence: Evidence) -> str:
 
 
 def _computed_at(evidence: Evidence) -> str:
-    """The line on which most of the step computes, where it is a third of the step or more, and was looked at where
-    most steps are."""
+    """Return the line on which most of the step computes, where it is a third of the step or more, and was looked at
+    where most steps are."""
     if _saw_another(evidence):
         return ", and the windows saw another training than most of these steps are of"
     layer = next((part for part in computed_parts(evidence.offer(ComputedStep), evidence.account) if part.layer), None)
@@ -277,7 +278,7 @@ def _computes_what(line: ComputedLine, *, slow: bool) -> str:
 
 
 def _saw_another(evidence: Evidence) -> bool:
-    """Whether what is known of the compiled step is of another training than most steps are of."""
+    """Return whether what is known of the compiled step is of another training than most steps are of."""
     trace = evidence.offered_by(StepBreakdown)
     return any(each.probe == trace for each in other_trainings(evidence))
 
@@ -325,8 +326,8 @@ def of_the_run(
 
 
 def _near_the_limit(evidence: Evidence) -> bool:
-    """Whether computing reaches half of what a matrix product does on this machine; twice of it or more says that the
-    machine was busy when its speed was measured.
+    """Return whether computing reaches half of what a matrix product does on this machine; twice of it or more says
+    that the machine was busy when its speed was measured.
     """
     reached, peak = achieved_gflops(evidence), evidence.machine_gflops
     return reached is not None and peak is not None and NEAR_LIMIT * peak <= reached <= peak / NEAR_LIMIT

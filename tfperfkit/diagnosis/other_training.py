@@ -102,6 +102,6 @@ def _places(stack: Stack) -> tuple[Place, ...]:
 
 
 def _common(paths: Sequence[tuple[Place, ...]]) -> tuple[Place, ...]:
-    """The frames that all paths begin with, at the same lines."""
+    """Return the frames that all paths begin with, at the same lines."""
     together = zip(*paths, strict=False) if paths else ()
     return tuple(frames[0] for frames in itertools.takewhile(lambda frames: len(set(frames)) == 1, together))

@@ -21,7 +21,7 @@ def proven(findings: Iterable[Finding], measured: Sequence[Measured]) -> tuple[F
 
 
 def refuted(finding: Finding) -> bool:
-    """Whether what was measured excludes the gain: of the remedy, or of all that it could bring."""
+    """Return whether what was measured excludes the gain: of the remedy, or of all that it could bring."""
     item = finding.measured
     if item is None or item.verdict not in _TELLS or item.interval is None:
         return False

@@ -102,7 +102,7 @@ def _stretched(evidence: Evidence) -> float:
 
 
 def _covers(clean: list[Any], index: int) -> bool:
-    """Whether what passes after this clean step is between it and the next one, which is clean too."""
+    """Return whether what passes after this clean step is between it and the next one, which is clean too."""
     step = clean[index]
     return index + 1 < len(clean) and clean[index + 1].number == step.number + step.count
 

@@ -51,8 +51,8 @@ def _key(finding: Finding, weight: float, longest: float) -> tuple[float, ...]:
 
 
 def _of_run(finding: Finding) -> float:
-    """The share of the run, as far as the rule itself calls it loud: what is paid once, and of which nobody can tell
-    what goes, stands behind a cause whose gain is known."""
+    """Return the share of the run, as far as the rule itself calls it loud: what is paid once, and of which nobody can
+    tell what goes, stands behind a cause whose gain is known."""
     most = {"high": 1.0, "medium": HIGH, "low": MEDIUM, "info": 0.0}[finding.severity]
     return finding.share_of_step if finding.gain.saved else min(finding.share_of_step, most)
 

@@ -40,7 +40,7 @@ def _add_gain_once_fixed(item: Finding, earlier: Sequence[Finding]) -> Finding:
 
 
 def _factor(factors: Sequence[float | None]) -> float | None:
-    """The factor of the last one after the others; None if one is not known, or nothing would be left."""
+    """Return the factor of the last one after the others; None if one is not known, or nothing would be left."""
     known = [factor for factor in factors if factor is not None]
     left = 1 - sum(map(saving, known[:-1]))
     after = left - saving(known[-1])
@@ -48,7 +48,7 @@ def _factor(factors: Sequence[float | None]) -> float | None:
 
 
 def _counts(item: Finding) -> bool:
-    """Whether it has a range, or its lower end, of the steps' time."""
+    """Return whether it has a range, or its lower end, of the steps' time."""
     return item.gain.low is not None and item.basis in _OF_STEPS and item.severity != "info"
 
 

@@ -36,7 +36,7 @@ def doctor() -> int:
 
 
 def check_folder(folder: Path) -> Check:
-    """Whether runs can be written where they go."""
+    """Check whether runs can be written where they go."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".tfperf-doctor-") as file:

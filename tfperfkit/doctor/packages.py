@@ -19,7 +19,7 @@ MIN_TENSORFLOW, BEYOND_TENSORFLOW = (2, 16), (2, 22)
 
 
 def installed(name: str) -> str | None:
-    """The version of an installed distribution."""
+    """Return the version of an installed distribution."""
     try:
         return metadata.version(name)
     except (metadata.PackageNotFoundError, ValueError):
@@ -32,7 +32,7 @@ def numbers(version: str) -> tuple[int, ...]:
 
 
 def check_packages(version_of: Versions = installed) -> list[Check]:
-    """All rows that need no import."""
+    """Return all rows that need no import."""
     return [
         _python(sys.version_info[:3]),
         tensorflow(version_of),

@@ -90,7 +90,7 @@ def check_gpu(found: Mapping[str, Any], gpu: str | None) -> Check:
 
 
 def gpu_in_machine(devices: Path = Path("/dev"), process: Path = Path("/proc")) -> str | None:
-    """The maker of a GPU that the kernel knows."""
+    """Return the maker of a GPU that the kernel knows."""
     if (devices / "nvidia0").exists() or (process / "driver" / "nvidia" / "gpus").exists():
         return "NVIDIA"
     return "AMD" if (devices / "kfd").exists() else None

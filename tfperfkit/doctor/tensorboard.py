@@ -19,7 +19,7 @@ def check_tensorboard(version_of: Versions = installed) -> list[Check]:
 
 
 def why_not() -> str | None:
-    """Why ``tfperf view --tensorboard`` can't work here and what to install; None when it should."""
+    """Return why ``tfperf view --tensorboard`` can't work here and what to install; None when it should."""
     for check in check_tensorboard():
         if check.status in ("missing", "broken"):
             return f"{check.name}: {check.found}; {check.advice}"

@@ -22,12 +22,12 @@ class Entry(msgspec.Struct, frozen=True):
 
     @property
     def markdown(self) -> str:
-        """The entry as a page of its own."""
+        """Return the entry as a page of its own."""
         return f"# {self.names[0]}\n\n{self.text}\n"
 
 
 def parse(document: str) -> tuple[Entry, ...]:
-    """The entries in their order."""
+    """Return the entries in their order."""
     entries = []
     section = ""
     for part in re.split(r"^(?=###? )", document, flags=re.MULTILINE):
@@ -48,7 +48,7 @@ def plain(word: str) -> str:
 
 
 def find(entries: Iterable[Entry], word: str) -> tuple[Entry, ...]:
-    """The entries of a word: by the heading, else by another name, else by its singular."""
+    """Return the entries of a word: by the heading, else by another name, else by its singular."""
     entries = tuple(entries)
     for wanted in dict.fromkeys((plain(word), plain(word).removesuffix("s"), plain(word) + "s")):
         found = tuple(entry for entry in entries if plain(entry.names[0]) == wanted)

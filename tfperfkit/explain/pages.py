@@ -17,12 +17,12 @@ REPORT, REPORT_NAMES = "reading-a-report.md", ("report", "reading a report")
 
 
 def probes() -> dict[str, Path]:
-    """The pages of probes by their names."""
+    """Return the pages of probes by their names."""
     return by_name(root() / "probes")
 
 
 def title(page: Path) -> str:
-    """The title that the page's front matter states, else its first heading without the code before it."""
+    """Return the title that the page's front matter states, else its first heading without the code before it."""
     text = page.read_text(encoding="utf-8", errors="replace")
     stated = read_front_matter(text)
     if stated is not None:
@@ -32,7 +32,7 @@ def title(page: Path) -> str:
 
 
 def read(page: Path) -> str:
-    """The text of a page without its front matter; raises OSError."""
+    """Return the text of a page without its front matter; raises OSError."""
     return without_front_matter(page.read_text(encoding="utf-8", errors="replace"))
 
 

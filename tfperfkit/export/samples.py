@@ -88,7 +88,7 @@ def slices(samples: Samples) -> Iterator[Slice]:
 
 
 def speedscope(samples: Samples, name: str, version: str, origin_ns: int) -> dict[str, object]:
-    """The document; see https://www.speedscope.app/file-format-schema.json."""
+    """Return the document; see https://www.speedscope.app/file-format-schema.json."""
     frames: dict[Frame, int] = {}
     profiles = []
     for number, runs in enumerate(samples.threads.values(), 1):
@@ -147,7 +147,7 @@ def _closed(track: str, opened: list[tuple[Frame, int]], end: int) -> Iterator[S
 
 
 def _stack(rows: list[object], library: str) -> Stack:
-    """The user's functions, the line that ran in the innermost one, and the package that it was in, if any."""
+    """Return the user's functions, the line that ran in the innermost one, and the package that it was in, if any."""
     frames = []
     for row in rows:
         if isinstance(row, list) and len(row) >= 4 and isinstance(row[1], int) and isinstance(row[3], int):

@@ -61,7 +61,7 @@ def traces(run: StoredRun) -> Iterator[Slice]:
 
 
 def _place(tracks: list[list[int]], begin: int, end: int) -> int:
-    """The first track in which it nests."""
+    """Return the first track in which it nests."""
     for number, ends in enumerate(tracks):
         while ends and ends[-1] <= begin:
             ends.pop()

@@ -37,7 +37,7 @@ class Case:
     offers: Offers = NoOffers()
 
     def places(self) -> Iterator[tuple[Module, SourceSpan]]:
-        """The finding's places whose source can be parsed, the one to change first."""
+        """Yield the finding's places whose source can be parsed, the one to change first."""
         reason = NoFix("it has no place in a source file")
         some = False
         for span in self.finding.where:

@@ -62,7 +62,7 @@ def inserted(module: Module, call: cst.Call, stage: str, *arguments: cst.BaseExp
 
 
 def upstream(module: Module, call: cst.Call) -> Iterator[cst.Call]:
-    """The calls that a stage's data come through, the nearest first, also through names that hold a data set in
+    """Yield the calls that a stage's data come through, the nearest first, also through names that hold a data set in
     between; raises NoFix where their beginning is not seen, say in a parameter."""
     seen: set[cst.CSTNode] = set()
     at: cst.BaseExpression | None = _previous_stage(call)

@@ -71,7 +71,7 @@ def _enclosing(lines: Sequence[str], span: SourceSpan) -> tuple[int, int]:
 
 
 def _example(code: str, examples: Examples) -> tuple[str, ...]:
-    """The first block of Python of the page, without its imports."""
+    """Return the first block of Python of the page, without its imports."""
     try:
         blocks = examples(code)
     except OSError:

@@ -36,7 +36,7 @@ class _Apply(cst.CSTTransformer):  # type: ignore[misc]
 
 
 def applied(tree: cst.Module, edits: Sequence[Edit]) -> bytes:
-    """The file after the edits."""
+    """Return the file after the edits."""
     content: bytes = tree.visit(_Apply(edits)).bytes
     return content
 

@@ -22,8 +22,8 @@ class _Unknown(Exception):
 
 
 def not_elementwise(module: Module, function: cst.BaseExpression) -> str:
-    """Why it can't be said; "" where batching first changes nothing. Each value comes from one argument and numbers,
-    so that nothing is broadcast over the new dimension."""
+    """Return why it can't be said; "" where batching first changes nothing. Each value comes from one argument and
+    numbers, so that nothing is broadcast over the new dimension."""
     try:
         if isinstance(function, cst.Lambda):
             _result(module, function.body, {item.name.value: item.name.value for item in function.params.params})
@@ -64,7 +64,7 @@ def _result(module: Module, node: cst.BaseExpression, known: dict[str, str]) -> 
 
 
 def _origin(module: Module, node: cst.CSTNode, known: dict[str, str]) -> str:
-    """The argument whose shape a value has; "" of a number."""
+    """Return the argument whose shape a value has; "" of a number."""
     if isinstance(node, _NUMBERS):
         return ""
     if isinstance(node, cst.Name) and node.value in known:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def is_mechanical(remedy: Remedy) -> bool:
-    """Whether there are fixers for it."""
+    """Return whether there are fixers for it."""
     return bool(_fixer_modules(remedy))
 
 

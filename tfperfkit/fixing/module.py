@@ -56,12 +56,12 @@ class Module:
 
     @property
     def nodes(self) -> Iterator[cst.CSTNode]:
-        """All of the file, in the order of the source."""
+        """Return all of the file, in the order of the source."""
         return chain((self.tree,), self._parents)
 
     @cached_property
     def calls(self) -> list[cst.Call]:
-        """All calls, in the order of the source."""
+        """Return all calls, in the order of the source."""
         return [node for node in self.nodes if isinstance(node, cst.Call)]
 
     def line(self, node: cst.CSTNode) -> int:
@@ -78,7 +78,7 @@ class Module:
             at = self._parents.get(at)
 
     def spans(self, node: cst.CSTNode, line: int) -> bool:
-        """Whether a line belongs to a node."""
+        """Return whether a line belongs to a node."""
         position = self._positions[node]
         return bool(position.start.line <= line <= position.end.line)
 
@@ -95,11 +95,11 @@ class Module:
         return False
 
     def lines_at(self, line: int) -> list[cst.SimpleStatementLine]:
-        """The simple statements that a line is part of."""
+        """Return the simple statements that a line is part of."""
         return [node for node in self.nodes if isinstance(node, cst.SimpleStatementLine) and self.spans(node, line)]
 
     def function_at(self, line: int, name: str = "") -> cst.FunctionDef | None:
-        """The function whose ``def`` or decorator stands on a line."""
+        """Return the function whose ``def`` or decorator stands on a line."""
         last = name.rpartition(".")[2]
         for node in self.nodes:
             if isinstance(node, cst.FunctionDef) and (not last or last.startswith("<") or node.name.value == last):
@@ -136,7 +136,7 @@ class Module:
         return cst.parse_expression(max(found)[2])
 
     def _import_of(self, name: str, at: cst.CSTNode) -> str:
-        """The module or object that a name is bound to by imports alone."""
+        """Return the module or object that a name is bound to by imports alone."""
         scope: Any = self._scopes.get(at)
         if scope is None:
             return ""
@@ -167,7 +167,7 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 def method(call: cst.Call) -> str:
-    """The name of the method that is called; "" for a function."""
+    """Return the name of the method that is called; "" for a function."""
     return call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
 
 

@@ -93,7 +93,7 @@ def _loaded(node: cst.CSTNode) -> set[str]:
 
 
 def _values(node: cst.CSTNode) -> set[str]:
-    """The names in the values of a statement's assignments."""
+    """Return the names in the values of a statement's assignments."""
     return {name for part in walk(node) if isinstance(part, cst.Assign) for name in read(part.value)}
 
 

@@ -127,7 +127,7 @@ def _digest(content: bytes) -> str:
 
 
 def _is_uncommitted(path: Path) -> bool:
-    """Whether Git knows the file, and the file has changes since the last commit."""
+    """Return whether Git knows the file, and the file has changes since the last commit."""
     command = ["git", "--no-optional-locks", "-C", str(path.parent), "status", "--porcelain", "-uno", "--", path.name]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_GIT_S)

@@ -72,7 +72,7 @@ _NO_END = "\0"
 
 
 def unified(name: str, before: bytes, after: bytes, encoding: str = "utf-8") -> list[str]:
-    """The lines of a unified diff as Git writes it; a carriage return stays on its line."""
+    """Return the lines of a unified diff as Git writes it; a carriage return stays on its line."""
     old, new = (_split_lines(text.decode(encoding, "surrogateescape")) for text in (before, after))
     made: list[str] = []
     for line in difflib.unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm=""):

@@ -23,8 +23,8 @@ _GOING = ("running", "unknown")
 
 
 def with_patches(report: Report, evidence: Evidence) -> Report:
-    """The report with ``Finding.patch`` where one is known. Without LibCST, or where anything fails, as it was: the
-    advice stands there all the same."""
+    """Return the report with ``Finding.patch`` where one is known. Without LibCST, or where anything fails, as it was:
+    the advice stands there all the same."""
     findings = [item for item in (*report.findings, *report.headroom) if is_mechanical(item.remedy)]
     if not findings:
         return report

@@ -23,7 +23,7 @@ _RUNTIME_NAME = re.compile(r"^(?:__(?:inference|forward)_)(?P<name>.*?)(?:_\d+)*
 
 
 def build(functions: Mapping[str, str], graph_of: Callable[[str], Graph | None]) -> graphs.Graphs:
-    """The graphs of one trace. ``functions``: the runtime's name of each, with the name of its graph's record.
+    """Return the graphs of one trace. ``functions``: the runtime's name of each, with the name of its graph's record.
 
     ``graph_of`` returns a recorded graph by its name; what it doesn't have is left out.
     """
@@ -126,7 +126,7 @@ class _Build:
         return [self._tensors.setdefault(each, len(self._tensors)) for each in types]
 
     def _functions(self, kinds: Sequence[str], calls: Mapping[int, list[str]]) -> list[Called]:
-        """The calls of compiled functions, each function as a layer; what is not called twice is left out."""
+        """Return the calls of compiled functions, each function as a layer; what is not called twice is left out."""
         called = {index: names[0] for index, names in calls.items() if kinds[index] in _FUNCTIONS and len(names) == 1}
         bodies = {index: self._names[name] for index, name in called.items() if name in self._names}
         often = Counter(bodies.values())
@@ -140,7 +140,7 @@ class _Build:
         return found
 
     def _kinds_in(self, name: str) -> set[str]:
-        """The types of operations in a graph and in all that it calls."""
+        """Return the types of operations in a graph and in all that it calls."""
         if name not in self._kinds:
             found: set[str] = set()
             waiting, seen = [name], {name}
@@ -181,7 +181,8 @@ class _Stacks:
 
 
 def work_of(node: Node, inputs: Sequence[Type]) -> tuple[float, int] | None:
-    """The FLOPs of a product or a convolution: ``coefficient * batch ** power``; ``power`` is 0 if all sizes are known.
+    """Return the FLOPs of a product or a convolution: ``coefficient * batch ** power``; ``power`` is 0 if all sizes are
+    known.
 
     One size may be open at most; it is taken to be the batch. None if the shapes don't tell, and for other operations.
     """
@@ -211,11 +212,11 @@ def _sources(node: Node) -> list[str]:
 
 
 def _list_functions(node: Node) -> list[str]:
-    """The functions that an operation names."""
+    """Return the functions that an operation names."""
     row = optable.row(node.type)
     return [name for names in node.functions().values() for name in names] if row.functions or not row.known else []
 
 
 def _is_handed_resource(node: Node) -> bool:
-    """Whether it hands a variable, or another resource, into its graph."""
+    """Return whether it hands a variable, or another resource, into its graph."""
     return node.type == "Placeholder" and bool(node.outputs) and node.outputs[0].dtype == "resource"

@@ -43,7 +43,7 @@ def moved(graph: Graph, node: Node, open_size: int | None) -> int:
 
 
 def filled(type_: Type, open_size: int | None) -> Type:
-    """The type with its open first dimension set."""
+    """Return the type with its open first dimension set."""
     if open_size is None or not type_.shape or type_.shape[0] >= 0:
         return type_
     return Type(type_.dtype, (open_size, *type_.shape[1:]))

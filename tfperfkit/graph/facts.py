@@ -58,7 +58,7 @@ def _fact(
 
 
 def _bodies(graph: Graph, node: Node) -> list[tuple[Graph, int]]:
-    """The bodies that an operation calls, each with the number of the input that goes into its first slot."""
+    """Return the bodies that an operation calls, each with the number of the input that goes into its first slot."""
     if node.type not in _CALLING:
         return []
     functions = node.functions()
@@ -80,7 +80,7 @@ def graphs_in(roots: Iterable[Graph]) -> dict[str, Graph]:
 
 
 def bodies_of_loops(root: Graph) -> frozenset[str]:
-    """The names of the graphs that run in a loop: bodies, and what these call."""
+    """Return the names of the graphs that run in a loop: bodies, and what these call."""
     return frozenset(
         graphs_in(
             body
@@ -121,7 +121,7 @@ def kept(body: Graph) -> frozenset[str]:
 
 
 def _writes(graph: Graph, node: Node) -> bool:
-    """Whether an operation assigns to a variable, or calls a body that does."""
+    """Return whether an operation assigns to a variable, or calls a body that does."""
     if node.type not in _CALLING:
         return node.type in WRITES
     bodies = [graph.body(name) for names in node.functions().values() for name in names]

@@ -31,7 +31,7 @@ class SameAnalysis:
         return condition and branches
 
     def operation(self, view: View, node: Node, inputs: Sequence[bool]) -> Sequence[bool]:
-        """The same of the same, but for what draws random numbers, reads files, calls Python or writes."""
+        """Return the same of the same, but for what draws random numbers, reads files, calls Python or writes."""
         return (all(inputs) and not optable.row(node.type).varies,)
 
 
@@ -70,7 +70,7 @@ class Flow:
         return interpret(SameAnalysis(), self._view, dict.fromkeys(given, True))
 
     def same_names(self, given: Iterable[str]) -> frozenset[str]:
-        """The operations all of whose outputs are the same each time, if these placeholders are."""
+        """Return the operations all of whose outputs are the same each time, if these placeholders are."""
         states = self.same(given).states
         varying = {name for (name, _), same in states.items() if not same}
         return frozenset(name for name, _ in states if name not in varying)
@@ -92,7 +92,8 @@ class Flow:
         return found
 
     def independent_rows(self, name: str, rows: int, output: int = 0) -> bool:
-        """Whether the first axis of a tensor has a row for each of so many rows of the arguments, made of it alone.
+        """Return whether the first axis of a tensor has a row for each of so many rows of the arguments, made of it
+        alone.
 
         An argument whose first axis has another size may have anything to do with any row.
         """

@@ -69,7 +69,8 @@ def _of_calls(graph: Graph, record: CallsRecord | None) -> Given:
 
 
 def empty_arguments(graph: Graph, record: CallsRecord | None) -> dict[str, float]:
-    """The arguments that stay the same and are nearly all zeros, by their placeholders, with the share of zeros."""
+    """Return the arguments that stay the same and are nearly all zeros, by their placeholders, with the share of
+    zeros."""
     if record is None or record.calls < MIN_CALLS:
         return {}
     changes = record.calls / MIN_REPEATS  # so many at most, the first value among them

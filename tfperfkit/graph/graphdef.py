@@ -77,7 +77,7 @@ _MESSAGES: dict[str, tuple[tuple[str, int, Any, bool], ...]] = {
 
 @cache
 def message_class(name: str) -> Any:
-    """The class of a message, e.g. ``message_class("GraphDef")``; raises KeyError for an unknown name."""
+    """Return the class of a message, e.g. ``message_class("GraphDef")``; raises KeyError for an unknown name."""
     descriptor = _pool().FindMessageTypeByName(f"{_PACKAGE}.{name}")
     if hasattr(message_factory, "GetMessageClass"):
         return message_factory.GetMessageClass(descriptor)

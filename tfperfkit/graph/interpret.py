@@ -28,13 +28,13 @@ class Analysis(Protocol[S]):
     unknown: S
 
     def join(self, one: S, other: S) -> S:
-        """The strongest state that holds for both."""
+        """Return the strongest state that holds for both."""
 
     def operation(self, view: View, node: Node, inputs: Sequence[S]) -> Sequence[S]:
-        """The states of an operation's outputs, one each or one for all. It is no call, loop or branch."""
+        """Return the states of an operation's outputs, one each or one for all. It is no call, loop or branch."""
 
     def chosen(self, condition: S, branches: S) -> S:
-        """The state of what a condition chooses among values of a joined state."""
+        """Return the state of what a condition chooses among values of a joined state."""
 
 
 @dataclass
@@ -98,7 +98,7 @@ class _Interpreter(Generic[S]):
                 flowed.states[root.name, 0] = self._analysis.unknown
 
     def _interpret_call(self, flowed: Flowed[S], node: Node, inputs: Sequence[S], depth: int) -> Sequence[S]:
-        """The states of what a call, a loop or a branch gives; unknown if a body was not recorded."""
+        """Return the states of what a call, a loop or a branch gives; unknown if a body was not recorded."""
         graph = flowed.view.graph
         names = [name for listed in node.functions().values() for name in listed]
         bodies = {name: body for name in names if (body := graph.body(name)) is not None}
@@ -149,13 +149,13 @@ _BODIES = CALLS | LOOPS | BRANCHES
 
 
 def _may_write(node: Node) -> bool:
-    """Whether an operation may assign to a variable that it is given."""
+    """Return whether an operation may assign to a variable that it is given."""
     row = optable.row(node.type)
     return "writes-variable" in row.traits or row.varies
 
 
 def _results(inside: Flowed[S], analysis: Analysis[S]) -> list[S]:
-    """The states of what a body returns."""
+    """Return the states of what a body returns."""
     record, states = inside.view.graph.record, inside.states
     if record.result_outputs:
         owners = zip(record.results, record.result_outputs, strict=False)

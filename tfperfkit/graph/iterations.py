@@ -96,7 +96,7 @@ def _step(graph: Graph, node: Node, body: Graph, counter: int) -> int | None:
 
 
 def _integer(graph: Graph, name: str, depth: int) -> int | None:
-    """The value of a scalar integer, if it follows from constants (AutoGraph counts a range so)."""
+    """Return the value of a scalar integer, if it follows from constants (AutoGraph counts a range so)."""
     node = graph.nodes.get(name)
     if node is None or depth > _MAX_DEPTH:
         return None

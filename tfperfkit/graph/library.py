@@ -21,7 +21,7 @@ class Library:
 
     @property
     def operations(self) -> int:
-        """The operations of all graphs."""
+        """Return the operations of all graphs."""
         return sum(record.operations for record in self.contents.values())
 
     def graph(self, name: str) -> Graph | None:

@@ -101,11 +101,11 @@ class Node:
 
     @property
     def place(self) -> SourceSpan | None:
-        """The innermost line of the user's code."""
+        """Return the innermost line of the user's code."""
         return SourceSpan(*self.stack[0]) if self.stack else None
 
     def attr(self, name: str) -> Any:
-        """The raw AttrValue, or None."""
+        """Return the raw AttrValue, or None."""
         wanted = name.encode()
         for entry in self._raw.attr:
             if entry.key == wanted:
@@ -135,7 +135,7 @@ class Node:
         return found
 
     def attributes(self) -> dict[str, Any]:
-        """All attributes as plain values, for a dump."""
+        """Return all attributes as plain values, for a dump."""
         return {entry.key.decode("utf-8", "replace"): _plain(entry.value) for entry in self._raw.attr}
 
 
@@ -206,16 +206,17 @@ class Graph:
 
     @cached_property
     def calling(self) -> list[Node]:
-        """The calls, loops and branches."""
+        """Return the calls, loops and branches."""
         return [node for node in self.nodes.values() if node.type in _CALLING]
 
     @property
     def slots(self) -> list[str]:
-        """The placeholders of a body in the order of the inputs of the operation that calls it; captures come last."""
+        """Return the placeholders of a body in the order of the inputs of the operation that calls it; captures come
+        last."""
         return [*self.record.arguments, *self.record.captures]
 
     def made(self, name: str) -> Node | None:
-        """The node that makes a tensor, past what only hands it on."""
+        """Return the node that makes a tensor, past what only hands it on."""
         node = self.nodes.get(name)
         for _ in range(_MAX_HANDED_ON):
             if node is None or node.type not in _SAME or not node.inputs:
@@ -224,7 +225,7 @@ class Graph:
         return node
 
     def input_types(self, node: Node) -> tuple[Type, ...]:
-        """The types of a node's inputs; unknown ones have no dtype and no shape."""
+        """Return the types of a node's inputs; unknown ones have no dtype and no shape."""
         found = self._inputs.get(node.name)
         if found is None:
             found = tuple(self.type_of(owner, number) for owner, number in node.inputs)

@@ -102,12 +102,12 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def known(self) -> bool:
-        """Whether TensorFlow's registry has the operation."""
+        """Return whether TensorFlow's registry has the operation."""
         return bool(self.since)
 
     @property
     def varies(self) -> bool:
-        """Whether the same inputs may give another result in the next call.
+        """Return whether the same inputs may give another result in the next call.
 
         Calls, loops and branches vary if what they call does, and reads vary if the variable is written: ask the flow.
         """
@@ -117,12 +117,13 @@ class Row(msgspec.Struct, frozen=True):
 
 
 def row(name: str) -> Row:
-    """The row of an operation, e.g. ``row("Mul").kind == "binary"``; for an unregistered one that of an unknown one."""
+    """Return the row of an operation, e.g. ``row("Mul").kind == "binary"``; for an unregistered one that of an unknown
+    one."""
     return _rows().get(name) or Row(name)
 
 
 def plain(name: str) -> str:
-    """The operation that a kernel computes: ``_MklNativeConv2D`` and ``_FusedMatMul`` are Conv2D and MatMul."""
+    """Return the operation that a kernel computes: ``_MklNativeConv2D`` and ``_FusedMatMul`` are Conv2D and MatMul."""
     return name.removeprefix("_Mkl").removeprefix("Native").removeprefix("_").removeprefix("Fused")
 
 
@@ -135,7 +136,7 @@ def kernel(name: str) -> Row:
 
 
 def is_heavy(name: str) -> bool:
-    """Whether a kernel does the arithmetic of a network."""
+    """Return whether a kernel does the arithmetic of a network."""
     return "heavy" in kernel(name).traits
 
 
@@ -148,7 +149,7 @@ def names(
     varies: bool | None = None,
     differentiates: bool | None = None,
 ) -> frozenset[str]:
-    """The operations that have all of these properties, e.g. ``names(kind=("random", "generator"))``.
+    """Return the operations that have all of these properties, e.g. ``names(kind=("random", "generator"))``.
 
     ``kind`` and ``axis``: one word, or several of which one must fit. ``differentiates``: whether it is the gradient
     kernel of another operation.
@@ -215,7 +216,7 @@ def _rows() -> dict[str, Row]:
 
 
 def _cells(file: str) -> Iterator[list[str]]:
-    """The rows of a data file; a dash is an empty cell."""
+    """Yield the rows of a data file; a dash is an empty cell."""
     data = pkgutil.get_data(__package__, file) or b""
     lines = [line for line in data.decode().splitlines() if line and not line.startswith("#")]
     for line in lines[1:]:  # after the head

@@ -82,7 +82,7 @@ class RecordedFunction:
 
     @cached_property
     def bodies(self) -> list[Body]:
-        """The graphs that a call runs, but the largest ones, with what is known of their tensors."""
+        """Return the graphs that a call runs, but the largest ones, with what is known of their tensors."""
         same = staying(self.graph, self.unchanged)
         at_rest = staying(self.graph, self.unchanged | self.idle)
         arguments = given(self.graph, self.calls, UNKNOWN_ITERATIONS)

@@ -47,7 +47,7 @@ def layer_calls(
     functions: Sequence[Called] = (),
     variables: Collection[int] = (),
 ) -> list[LayerCall]:
-    """The calls of layers and functions that are called more than once, without those inside of such calls.
+    """Return the calls of layers and functions that are called more than once, without those inside of such calls.
 
     ``layers``: name scope -> layer. ``optimizers``: their name scopes. ``differentiated``: gradient operation ->
     the operation that it differentiates, in this graph. ``lines``: stack -> the number of its innermost line.
@@ -100,12 +100,12 @@ def layer_calls(
 
 
 def draws(kinds: Iterable[str]) -> bool:
-    """Whether operations of these types draw random numbers, or may: what calls back into Python."""
+    """Return whether operations of these types draw random numbers, or may: what calls back into Python."""
     return any(optable.row(kind).kind in _DRAWING for kind in kinds)
 
 
 def assigns(kinds: Iterable[str]) -> bool:
-    """Whether operations of these types assign to variables."""
+    """Return whether operations of these types assign to variables."""
     return any("writes-variable" in optable.row(kind).traits for kind in kinds)
 
 

@@ -35,7 +35,7 @@ class Rows(NamedTuple):
 
     @property
     def follows(self) -> bool:
-        """Whether the tensor has the rows along an axis of its own."""
+        """Return whether the tensor has the rows along an axis of its own."""
         return not self.mixed and self.axis is not None and not self.lists
 
 
@@ -72,7 +72,7 @@ class RowAnalysis:
         return branches if condition.axis is None and not condition.mixed else MIXED
 
     def operation(self, view: View, node: Node, inputs: Sequence[Rows]) -> Sequence[Rows]:
-        """The states of an operation's outputs."""
+        """Return the states of an operation's outputs."""
         row = optable.row(node.type)
         if row.kind == "shape":
             if len(inputs) == 1:
@@ -95,7 +95,7 @@ class RowAnalysis:
 
 
 def _is_one_number(view: View, node: Node) -> bool:
-    """Whether a tensor is a scalar. A list of tensors has the shape of one, whatever it holds."""
+    """Return whether a tensor is a scalar. A list of tensors has the shape of one, whatever it holds."""
     return view.shape(node.name) == () and view.graph.type_of(node.name).dtype not in ("variant", "resource")
 
 
@@ -148,13 +148,14 @@ class _Taken:
         return self.view.integers(self.view.source(self.node, number))
 
     def only(self, number: int) -> tuple[Shape, int] | None:
-        """The shape of the only input with rows, and their axis; None if another one has them, or no rank is known."""
+        """Return the shape of the only input with rows, and their axis; None if another one has them, or no rank is
+        known."""
         shape = self.shape(number) if list(self.given) == [number] else None
         axis = self.inputs[number].axis
         return (shape, axis) if shape is not None and axis is not None and axis < len(shape) else None
 
     def along(self, axis: int, *, uniform: bool = True) -> Rows:
-        """The rows along another axis."""
+        """Return the rows along another axis."""
         return self.first._replace(axis=axis, uniform=self.first.uniform and uniform)
 
 
@@ -167,7 +168,7 @@ def _each(taken: _Taken) -> Rows:
 
 
 def _aligned(taken: _Taken, made: Shape, rank: int, numbers: Sequence[int]) -> Rows:
-    """The rows of inputs whose axes are broadcast together, counted from the last of ``rank`` axes."""
+    """Return the rows of inputs whose axes are broadcast together, counted from the last of ``rank`` axes."""
     found: Rows | None = None
     uniform = True
     for number in numbers:
@@ -190,7 +191,7 @@ def _aligned(taken: _Taken, made: Shape, rank: int, numbers: Sequence[int]) -> R
 
 
 def _same_along(taken: _Taken, number: int, rank: int, axis: int) -> bool:
-    """Whether a tensor without rows has the same at each place of an axis that it is broadcast along."""
+    """Return whether a tensor without rows has the same at each place of an axis that it is broadcast along."""
     shape = taken.shape(number)
     if shape is None or taken.inputs[number].uniform:
         return shape is not None
@@ -232,7 +233,7 @@ def _within(last: int) -> Callable[[_Taken], Rows]:
 
 
 def _diagonal(taken: _Taken) -> Rows:
-    """The last two axes of a matrix, or of its diagonals; what is before them stays."""
+    """Return the last two axes of a matrix, or of its diagonals; what is before them stays."""
     only = taken.only(0)
     if only is None or any(len(taken.shape(number) or (0,)) > 0 for number in range(1, len(taken.inputs))):
         return MIXED
@@ -275,7 +276,7 @@ def _batch_norm(taken: _Taken) -> Rows:
 
 
 def _channels(taken: _Taken, rank: int) -> int:
-    """The axis of the channels."""
+    """Return the axis of the channels."""
     return 1 if taken.node.text_attr("data_format").startswith("NC") else rank - 1
 
 
@@ -352,7 +353,7 @@ def _reshape(taken: _Taken) -> Rows:
 
 
 def _sizes(view: View, node: Node | None) -> list[int] | None:
-    """The sizes that a new shape asks for, -1 for those that are not known; None if it is not known how many."""
+    """Return the sizes that a new shape asks for, -1 for those that are not known; None if it is not known how many."""
     whole = view.integers(node)
     if whole is not None or node is None:
         return whole
@@ -367,7 +368,7 @@ def _sizes(view: View, node: Node | None) -> list[int] | None:
 
 
 def _regrouped(taken: _Taken, before: Shape, axis: int, made: Shape) -> Rows:
-    """The same numbers in another shape: the axis of the rows begins where it began, and a row stays whole."""
+    """Return the same numbers in another shape: the axis of the rows begins where it began, and a row stays whole."""
     outer, inner = list(before[:axis]), list(before[axis + 1 :])
     at = _places_before(outer, made)
     while at is not None and before[axis] != 1 and at + 1 < len(made) and made[at] == 1:
@@ -393,7 +394,7 @@ def _regrouped(taken: _Taken, before: Shape, axis: int, made: Shape) -> Rows:
 
 
 def _places_before(outer: list[int], made: Shape) -> int | None:
-    """How many of the new axes stand for these that are before the rows; None if they are divided otherwise."""
+    """Return how many of the new axes stand for these that are before the rows; None if they are divided otherwise."""
     if not outer:
         return 0
     if list(made[: len(outer)]) == outer and outer.count(-1) <= 1:
@@ -409,7 +410,8 @@ def _places_before(outer: list[int], made: Shape) -> int | None:
 
 
 def _counts_rows(taken: _Taken, node: Node | None, depth: int) -> bool:
-    """Whether the first of several sizes is the number of the rows: the size of the axis of a tensor that has them."""
+    """Return whether the first of several sizes is the number of the rows: the size of the axis of a tensor that has
+    them."""
     if node is None or not depth or not node.inputs:
         return False
     view, kind = taken.view, optable.row(node.type).kind

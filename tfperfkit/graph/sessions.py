@@ -51,8 +51,8 @@ class Together(NamedTuple):
     fetches: tuple[Fetch, ...]
 
     def share(self, one: Fetch, other: Fetch) -> float:
-        """The share of the FLOPs of one run that another one computes too, 0 to 1. 0 if that part reads data or changes
-        anything, so that it must run for each."""
+        """Return the share of the FLOPs of one run that another one computes too, 0 to 1. 0 if that part reads data or
+        changes anything, so that it must run for each."""
         common = one.needed & other.needed
         for name in common:
             node = self.graph.nodes[name]
@@ -74,7 +74,7 @@ class SessionRuns:
 
     @cached_property
     def together(self) -> list[Together]:
-        """The runs that follow each other with the same values, several times in the run."""
+        """Return the runs that follow each other with the same values, several times in the run."""
         rounds: defaultdict[tuple[str, frozenset[Asked]], list[dict[Asked, int]]] = defaultdict(list)
         for name, round_ in self._split_rounds():
             rounds[name, frozenset(round_)].append(round_)
@@ -109,7 +109,7 @@ class SessionRuns:
 
 
 def _agree(one: dict[str, str], other: dict[str, str]) -> bool:
-    """Whether feeds have something in common, and all of that is the same."""
+    """Return whether feeds have something in common, and all of that is the same."""
     common = one.keys() & other.keys()
     return bool(common) and all(one[key] == other[key] != "" for key in common)
 

@@ -36,7 +36,7 @@ def size_of(shape: Shape | None) -> Size:
 
 
 def opened(node: Node, made: Shape, inputs: Sequence[Size], open_size: int | None) -> Size:
-    """The size of a node's result, ``made`` by the graph, with what follows of its open sizes."""
+    """Return the size of a node's result, ``made`` by the graph, with what follows of its open sizes."""
     first = inputs[0] if inputs else Size(None, None)
     count = first.numbers if node.type in KEEPS_COUNT else None
     if node.type in RESHAPES or node.type == "Transpose":
@@ -56,7 +56,7 @@ def opened(node: Node, made: Shape, inputs: Sequence[Size], open_size: int | Non
 
 
 def flattened(node: Node, left: Size, right: Size) -> Shape | None:
-    """The shape of a product's first operand, also where all but its last axis were made one of unknown size."""
+    """Return the shape of a product's first operand, also where all but its last axis were made one of unknown size."""
     if left.shape is None or right.shape is None or -1 not in left.shape or left.numbers is None:
         return left.shape
     inner = right.shape[1 if node.flag("transpose_b") else 0]

@@ -48,7 +48,7 @@ def kept_axis(view: View, node: Node, axis: int) -> int | None:
 
 
 def whole_along(view: View, node: Node, axis: int) -> bool:
-    """Whether ``x[..]`` takes all of an axis, one after the other, and puts no new axis before it."""
+    """Return whether ``x[..]`` takes all of an axis, one after the other, and puts no new axis before it."""
     shape, specs = view.shape(*node.inputs[0]), view.shape(*node.inputs[1])
     if not shape or not specs or specs[0] < 0:
         return False
@@ -62,8 +62,8 @@ def whole_along(view: View, node: Node, axis: int) -> bool:
 
 
 def taken_count(view: View, node: Node, length: int, axis: int) -> int | None:
-    """How many places of an axis a slice or a lookup takes for each place of the axes before it, wherever they are;
-    None where that is not fixed, or may be all."""
+    """Return how many places of an axis a slice or a lookup takes for each place of the axes before it, wherever they
+    are; None where that is not fixed, or may be all."""
     fixed = taken(view, node, length, axis)
     if fixed is not None:
         return fixed[1] - fixed[0]

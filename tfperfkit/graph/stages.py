@@ -15,7 +15,7 @@ def stages_of(
     added: Sequence[Added],
     numbers: Mapping[str, int],
 ) -> tuple[str, dict[int, tuple[int, str]]]:
-    """The stage of each operation, and what each gradient differentiates: the number of its graph, and its name.
+    """Return the stage of each operation, and what each gradient differentiates: the number of its graph, and its name.
 
     ``inputs``: of each operation the numbers of those whose results it takes. ``gradient``, ``optimizer``: whether its
     stack tells that it was built by a call for gradients, by an optimizer. ``numbers``: of the graphs in ``added``.

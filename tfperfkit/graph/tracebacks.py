@@ -12,7 +12,7 @@ MAX_FRAMES = 10
 
 
 def list_stacks(record: GraphContents) -> list[tuple[Place, ...]]:
-    """The stacks of a graph by their numbers, innermost frame first. Raises IndexError for a damaged record."""
+    """Return the stacks of a graph by their numbers, innermost frame first. Raises IndexError for a damaged record."""
     if not record.tracebacks:
         return [tuple((str(f), int(n), str(w)) for f, n, w in frames) for frames in record.places]
     found = []
@@ -23,7 +23,7 @@ def list_stacks(record: GraphContents) -> list[tuple[Place, ...]]:
 
 
 def call_path(record: GraphContents, traceback: Traceback) -> list[Place | None]:
-    """The user's frames from the outermost inwards; None stands for the call of a Keras layer.
+    """Return the user's frames from the outermost inwards; None stands for the call of a Keras layer.
 
     AutoGraph runs the body of a loop or a condition as a function. It is the same function to the user: the frame
     around it is left out. Raises IndexError for a damaged record.

@@ -22,8 +22,8 @@ class UsedEnd:
 
 
 def used_at_one_end(view: View, node: Node, length: int, axis: int) -> UsedEnd | None:
-    """How many places of an axis are used, of both results of an operation together, if slices with fixed bounds take
-    them from one end; None if all may be used.
+    """Return how many places of an axis are used, of both results of an operation together, if slices with fixed bounds
+    take them from one end; None if all may be used.
 
     The results may pass operations that work element by element, transpositions, and lookups of which they are the
     indices. ``length``: of the axis.
@@ -45,7 +45,7 @@ class _Slices:
         self.lookups: list[Node] = []
 
     def follow(self, node: Node, output: int, axis: int, depth: int) -> bool:
-        """Whether all uses of a result end in slices."""
+        """Return whether all uses of a result end in slices."""
         view = self._view
         if node.name in view.results or depth > _DEPTH:
             return False
@@ -76,7 +76,7 @@ class _Slices:
         return None
 
     def _looked_up(self, node: Node, axis: int) -> int | None:
-        """The axis of a lookup's result along which its indices lie; None for no lookup."""
+        """Return the axis of a lookup's result along which its indices lie; None for no lookup."""
         along = self._view.integers(self._view.source(node, 2)) if node.type == "GatherV2" else None
         shape = self._view.shape(*node.inputs[0])
         if not along or not shape:
@@ -86,6 +86,7 @@ class _Slices:
 
 
 def names_rows(view: View, lookup: Node) -> bool:
-    """Whether a ``GatherV2`` names rows: it looks up along the first axis, and all examples share the indices."""
+    """Return whether a ``GatherV2`` names rows: it looks up along the first axis, and all examples share the
+    indices."""
     batched, axis = lookup.attr("batch_dims"), view.integers(view.source(lookup, 2))
     return axis == [0] and not (batched is not None and batched.i)

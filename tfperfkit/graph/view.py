@@ -68,7 +68,7 @@ class View:
         self._bodies: dict[str, View] = {}
 
     def inside(self, body: Graph) -> View:
-        """The view of a graph that this one calls, of which nothing else is known."""
+        """Return the view of a graph that this one calls, of which nothing else is known."""
         if body.name not in self._bodies:
             self._bodies[body.name] = made = View(body, self.open_size)
             made._bodies = self._bodies
@@ -76,7 +76,7 @@ class View:
 
     @cached_property
     def forward(self) -> list[Node]:
-        """The operations that are no gradient's, in order."""
+        """Return the operations that are no gradient's, in order."""
         return [node for node in self.nodes.values() if not node.backward]
 
     @cached_property
@@ -86,7 +86,7 @@ class View:
 
     @cached_property
     def order(self) -> dict[str, int]:
-        """The place of each node."""
+        """Return the place of each node."""
         return {name: number for number, name in enumerate(self.nodes)}
 
     @cached_property
@@ -98,7 +98,8 @@ class View:
         return found
 
     def uses(self, node: Node, output: int = 0) -> list[Use]:
-        """The forward operations that take a result, sizes asked for left out; what passes it on is looked through."""
+        """Return the forward operations that take a result, sizes asked for left out; what passes it on is looked
+        through."""
         return list(self._past(node, output, 0))
 
     def _past(self, node: Node, output: int, depth: int) -> Iterator[Use]:
@@ -111,15 +112,15 @@ class View:
                 yield use
 
     def source(self, node: Node, number: int) -> Node | None:
-        """The node that makes an input, past what only passes it on."""
+        """Return the node that makes an input, past what only passes it on."""
         return self.made(*node.inputs[number]) if number < len(node.inputs) else None
 
     def made(self, name: str, output: int = 0) -> Node | None:
-        """The node that makes a tensor, past what only hands it on."""
+        """Return the node that makes a tensor, past what only hands it on."""
         return self.graph.made(name)
 
     def owner(self, name: str) -> str:
-        """The name of the node that makes a tensor, past what only hands it on; "" if it is not known."""
+        """Return the name of the node that makes a tensor, past what only hands it on; "" if it is not known."""
         node = self.made(name)
         return node.name if node is not None else ""
 
@@ -132,12 +133,12 @@ class View:
         return self.size(name, output).shape
 
     def elements(self, name: str, output: int = 0) -> int | None:
-        """How many numbers a tensor has."""
+        """Return how many numbers a tensor has."""
         return self.size(name, output).numbers
 
     @cached_property
     def _open(self) -> dict[tuple[str, int], Size]:
-        """The tensors with open sizes. Nodes stand after what goes into them."""
+        """Return the tensors with open sizes. Nodes stand after what goes into them."""
         found: dict[tuple[str, int], Size] = {}
         for node in self.nodes.values():
             for output, made in enumerate(node.outputs):
@@ -154,13 +155,13 @@ class View:
         return [self.shape(*owner) for owner in node.inputs]
 
     def bytes(self, name: str, output: int = 0) -> int:
-        """The size of a tensor; 0 where it is not known."""
+        """Return the size of a tensor; 0 where it is not known."""
         count = self.elements(name, output) or 0
         return count * (8 if self.graph.type_of(name, output).dtype in ("float64", "int64") else 4)
 
     def integers(self, node: Node | None) -> list[int] | None:
-        """The values of a constant of integers, or of what follows from constants and sizes number by number (a tenth
-        of ``tf.size(x)``, with open sizes as in the first call); None for anything else."""
+        """Return the values of a constant of integers, or of what follows from constants and sizes number by number (a
+        tenth of ``tf.size(x)``, with open sizes as in the first call); None for anything else."""
         if node is None or not node.outputs:
             return None
         if node.type == "Pack":
@@ -184,7 +185,7 @@ class View:
         return found if len(found) == count else None
 
     def number(self, node: Node | None) -> float | None:
-        """The value of a constant of one float; None for anything else."""
+        """Return the value of a constant of one float; None for anything else."""
         if node is None or node.type != "Const" or not node.outputs or node.outputs[0].elements != 1:
             return None
         kind, value = _FLOATS.get(node.outputs[0].dtype), node.attr("value")
@@ -197,7 +198,7 @@ class View:
         return float(found[0]) if found else 0.0
 
     def filled(self, node: Node) -> float | None:
-        """The one value that all numbers of a constant of floats have, where it is stored as one."""
+        """Return the one value that all numbers of a constant of floats have, where it is stored as one."""
         value = node.attr("value")
         found = [*value.tensor.float_val, *value.tensor.double_val] if value is not None else []
         return float(found[0]) if len(found) == 1 else None
@@ -233,14 +234,15 @@ class View:
         return float(size) if size >= 0 else None
 
     def reshapes(self, node: Node) -> bool:
-        """Whether an operation gives the numbers of its first input another shape and nothing else: ``x[:, None]``."""
+        """Return whether an operation gives the numbers of its first input another shape and nothing else: ``x[:,
+        None]``."""
         if node.type in RESHAPES:
             return True
         made = self.elements(node.name)
         return node.type == "StridedSlice" and made is not None and made == self.elements(*node.inputs[0])
 
     def axes(self, node: Node) -> tuple[int, ...] | None:
-        """The axes, from 0, that an operation such as Sum goes over; None where they are not constant."""
+        """Return the axes, from 0, that an operation such as Sum goes over; None where they are not constant."""
         found = self.integers(self.source(node, 1))
         shape = self.shape(*node.inputs[0])
         if found is None or shape is None:
@@ -248,7 +250,8 @@ class View:
         return tuple(sorted(axis % len(shape) for axis in found)) if shape else ()
 
     def fused(self, node: Node) -> list[Node]:
-        """The bias and the activation after a product: the runtime may run all as one, by the last one's name."""
+        """Return the bias and the activation after a product: the runtime may run all as one, by the last one's
+        name."""
         found: list[Node] = []
         for kinds in (frozenset({"BiasAdd", "Add", "AddV2"}), UNARY):
             uses = self.uses(found[-1] if found else node)

@@ -39,7 +39,7 @@ class Visit(NamedTuple):
 
     @property
     def backward(self) -> bool:
-        """Whether the operation, or a call around it, belongs to a gradient."""
+        """Return whether the operation, or a call around it, belongs to a gradient."""
         return self.node.backward or "gradient_tape/" in self.path
 
 
@@ -98,7 +98,7 @@ class _Walker:
 
 
 def varies(graph: Graph, node: Node) -> bool:
-    """Whether the same inputs may give another result in the next call, or something is changed.
+    """Return whether the same inputs may give another result in the next call, or something is changed.
 
     Reading a variable doesn't count: whoever asks knows which variables change. Of calls, loops and branches the
     bodies tell; a body that was not recorded may do anything.

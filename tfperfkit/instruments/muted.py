@@ -91,7 +91,7 @@ def _run(call: Callable[[], Any], log: str, outcome: list[Any], done: Any, began
 
 
 def _own_descriptors() -> bool:
-    """Whether this thread now has a table of its own. Every other thread keeps the one that there was."""
+    """Return whether this thread now has a table of its own. Every other thread keeps the one that there was."""
     libc = ctypes.CDLL(None)
     if libc.syscall(ctypes.c_long(_CLOSE_RANGE), _STDERR, _STDERR, _CLOSE_RANGE_UNSHARE) == 0:
         return True

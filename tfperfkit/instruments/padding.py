@@ -45,7 +45,8 @@ def padding_of(array: Any, batch_size: int | None) -> Padding | None:
 
 
 def _at_end(numpy: Any, rows: Any) -> Any:
-    """The length of each row without what repeats at its end, at least 1. It is one number, the commonest there."""
+    """Return the length of each row without what repeats at its end, at least 1. It is one number, the commonest
+    there."""
     values, counts = numpy.unique(rows[:, -1], return_counts=True)
     other = rows != values[counts.argmax()]
     behind = numpy.argmax(other[:, ::-1], axis=1)

@@ -204,7 +204,7 @@ class ProfilerSession:
 
 
 def script_profiled_itself() -> str | None:
-    """How the script was seen to profile itself in this process, if it was."""
+    """Return how the script was seen to profile itself in this process, if it was."""
     return _script_profiled
 
 
@@ -250,7 +250,7 @@ class _Guard:
 
 
 def _enabled(trace: Any) -> bool:
-    """Whether any session runs, one that a remote client started included. A flag in 2.16, a function later."""
+    """Return whether any session runs, one that a remote client started included. A flag in 2.16, a function later."""
     enabled = getattr(trace, "enabled", False)
     return bool(enabled() if callable(enabled) else enabled)
 
@@ -286,7 +286,7 @@ def _remove(path: Path) -> None:
 
 
 def served() -> bool:
-    """Whether this process has a server of TensorFlow's: of collective operations or of a cluster."""
+    """Return whether this process has a server of TensorFlow's: of collective operations or of a cluster."""
     if "tensorflow" not in sys.modules:
         return False
     try:

@@ -47,7 +47,7 @@ def profiled(
 
 
 def _rank() -> tuple[int, int] | None:
-    """The rank of this worker and how many there are, as Ray Train counts them; None outside of its workers."""
+    """Return the rank of this worker and how many there are, as Ray Train counts them; None outside of its workers."""
     from ray import train
 
     try:

@@ -100,7 +100,7 @@ class Agent:
             self._recorder.quiet = True
 
     def _has_part(self) -> bool:
-        """Whether this child, which trains, has a folder to record into."""
+        """Return whether this child, which trains, has a folder to record into."""
         self._directory = self._recorder.part or self._recorder.claim_to_train()
         return bool(self._directory)
 

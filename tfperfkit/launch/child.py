@@ -57,7 +57,8 @@ def encoded(value: object) -> str:
 
 
 def _frames() -> "dict[int, FrameType]":
-    """The innermost frame of each thread. No garbage may be collected meanwhile: see ``instruments.stacks.look``."""
+    """Return the innermost frame of each thread. No garbage may be collected meanwhile: see
+    ``instruments.stacks.look``."""
     known = "gc" in sys.modules
     import gc
 

@@ -38,7 +38,7 @@ def _is_own(name: str, roots: "Sequence[str]") -> bool:
 
 
 def _module(name: str) -> "tuple[str, str]":
-    """The package and the module of a library's file, by its name."""
+    """Return the package and the module of a library's file, by its name."""
     for marker in ("site-packages/", "dist-packages/", _LIBRARY + "/"):
         _, found, rest = name.rpartition(marker)
         if found:

@@ -81,7 +81,7 @@ class Editor(ast.NodeTransformer):
 
 
 def compiled(source: bytes, filename: str, edits: Sequence[str]) -> types.CodeType:
-    """The code of a file with the edits that concern it; raises SyntaxError as Python would."""
+    """Return the code of a file with the edits that concern it; raises SyntaxError as Python would."""
     names = frozenset(edit for edit in edits if ":" not in edit)
     tree = ast.parse(source, filename)
     editor = Editor(names, lines_of(filename, edits))
@@ -100,7 +100,7 @@ def _show(filename: str, lines: list[str], left_out: Sequence[tuple[int, int, in
 
 
 def lines_of(filename: str, edits: Sequence[str]) -> frozenset[int]:
-    """The lines of this file that edits name."""
+    """Return the lines of this file that edits name."""
     found = set()
     for edit in edits:
         name, colon, line = edit.rpartition(":")

@@ -65,7 +65,7 @@ class Keeper:
             self._held[name] = (inode, descriptor)
 
     def restore(self) -> bool:
-        """Whether the directory had gone and could be written back."""
+        """Return whether the directory had gone and could be written back."""
         if not self._held or self._is_there():
             return False
         try:

@@ -51,7 +51,7 @@ class LeftOut:
 
     @property
     def reasons(self) -> dict[str, str]:
-        """Why the windows of these probes are left out, for header and report."""
+        """Return why the windows of these probes are left out, for header and report."""
         return {
             probe: f"left out, as this script died of {death.signal} in it (run {death.run}); "
             f"--window {probe}=auto gives it all the same"

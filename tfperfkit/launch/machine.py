@@ -77,8 +77,8 @@ def _measure(directory: RunDirectory) -> None:
 
 
 def _is_busy() -> bool:
-    """Whether others keep wanting processors, by the kernel's count of who does; where it tells. tfperf's own process
-    is one of these.
+    """Return whether others keep wanting processors, by the kernel's count of who does; where it tells. tfperf's own
+    process is one of these.
     """
     wanting = []
     for _ in range(_LOOKS):

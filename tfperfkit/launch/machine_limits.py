@@ -38,12 +38,12 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def steady(self) -> bool:
-        """Whether another measurement would tell nothing."""
+        """Return whether another measurement would tell nothing."""
         best = self.float32_gflops[:2]
         return self.measured >= _ENOUGH or (len(best) > 1 and best[1] >= (1 - STEADY) * best[0])
 
     def with_one_more(self, gflops: float, gb_per_s: float) -> Limits:
-        """The limits after another measurement."""
+        """Return the limits after another measurement."""
         return msgspec.structs.replace(
             self,
             float32_gflops=_best(self.float32_gflops, gflops),
@@ -52,7 +52,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def with_bfloat16(self, times: float) -> Limits:
-        """The limits with what 16 bits give."""
+        """Return the limits with what 16 bits give."""
         return msgspec.structs.replace(self, bfloat16_times=times)
 
 
@@ -84,7 +84,8 @@ def _model() -> str:
 
 
 def load(path: Path) -> dict[str, Limits]:
-    """The machines in the file, damaged ones left out; empty when there is no such file or it is none of ours."""
+    """Return the machines in the file, damaged ones left out; empty when there is no such file or it is none of
+    ours."""
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode) or found.st_size > _MAX_BYTES:

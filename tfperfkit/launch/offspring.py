@@ -112,7 +112,7 @@ class Offspring:
 
 
 def _method(arguments: "Sequence[str]", programs: "Sequence[str]") -> "str | None":
-    """How this program is started, if it is this Python and should be recorded."""
+    """Return how this program is started, if it is this Python and should be recorded."""
     program = next((word for word in programs if os.access(word, os.X_OK)), "")
     if not program or not sys.executable or os.path.realpath(program) != os.path.realpath(sys.executable):
         return None  # another Python might not understand our files

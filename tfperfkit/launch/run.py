@@ -196,7 +196,8 @@ def _check_comments(parts: Split, source: bytes) -> None:
 
 
 def is_watched(options: Mapping[str, Any], environ: Mapping[str, str]) -> bool:
-    """Whether ``--long-run`` was given, or ``TFPERF=watch``. Raises UsageError for another value of ``TFPERF``."""
+    """Return whether ``--long-run`` was given, or ``TFPERF=watch``. Raises UsageError for another value of
+    ``TFPERF``."""
     mode = environ.get("TFPERF", "")
     if mode not in ("", "watch"):
         raise UsageError(f"TFPERF={mode!s:.40}: it takes watch, or nothing")

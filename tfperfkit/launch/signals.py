@@ -47,7 +47,8 @@ _WAKE_S = 0.05  # so late at most is a signal passed on where no witness could b
 
 
 def forwarded() -> set[int]:
-    """The signals to pass on. Signals that our caller ignores (nohup) stay ignored, for us and for the script."""
+    """Return the signals to pass on. Signals that our caller ignores (nohup) stay ignored, for us and for the
+    script."""
     excluded = {getattr(signal, name, None) for name in _NOT_FORWARDED}
     return {
         number
@@ -107,7 +108,7 @@ class Relay:
         return int(child.returncode)
 
     def _next(self) -> Any:
-        """The next signal, SIGCHLD included; the witness sends one each ``look_s``."""
+        """Return the next signal, SIGCHLD included; the witness sends one each ``look_s``."""
         if self._witness:
             return signal.sigwaitinfo({*self._signals, signal.SIGCHLD})
         try:
@@ -180,7 +181,7 @@ def _pending(pid: int, number: int) -> bool:
 
 
 def _uses(pid: int, number: int) -> bool:
-    """Whether a process catches, ignores or blocks a signal: then it is not ours."""
+    """Return whether a process catches, ignores or blocks a signal: then it is not ours."""
     return _in_mask(pid, number, b"SigCgt:", b"SigIgn:", b"SigBlk:")
 
 
@@ -263,6 +264,6 @@ def _in_foreground() -> bool:
 
 
 def relay(look_s: float = LOOK_S) -> Relay | HandlerRelay:
-    """The best that this system offers."""
+    """Return the best that this system offers."""
     kind = Relay if hasattr(signal, "sigtimedwait") and os.path.isdir("/proc/self") else HandlerRelay
     return kind(look_s)

@@ -98,7 +98,7 @@ def _of_launcher(words: Sequence[str]) -> list[str]:
 
 
 def unprofiled_reason() -> str | None:
-    """Why a script of this interpreter can't be recorded, or None."""
+    """Return why a script of this interpreter can't be recorded, or None."""
     if len(interpreter()) == 1:
         return None  # flags of our own launcher at most, which the script does not get
     if sys.flags.isolated or sys.flags.ignore_environment:
@@ -109,7 +109,7 @@ def unprofiled_reason() -> str | None:
 
 
 def environment(run: RunDirectory, profile: bool, family: Sequence[str] | None = None) -> dict[str, str]:
-    """The environment that starts the agent; the agent restores the script's own before the script can see it.
+    """Return the environment that starts the agent; the agent restores the script's own before the script can see it.
 
     ``profile``: the script needs kernprof's ``profile`` in builtins. ``family``: children are recorded too, with these
     folders for user code.

@@ -53,7 +53,8 @@ def user_roots(parts: Split) -> list[str]:
 
 
 def source(parts: Split) -> bytes:
-    """The source of the script; nothing for a module, a folder, an archive or a pipe (which can be read only once)."""
+    """Return the source of the script; nothing for a module, a folder, an archive or a pipe (which can be read only
+    once)."""
     path = parts.target
     try:
         if parts.is_module or not os.path.isfile(path) or os.path.getsize(path) > _MAX_SOURCE_BYTES:
@@ -65,7 +66,7 @@ def source(parts: Split) -> bytes:
 
 
 def needs_profile(text: bytes) -> bool:
-    """Whether the script was written for kernprof, which adds ``profile`` to builtins."""
+    """Return whether the script was written for kernprof, which adds ``profile`` to builtins."""
     return b"@profile" in text and uses_bare_profile(text)
 
 

@@ -38,12 +38,12 @@ class CallSite(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """The file and the line."""
+        """Return the file and the line."""
         return self.frame.file, self.frame.line
 
     @property
     def where(self) -> SourceSpan:
-        """The place with its function; "" for a module or a comprehension."""
+        """Return the place with its function; "" for a module or a comprehension."""
         name = "" if self.frame.name.startswith("<") else self.frame.name
         return SourceSpan(self.frame.file, self.frame.line, name)
 

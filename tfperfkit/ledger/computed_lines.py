@@ -41,7 +41,7 @@ class ComputedLine(NamedTuple):
 
     @property
     def is_bound_by_machine(self) -> bool:
-        """Whether the machine's arithmetic or memory bounds the larger half of its time."""
+        """Return whether the machine's arithmetic or memory bounds the larger half of its time."""
         return self.bound in BY_THE_MACHINE
 
     def join_types(self) -> str:

@@ -87,7 +87,7 @@ def ansi(line: Text, screen: Screen) -> str:
 
 
 def can_draw(file: TextIO | None, environ: Mapping[str, str]) -> bool:
-    """Whether it is a terminal that knows these sequences, and ours to draw on."""
+    """Return whether it is a terminal that knows these sequences, and ours to draw on."""
     if file is None or environ.get("TERM", "") in ("", "dumb", "unknown"):
         return False
     try:

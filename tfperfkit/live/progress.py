@@ -39,7 +39,7 @@ class Steps:
         self.batch_size = site.batch_size or self.batch_size
 
     def called_between(self, begin_ns: int, end_ns: int) -> bool:
-        """Whether a call of a step's began then, of those that are kept."""
+        """Return whether a call of a step's began then, of those that are kept."""
         return any(begin_ns < kept.begin_ns < end_ns for kept in self._kept)
 
     def marker(self, marker: Marker) -> None:
@@ -160,5 +160,5 @@ class Progress:
 
 
 def _imports(frames: list[list[Any]]) -> bool:
-    """Whether the body of a library's module runs: importing ``keras.saving`` saves nothing."""
+    """Return whether the body of a library's module runs: importing ``keras.saving`` saves nothing."""
     return any(str(call).endswith(":<module>") for frame in frames for call in frame[5:])

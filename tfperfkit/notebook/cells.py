@@ -27,8 +27,8 @@ def _is_colab() -> bool:
 
 
 def running_cell(shell: Any) -> int:
-    """The number of the cell that runs, as its frame has it: ``execution_count`` is that of the next one since IPython
-    9 counts before it runs a cell."""
+    """Return the number of the cell that runs, as its frame has it: ``execution_count`` is that of the next one since
+    IPython 9 counts before it runs a cell."""
     known = getattr(getattr(shell, "compile", None), "_filename_map", None)
     frame: FrameType | None = sys._getframe()
     while frame is not None and isinstance(known, Mapping):
@@ -40,7 +40,7 @@ def running_cell(shell: Any) -> int:
 
 
 def cells(shell: Any) -> dict[str, str]:
-    """The files that the shell made of cells, and what to call them; {} where it does not tell."""
+    """Return the files that the shell made of cells, and what to call them; {} where it does not tell."""
     known = getattr(getattr(shell, "compile", None), "_filename_map", None)
     if not isinstance(known, Mapping):
         return {}
@@ -48,7 +48,7 @@ def cells(shell: Any) -> dict[str, str]:
 
 
 def with_cells(report: Report, names: Mapping[str, str]) -> Report:
-    """The report with cells by their names: in places, and in every text."""
+    """Return the report with cells by their names: in places, and in every text."""
     if not names:
         return report
     short = {PurePath(file).name: file for file in names}

@@ -34,7 +34,8 @@ def display(run: Any) -> None:
 
 
 def frame(report: Report | None) -> Any:
-    """The findings as a pandas DataFrame, one row each. Raises ImportError, in a line, where there is no pandas."""
+    """Return the findings as a pandas DataFrame, one row each. Raises ImportError, in a line, where there is no
+    pandas."""
     try:
         import pandas
     except ImportError as error:

@@ -42,7 +42,7 @@ def own_ms(part: Part, *, computing: bool) -> float | None:
 
 
 def computing(parts: Sequence[Part]) -> bool:
-    """Whether the computing of all ranks is known, by one measure."""
+    """Return whether the computing of all ranks is known, by one measure."""
     return len({part.compute_by for part in parts}) == 1 and all(part.compute_ms is not None for part in parts)
 
 
@@ -106,7 +106,7 @@ def _often(parts: Sequence[Part], last: Part, seen: Traced | None) -> tuple[int,
 
 
 def late(parts: Sequence[Part], seen: Traced | None) -> tuple[Late | None, str]:
-    """The late rank, or None and why nobody is named ("": nobody is late)."""
+    """Return the late rank, or None and why nobody is named ("": nobody is late)."""
     if len(parts) < 2:
         return None, ""
     whole = computing(parts)

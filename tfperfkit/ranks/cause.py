@@ -127,8 +127,8 @@ def _extra_ms(last: Part, others: Sequence[Part], kind: str) -> float:
 
 
 def _find_explanation(last: Part, others: Sequence[Part], kind: str, wait_ms: float) -> Finding | None:
-    """The costliest of its findings about these parts that costs the larger half of the wait more than it costs the
-    others."""
+    """Return the costliest of its findings about these parts that costs the larger half of the wait more than it costs
+    the others."""
     fitting = []
     others = [part for part in others if part.looked]
     if not others:
@@ -156,7 +156,7 @@ def _cost(part: Part, found: Finding) -> float:
 
 
 def _computing(last: Part, others: Sequence[Part]) -> tuple[str, str]:
-    """Whether a rank whose compiled functions take longer has more to do, or less to do it with."""
+    """Return whether a rank whose compiled functions take longer has more to do, or less to do it with."""
     usual = statistics.median(part.compute_ms or 0.0 for part in others)
     times = f"its compiled functions take {(last.compute_ms or 0.0) / usual:.1f} times as long" if usual else ""
     batches = [part.batch_size for part in others]

@@ -37,7 +37,7 @@ class Shown:
 
 
 def lines(whole: Whole, folder: Path, screen: Screen) -> list[Text]:
-    """The report as lines of at most ``screen.width`` cells."""
+    """Return the report as lines of at most ``screen.width`` cells."""
     result: list[Text] = []
     for warning in words.warnings(whole):
         result += prose(warning, screen, style="bold yellow")

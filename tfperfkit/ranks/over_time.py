@@ -30,7 +30,7 @@ class Stretch(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def late(self) -> bool:
-        """Whether the others wait for it, beyond chance."""
+        """Return whether the others wait for it, beyond chance."""
         return self.wait_ms >= numbers.MIN_LATE.value * self.turn_ms
 
 

@@ -28,8 +28,8 @@ def as_slow(late: Late, why: Cause | None, parts: Sequence[Part]) -> str:
 
 
 def _bound_by_its_own(part: Part) -> bool:
-    """Whether its own input takes the step, as it is seen: by the time that the pipeline needs, which is read too small
-    rather than too large; or by less of that where it waits for a pipeline that works in the background."""
+    """Return whether its own input takes the step, as it is seen: by the time that the pipeline needs, which is read
+    too small rather than too large; or by less of that where it waits for a pipeline that works in the background."""
     turn, pace = part.turn_ms or 0.0, part.pace_ms or 0.0
     waits = part.outside_ms.get(INPUT, 0.0)
     if pace >= numbers.OWN_PACE.value * turn:

@@ -24,7 +24,7 @@ caption { text-align: left; } .note { opacity: .75; font-size: .9rem; }
 
 
 def page(whole: Whole, folder: Path) -> str:
-    """The document."""
+    """Return the document."""
     name = escape(folder.name)
     body = [f"<h1>{escape(UNICODE.dot.join(words.first_line(whole, UNICODE)))}</h1>"]
     body += [f'<p class="warning">{escape(text)}</p>' for text in words.warnings(whole)]

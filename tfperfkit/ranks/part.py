@@ -129,8 +129,8 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_part(folder: Path, name: str, *, looked: bool = True) -> Part:
-    """The part of this name in the folder of the whole; one that can't be read has a ``problem``. Not ``looked``: its
-    times and traces only."""
+    """Return the part of this name in the folder of the whole; one that can't be read has a ``problem``. Not
+    ``looked``: its times and traces only."""
     try:
         if not looked:
             times = brief(folder / name)
@@ -147,7 +147,7 @@ def _number(name: str) -> int | None:
 
 
 def part_of_report(name: str, manifest: Manifest, report: Report, evidence: Evidence) -> Part:
-    """The part of this name, from its own report and what that was made from."""
+    """Return the part of this name, from its own report and what that was made from."""
     return part_of(name, manifest, report.run, report.steps, evidence, report.findings)
 
 
@@ -159,7 +159,7 @@ def part_of(
     evidence: Evidence,
     findings: tuple[Finding, ...] | None,
 ) -> Part:
-    """The part of this name. ``findings``: None where none were looked for."""
+    """Return the part of this name. ``findings``: None where none were looked for."""
     number = _number(name)
     rank, account = manifest.rank, steps.account
     traced, pace = evidence.offer(Exchanges), evidence.offer(InputPace)

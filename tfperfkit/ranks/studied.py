@@ -26,8 +26,8 @@ _Map = Callable[[Callable[[str], Part], Sequence[str]], Iterator[Part]]
 
 
 def studied(folder: Path, names: Sequence[str], known: Sequence[Part] = ()) -> dict[str, Part]:
-    """The parts by name; each is kept, so that it needs be done once, where its folder can be written. ``known``: the
-    parts of the same training of which something was kept."""
+    """Return the parts by name; each is kept, so that it needs be done once, where its folder can be written.
+    ``known``: the parts of the same training of which something was kept."""
     with _mapped(len(names)) as each:
         made = dict(zip(names, each(functools.partial(_make, folder, looked=len(names) <= _MANY), names), strict=True))
         if len(names) <= _MANY:

@@ -92,7 +92,7 @@ def exchange_words(whole: Whole, symbols: Symbols) -> str:
 
 
 def _hidden(whole: Whole) -> str:
-    """How much of the time of the exchange a rank computes meanwhile; "" where that is not known of all."""
+    """Return how much of the time of the exchange a rank computes meanwhile; "" where that is not known of all."""
     shares = [
         part.exchange_hidden_ms / part.exchange_ms
         for part in whole.parts
@@ -105,8 +105,8 @@ def _hidden(whole: Whole) -> str:
 
 
 def shown(whole: Whole) -> tuple[Part, ...]:
-    """The ranks that have a row where not all are shown: the first that did not finish, the late one, and those that
-    need longest and shortest until they come to the exchange."""
+    """Return the ranks that have a row where not all are shown: the first that did not finish, the late one, and those
+    that need longest and shortest until they come to the exchange."""
     if len(whole.parts) <= MAX_ROWS:
         return whole.parts
 

@@ -190,7 +190,7 @@ def _named(track: Track) -> list[tuple[str, int, int]]:
 
 
 def _labels(track: Track, order: Ints, labels: dict[Label, int], modules: dict[str, Module]) -> Ints:
-    """The number of each event's label in ``labels``, which grows."""
+    """Return the number of each event's label in ``labels``, which grows."""
     blocks = [order[first : first + _BLOCK] for first in range(0, len(order), _BLOCK)]
     return np.concatenate([_labels_of(track, block, labels, modules) for block in blocks])
 

@@ -114,7 +114,7 @@ class ChromeTrace:
 
 @contextmanager
 def open_chrome(file: Path, progress: Callable[[int], None]) -> Iterator[Sequence[HostTrace]]:
-    """The hosts of a file: XProf writes several into one. Raises ``Unavailable`` with the reason when it can't be
+    """Yield the hosts of a file: XProf writes several into one. Raises ``Unavailable`` with the reason when it can't be
     read."""
     events = events_of(file, progress)
     foreign = kineto.is_kineto(events)
@@ -152,7 +152,7 @@ def _placed(events: list[Event]) -> Iterator[tuple[tuple[str, str], str, list[Ev
 
 
 def events_of(file: Path, progress: Callable[[int], None]) -> list[Event]:
-    """The events of a file, whether it holds an object or a list. Raises ``Unavailable``."""
+    """Return the events of a file, whether it holds an object or a list. Raises ``Unavailable``."""
     text = _read_text(file, progress)
     try:
         if text.lstrip()[:1] == b"[":

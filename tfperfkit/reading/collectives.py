@@ -22,7 +22,7 @@ _Runs = dict[tuple[int, int], int]
 
 
 def collective_rows(devices: Sequence[Activity], steps: Steps) -> tuple[CollectiveRow, ...]:
-    """All collectives, the costliest first.
+    """Return all collectives, the costliest first.
 
     A run on each device is one exchange: the n-th in the step of the same number where the program numbers its steps,
     else the n-th of the trace. Sessions of several hosts begin at different steps, so without numbers their exchanges

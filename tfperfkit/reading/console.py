@@ -36,7 +36,7 @@ def render(report: TraceReport, file: TextIO, *, everything: bool = False) -> No
 
 
 def lines(report: TraceReport, screen: Screen, limit: int | None) -> list[Text]:
-    """The report as lines of at most ``screen.width`` cells."""
+    """Return the report as lines of at most ``screen.width`` cells."""
     sections = [_top(report, screen), reported_findings(report.findings, screen)]
     tables = [table for table in _tables(report, limit) if table is not None]
     for title, mine in _grouped(tables):

@@ -24,7 +24,7 @@ _WAITS = {
 
 
 def headline(report: TraceReport) -> str:
-    """The first line: the step, how much of it the accelerators idle, and the main reason."""
+    """Return the first line: the step, how much of it the accelerators idle, and the main reason."""
     if report.idle_share is None:
         return _host_headline(report)
     used = [row for row in report.devices if row.used]

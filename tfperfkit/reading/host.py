@@ -91,7 +91,7 @@ def _doing(name: str) -> Doing | None:
 
 
 def keep(name: str) -> bool:
-    """Whether an event can be of use: two thirds of a graph's are the thread pool's notes to itself."""
+    """Return whether an event can be of use: two thirds of a graph's are the thread pool's notes to itself."""
     return not name.startswith(("ThreadpoolListener::", "MemoryAllocation", "MemoryDeallocation", "end: "))
 
 
@@ -172,11 +172,11 @@ def _add_own(track: Track, names: list[str], inverse: Ints, totals: dict[str, li
 
 
 def is_work(name: str) -> bool:
-    """Whether an event is an operation, not the executor around it nor somebody's waiting."""
+    """Return whether an event is an operation, not the executor around it nor somebody's waiting."""
     around = ("$", "Executor", "FunctionRun", "EagerExecute", "train")
     return not is_waiting(name) and not name.startswith(around)
 
 
 def is_waiting(name: str) -> bool:
-    """Whether a thread does nothing while it is in an event of this name."""
+    """Return whether a thread does nothing while it is in an event of this name."""
     return _WAITING.search(name) is not None

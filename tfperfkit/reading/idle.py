@@ -36,7 +36,7 @@ class Idle(NamedTuple):
 
 
 def window_of(device: Activity, steps: tuple[Step, ...]) -> Spans:
-    """The steps; without them, from the first of the device's work to its last."""
+    """Return the steps; without them, from the first of the device's work to its last."""
     if steps:
         return union([Spans(np.array([s.begin for s in steps], np.int64), np.array([s.end for s in steps], np.int64))])
     return Spans(device.begin[:1], np.array([device.end.max()], np.int64)) if len(device.begin) else NONE
@@ -70,7 +70,7 @@ def explain(device: Activity, host: HostActivity | None, window: Spans) -> Idle:
 
 
 def _split(device: Activity, host: HostActivity | None, free: Spans) -> tuple[Spans, Spans, Spans]:
-    """The idle spans that are the host's, a launch's, and queued."""
+    """Return the idle spans that are the host's, a launch's, and queued."""
     following = np.minimum(np.searchsorted(device.begin, free.end), len(device.begin) - 1)
     is_start = device.begin[following] == free.end
     launched = _launched(host, device.correlation[following]) if host is not None else np.full(len(free), -1, np.int64)

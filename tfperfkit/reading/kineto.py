@@ -34,7 +34,7 @@ def is_kineto(events: Sequence[Event]) -> bool:
 
 
 def placed(events: Sequence[Event]) -> Placed:
-    """The events that ran, in TensorFlow's words."""
+    """Return the events that ran, in TensorFlow's words."""
     operations: dict[Any, str] = {}
     synchronous: set[Any] = set()
     for event in events:

@@ -78,7 +78,7 @@ def bound_by(label: Label, mean_ps: float, machine: Machine) -> str:
 
 
 def occupancy(label: Label) -> float | None:
-    """The theoretical occupancy of a kernel (0 to 1); None where it was not recorded."""
+    """Return the theoretical occupancy of a kernel (0 to 1); None where it was not recorded."""
     match = re.search(r"occ_pct:([\d.]+)", label.details)
     return float(match[1]) / 100 if match and float(match[1]) > 0 else None
 

@@ -68,7 +68,7 @@ def open_planes(file: Path, progress: Progress, share: float = 1.0) -> Iterator[
 
 
 def share_of(files: Sequence[Path]) -> float:
-    """How much of these files is read."""
+    """Return how much of these files is read."""
     return min(1.0, WHOLE_BYTES / max(sum(file.stat().st_size for file in files), 1))
 
 
@@ -79,7 +79,7 @@ _LARGEST = 100
 
 
 def until(planes: Iterable[Plane], share: float, progress: Callable[[int], None] | None = None) -> int | None:
-    """The moment (ps since the session began) until which the first ``share`` of the file has all events.
+    """Return the moment (ps since the session began) until which the first ``share`` of the file has all events.
 
     Each line is written in the order of time. The same share of the bytes of each long line is skipped, and the line
     that has come least far decides. None without events. Raises ``Unavailable`` for a damaged file.

@@ -63,7 +63,7 @@ def read(source: Source, progress: Callable[[Path], Progress]) -> Recorded:
 
 
 def open_file(source: Source, file: Path, progress: Progress) -> AbstractContextManager[Sequence[HostTrace]]:
-    """The hosts of a file."""
+    """Return the hosts of a file."""
     if source.kind == "xplane":
         return open_planes(file, progress, share_of(source.files))
     return chrome.open_chrome(file, progress)

@@ -38,7 +38,7 @@ _Scope = tuple[str, ...]
 
 
 def add_up(devices: Sequence[Activity], wanted: Callable[[Label], bool], group: Group) -> dict[str, _Sum]:
-    """The own time of all work that is wanted, by ``group``; what has the group "" is left out."""
+    """Return the own time of all work that is wanted, by ``group``; what has the group "" is left out."""
     sums: defaultdict[str, _Sum] = defaultdict(_Sum)
     for device in devices:
         runs = np.bincount(device.label, minlength=len(device.labels))
@@ -57,7 +57,7 @@ def is_kernel(label: Label) -> bool:
 
 
 def kernel_rows(devices: Sequence[Activity], machine: Machine) -> tuple[KernelRow, ...]:
-    """The kernels, the costliest first."""
+    """Return the kernels, the costliest first."""
     sums = add_up(devices, is_kernel, lambda label: label.kernel)
     whole = sum(each.ps for each in sums.values()) or 1
     rows = []
@@ -136,7 +136,7 @@ def scope_rows(devices: Sequence[Activity]) -> tuple[TimeRow, ...]:
 
 
 def copy_rows(devices: Sequence[Activity]) -> tuple[CopyRow, ...]:
-    """The copies by their direction."""
+    """Return the copies by their direction."""
     sums = add_up(devices, lambda label: label.is_copy, _direction)
     rows = []
     for kind, each in sorted(sums.items(), key=lambda item: -item[1].ps):

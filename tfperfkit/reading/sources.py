@@ -33,7 +33,8 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find(path: Path) -> Source:
-    """The traces below a path: a file, a run's folder, a log directory. Raises UsageError where there is none."""
+    """Return the traces below a path: a file, a run's folder, a log directory. Raises UsageError where there is
+    none."""
     try:
         if path.is_dir():
             return _in_folder(path)
@@ -128,7 +129,8 @@ def _in_folder(folder: Path) -> Source:
 
 
 def _runs(folder: Path) -> dict[Path, list[Path]]:
-    """The trace files of each folder that has any; a host's Chrome trace counts only where there is no XPlane."""
+    """Return the trace files of each folder that has any; a host's Chrome trace counts only where there is no
+    XPlane."""
     found: dict[Path, list[Path]] = {}
     start = len(folder.parts)
     for seen, (place, folders, names) in enumerate(os.walk(folder)):

@@ -51,7 +51,7 @@ class Steps(NamedTuple):
 
     @property
     def numbered(self) -> bool:
-        """Whether a step's number is the program's own, the same on all hosts."""
+        """Return whether a step's number is the program's own, the same on all hosts."""
         return self.source in ("markers", "profiler")
 
     @property
@@ -67,7 +67,7 @@ class Steps(NamedTuple):
         return max(each, key=lambda lengths: (statistics.median(lengths), lengths), default=[])
 
     def lengths_of(self, host: str) -> list[int]:
-        """The same of one host alone."""
+        """Return the same of one host alone."""
         return _longest(steps for owner, steps in self.by_owner.items() if owner.host == host)
 
     def find_steps(self, device: Activity) -> tuple[Step, ...]:
@@ -87,7 +87,7 @@ def _longest(owners: Iterable[tuple[Step, ...]]) -> list[int]:
 
 
 def find(hosts: Sequence[HostActivity], devices: Sequence[Activity]) -> Steps:
-    """The best that the trace has, of each host its own."""
+    """Return the best that the trace has, of each host its own."""
     names = Counter(marker[1] for host in hosts for marker in host.markers)
     if names:
         name = names.most_common(1)[0][0]
@@ -137,7 +137,8 @@ def _device_steps(device: Activity) -> tuple[Step, ...]:
 
 
 def _repeated_program(device: Activity) -> tuple[str, tuple[Step, ...]] | None:
-    """The program of XLA that ran again and again on the device for most of its time: a host may call it far ahead."""
+    """Return the program of XLA that ran again and again on the device for most of its time: a host may call it far
+    ahead."""
     took: Counter[str] = Counter()
     for name, begin, end in device.modules:
         took[name] += end - begin
@@ -155,7 +156,7 @@ def _turns(runs: Sequence[tuple[int, int]]) -> tuple[Step, ...]:
 
 
 def _repeated_call(host: HostActivity) -> tuple[str, tuple[Step, ...]] | None:
-    """The function that is called again and again for most of the time, outermost calls only."""
+    """Return the function that is called again and again for most of the time, outermost calls only."""
     if host.first is None:
         return None
     found: list[tuple[int, str, list[tuple[int, int]]]] = []

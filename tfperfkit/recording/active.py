@@ -27,7 +27,7 @@ _fork_hooked = False
 
 
 def active_session() -> Recorder | None:
-    """The session that records now; None when there is none or it has ended."""
+    """Return the session that records now; None when there is none or it has ended."""
     session = _active() if _active is not None else None
     return session if session is not None and not session.finished else None
 

@@ -106,7 +106,7 @@ class Boundaries:
 
     @property
     def attended(self) -> bool:
-        """Whether each step is decided upon as it begins."""
+        """Return whether each step is decided upon as it begins."""
         return self._quietly.attention == "each"
 
     def be_quiet(self, quiet: bool) -> None:

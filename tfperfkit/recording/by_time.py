@@ -55,7 +55,7 @@ class ByTime:
         self._moments.worked(ns)
 
     def tick(self, now: int, thread: int) -> bool:
-        """Whether a window was asked for just now, to open on ``thread``, which drives TensorFlow."""
+        """Return whether a window was asked for just now, to open on ``thread``, which drives TensorFlow."""
         due = () if self._windows.in_window else self._due()
         return self._moments.tick(now, due, thread, self._patience_ns(due)) is not None
 
@@ -72,7 +72,8 @@ class ByTime:
         self._moments.finish()
 
     def unopened(self, now: int) -> tuple[Sequence[WindowSpec], int]:
-        """The windows that were due and found no point to open at, and for how many ns the first was asked for."""
+        """Return the windows that were due and found no point to open at, and for how many ns the first was asked
+        for."""
         waited = self._moments.waited_ns(now)
         return (self._scheduler.waiting if waited else ()), waited
 

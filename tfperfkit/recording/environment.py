@@ -35,7 +35,7 @@ def versions() -> dict[str, str]:
 
 
 def processors() -> int:
-    """How many this process may use."""
+    """Return how many this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 
 
@@ -110,7 +110,7 @@ def _throttled_ns(folder: str) -> int | None:
 
 
 def _quota(folder: str) -> float | None:
-    """The quota in CPU cores; None if there is none."""
+    """Return the quota in CPU cores; None if there is none."""
     words = _read(f"{folder}/cpu.max").split() or [
         _read(f"{folder}/cpu.cfs_quota_us").strip(),
         _read(f"{folder}/cpu.cfs_period_us").strip(),

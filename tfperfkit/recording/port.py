@@ -26,7 +26,7 @@ class SessionPort(Protocol):
 
     @property
     def step(self) -> int:
-        """The number of the step that runs, from 1; 0 before the first."""
+        """Return the number of the step that runs, from 1; 0 before the first."""
 
     def event(self, kind: EventKind, **fields: Any) -> None:
         """Append to the session's events."""

@@ -63,8 +63,8 @@ class Precision:
             self.end()
 
     def before_sample(self) -> float | None:
-        """The lock is handed over often until ``after_sample``, for one sample that is due in so many seconds; None
-        where it is in any case: it is due now."""
+        """Switch threads often until ``after_sample``, for one sample, and return the seconds until it is due; None if
+        threads switch often in any case: the sample is due now."""
         if self._leading or not self._switching.begin():
             self._led = self._leading
             return None

@@ -120,12 +120,12 @@ class Probing:
             recording.steps.announce(number)
 
     def follows(self, number: int) -> bool:
-        """Whether a probe that records now wants to know of the step after this one."""
+        """Return whether a probe that records now wants to know of the step after this one."""
         return any(recording.steps.wants_next(number) for recording in self._recordings())
 
     @property
     def rare(self) -> bool:
-        """Whether one wants to know of a step now and then."""
+        """Return whether one wants to know of a step now and then."""
         return any(recording.steps.rare for recording in self._recordings())
 
     # --- one probe ------------------------------------------------------------------------------------------------

@@ -74,13 +74,13 @@ class PairedTime:
         self._before: tuple[int, int] | None = None
 
     def due(self, now: int) -> bool:
-        """Whether a sample is to be taken ``FAST_S`` from now."""
+        """Return whether a sample is to be taken ``FAST_S`` from now."""
         if self._before is not None:
             return False
         self._before = now, self._used_ns()
         return True
 
     def __call__(self) -> tuple[int, ...]:
-        """The CPU time until now, and the time and value of the reading before it, all in ns."""
+        """Return the CPU time until now, and the time and value of the reading before it, all in ns."""
         before, self._before = self._before, None
         return self._used_ns(), *(before or ())

@@ -64,20 +64,20 @@ def parse_window(text: str) -> WindowSpec:
 
 
 def wished_count(wish: WindowWish, median_ns: float) -> int:
-    """How many steps a window should last, when the median step takes so long."""
+    """Return how many steps a window should last, when the median step takes so long."""
     lower = wish.min_slow_steps if median_ns >= SLOW_NS else wish.min_steps
     return max(min(max(math.ceil(wish.seconds * NS_PER_S / median_ns), lower), wish.max_steps) + wish.extra_steps, 1)
 
 
 def baseline_count(median_ns: float) -> int:
-    """How many clean steps come before the first invasive window: a third of a second's worth, 3 to 30 steps."""
+    """Return how many clean steps come before the first invasive window: a third of a second's worth, 3 to 30 steps."""
     lower = 2 if median_ns >= SLOW_NS else 3
     return min(max(math.ceil(0.3 * NS_PER_S / median_ns), lower), 30)
 
 
 def planned_together(windows: Sequence[WindowSpec]) -> list[WindowSpec]:
-    """The windows of one of several ranks, at steps that follow from the list alone: all ranks that are given the same
-    list open them at the same steps, however fast they are and whatever they trace.
+    """Return the windows of one of several ranks, at steps that follow from the list alone: all ranks that are given
+    the same list open them at the same steps, however fast they are and whatever they trace.
 
     The first begins when the warm-up must be over. Each has its place, also where it is left out (``never``), for on
     another rank it may not be. One that was asked for by number stays there.

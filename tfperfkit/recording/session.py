@@ -128,12 +128,12 @@ class Session:
 
     @property
     def step(self) -> int:
-        """The number of the step that runs, from 1; 0 before the first."""
+        """Return the number of the step that runs, from 1; 0 before the first."""
         return self.steps.number
 
     @property
     def finished(self) -> bool:
-        """Whether recording has ended."""
+        """Return whether recording has ended."""
         return self._finished
 
     # --- life ---------------------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ class Session:
             self._safely("Keras", callback)
 
     def is_user(self, filename: str) -> bool:
-        """Whether a file is the user's own."""
+        """Return whether a file is the user's own."""
         return self.origin.is_user(filename)
 
     def finish(self) -> None:
@@ -335,7 +335,7 @@ class Session:
 
     @property
     def traces(self) -> tuple[int, int]:
-        """How many functions have been traced, and the ns that this took."""
+        """Return how many functions have been traced, and the ns that this took."""
         return self._watch.count, self._watch.spent_ns
 
     def _processor(self) -> ProcessorTime:

@@ -40,16 +40,16 @@ class StepFollower:
         return self._definition
 
     def is_step(self, site: int) -> bool:
-        """Whether steps begin or end at a site."""
+        """Return whether steps begin or end at a site."""
         definition = self._definition
         return definition is not None and (site in definition.begins or site in definition.ends)
 
     def is_fetch(self, site: int) -> bool:
-        """Whether batches are fetched at a site."""
+        """Return whether batches are fetched at a site."""
         return self._kinds.get(site) == "next"
 
     def sites(self) -> list[Site]:
-        """All sites so far."""
+        """Return all sites so far."""
         return list(self._counter.sites.values())
 
     def entering(self, site: int) -> None:

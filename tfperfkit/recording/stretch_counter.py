@@ -38,7 +38,7 @@ class Durations:
         self.max = max(self.max, duration)
 
     def at(self, share: float) -> float:
-        """The value at this share (0 to 1) of those that are kept; 0 without any."""
+        """Return the value at this share (0 to 1) of those that are kept; 0 without any."""
         ordered = sorted(self._kept)
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
 

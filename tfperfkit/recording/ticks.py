@@ -126,7 +126,7 @@ class Ticks:
 
     @property
     def _driver(self) -> int:
-        """The thread that drives TensorFlow, as far as that is known."""
+        """Return the thread that drives TensorFlow, as far as that is known."""
         return self._markers.thread or threading.main_thread().ident or 0
 
     def _pause_s(self, now: int) -> float:

@@ -30,7 +30,7 @@ class Points(Protocol):
 
 
 def length_ns(spec: WindowSpec) -> int:
-    """How long a window by time lasts, as its probe wishes."""
+    """Return how long a window by time lasts, as its probe wishes."""
     return round(spec.wish.seconds_without_steps * NS_PER_S)
 
 
@@ -99,7 +99,7 @@ class Stepless:
         self._worked_ns = 0
 
     def waited_ns(self, now: int) -> int:
-        """How long a window has been asked for in vain; 0 if none is."""
+        """Return how long a window has been asked for in vain; 0 if none is."""
         window = self._window
         return now - window.asked_ns if window is not None and not window.thread else 0
 
@@ -163,7 +163,7 @@ class Stepless:
 
 
 def no_point(waited_ns: int) -> str:
-    """Why a window was never opened, for the report."""
+    """Return why a window was never opened, for the report."""
     return (
         f"not opened: for the {waited_ns / NS_PER_S:.1f} s in which it was due, the main thread was always within an "
         "operation"

@@ -154,13 +154,13 @@ class WindowRun:
         return bool(actions)
 
     def follows(self, number: int) -> bool:
-        """Whether somebody wants to know of the step after this one."""
+        """Return whether somebody wants to know of the step after this one."""
         return not self._scheduler.idle or self._probing.follows(number)
 
     # --- its end, on the pulse's thread -----------------------------------------------------------------------------
 
     def over(self, now: int) -> bool:
-        """Whether it has all that it waits for."""
+        """Return whether it has all that it waits for."""
         if self._done_ns:
             return now - self._done_ns > _AFTER_NS
         return not self._stepped and now - self._begun > _WITHOUT_STEPS_NS

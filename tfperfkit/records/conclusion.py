@@ -22,7 +22,7 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def headline(self) -> str:
-        """The verdict and where the time goes, as one sentence."""
+        """Return the verdict and where the time goes, as one sentence."""
         return f"{self.verdict}: {self.why}." if self.why else f"{self.verdict}."
 
     @property

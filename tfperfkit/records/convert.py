@@ -24,12 +24,12 @@ class Typed(Protocol):
 
 
 def read(streams: Streams, stream: str, kind: type[_Record]) -> list[_Record]:
-    """The records of a stream, converted to ``kind``; a damaged one costs itself, not the report."""
+    """Return the records of a stream, converted to ``kind``; a damaged one costs itself, not the report."""
     return list(each(streams.records(stream), kind))
 
 
 def each(rows: Iterator[Any], kind: type[_Record]) -> Iterator[_Record]:
-    """The rows that are of this kind."""
+    """Return the rows that are of this kind."""
     return iter(rows.of(kind)) if isinstance(rows, Typed) else _converted(rows, kind)
 
 

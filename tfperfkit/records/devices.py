@@ -56,5 +56,5 @@ class DeviceFacts(msgspec.Struct, frozen=True, kw_only=True):
     cpus: int = 0
 
     def gpus(self, kind: str) -> tuple[Device, ...]:
-        """The GPUs that TensorFlow has registered ("physical") or that the script can use ("logical")."""
+        """Return the GPUs that TensorFlow has registered ("physical") or that the script can use ("logical")."""
         return tuple(device for device in self.devices if device.type == "GPU" and device.kind == kind)

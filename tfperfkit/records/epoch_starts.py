@@ -43,7 +43,8 @@ def epoch_starts(late: Sequence[Late], clean: AbstractSet[int], fetched: bool) -
 
 
 def _length(late: Sequence[Late], clean: AbstractSet[int]) -> int | None:
-    """The steps of an epoch, when nearly all of the late steps' time falls on first steps of epochs of that length."""
+    """Return the steps of an epoch, when nearly all of the late steps' time falls on first steps of epochs of that
+    length."""
     whole, steps = sum(item.excess_ms for item in late), [item.step for item in late]
     pairs = {b - a for index, a in enumerate(steps) for b in steps[index + 1 :]}
     lengths = {value for value in (*pairs, *(n - 1 for n in steps)) if value >= calibration.MIN_EPOCH.value}

@@ -27,7 +27,7 @@ Event = dict[str, Any]
 
 
 def of_kind(events: Iterable[Any], *kinds: EventKind) -> Iterator[Event]:
-    """The events of these kinds, in order; what is no event is left out."""
+    """Yield the events of these kinds, in order; what is no event is left out."""
     for event in events:
         if isinstance(event, dict) and event.get("kind") in kinds:
             yield event

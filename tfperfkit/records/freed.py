@@ -28,14 +28,14 @@ class Wait(NamedTuple):
 
 
 def freed(log: SampleLog) -> list[Wait]:
-    """The waits that are long enough to be told from a moment's work; none where they take too little in all."""
+    """Return the waits that are long enough to be told from a moment's work; none where they take too little in all."""
     found = [wait for wait in _waits(log) if wait.ns >= SHORTEST_NS]
     return found if sum(wait.ns for wait in found) >= MIN_NS else []
 
 
 def _waits(log: SampleLog) -> list[Wait]:
-    """The stretches of samples that show a wait. The first sample in one can't be told from work yet: it counts when it
-    shows the same lines."""
+    """Return the stretches of samples that show a wait. The first sample in one can't be told from work yet: it counts
+    when it shows the same lines."""
     found: list[Wait] = []
     begin, before, frames = 0, 0, None
     for when, stack in log.inside(log.whole):

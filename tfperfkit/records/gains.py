@@ -12,37 +12,37 @@ class _Known(msgspec.Struct, frozen=True):
 
     @property
     def low(self) -> float | None:
-        """The lower end; None if it may gain nothing."""
+        """Return the lower end; None if it may gain nothing."""
         return None
 
     @property
     def high(self) -> float | None:
-        """The upper end; None if it is not known."""
+        """Return the upper end; None if it is not known."""
         return None
 
     @property
     def likely(self) -> float | None:
-        """The factor to print; None if there is none."""
+        """Return the factor to print; None if there is none."""
         return None
 
     @property
     def bounds(self) -> tuple[float, float] | None:
-        """The factor from and to; None if one end is not known."""
+        """Return the factor from and to; None if one end is not known."""
         return None
 
     @property
     def factor(self) -> float:
-        """The factor that counts where gains are compared: the likely one, else the lower end, else 1.0."""
+        """Return the factor that counts where gains are compared: the likely one, else the lower end, else 1.0."""
         return 1.0
 
     @property
     def saved(self) -> float:
-        """The share of the time (0 to 1) that goes by ``factor``."""
+        """Return the share of the time (0 to 1) that goes by ``factor``."""
         return saving(self.factor)
 
     @property
     def surely(self) -> float:
-        """The share of the time (0 to 1) that goes by ``low``; 0 if that is not known."""
+        """Return the share of the time (0 to 1) that goes by ``low``; 0 if that is not known."""
         return saving(self.low or 1.0)
 
 
@@ -91,23 +91,23 @@ Gain = Range | AtLeast | UpTo | Unknown
 
 
 def saving(factor: float) -> float:
-    """The share of the time (0 to 1) that goes if something gets ``factor`` times faster; 0 if it does not."""
+    """Return the share of the time (0 to 1) that goes if something gets ``factor`` times faster; 0 if it does not."""
     return 1 - 1 / factor if factor > 1 else 0.0
 
 
 def middle(low: float, high: float) -> float:
-    """The figure to print for factors from ``low`` to ``high``: the factor by which the centre of the saved time goes;
-    ``low`` if there is none."""
+    """Return the figure to print for factors from ``low`` to ``high``: the factor by which the centre of the saved time
+    goes; ``low`` if there is none."""
     return 2 / (1 / low + 1 / high) if 0 < low < math.inf and high > 0 else low
 
 
 def between(low: float, high: float) -> Range:
-    """The gain of a factor from ``low`` to ``high``."""
+    """Return the gain of a factor from ``low`` to ``high``."""
     return Range(low, middle(low, high), high)
 
 
 def finite(gain: Gain) -> Gain:
-    """The gain as it may be printed: without numbers that are NaN or infinite."""
+    """Return the gain as it may be printed: without numbers that are NaN or infinite."""
     match gain:
         case Range(likely=likely) if not math.isfinite(likely):
             return Unknown()

@@ -19,7 +19,7 @@ class Reason(msgspec.Struct, frozen=True):
 
 
 def explain(facts: DeviceFacts) -> Reason:
-    """The first thing in the way from the card to TensorFlow."""
+    """Return the first thing in the way from the card to TensorFlow."""
     machine = facts.hardware
     hidden = _hidden(facts)
     if facts.gpus("physical"):
@@ -85,7 +85,7 @@ def _nvidia(facts: DeviceFacts, install: str) -> Reason:
 
 
 def _hidden(facts: DeviceFacts) -> str:
-    """The variable that hides the cards; empty if none does."""
+    """Return the variable that hides the cards; empty if none does."""
     own = "HIP_VISIBLE_DEVICES" if facts.rocm_build else "CUDA_VISIBLE_DEVICES"
     value = facts.environment.get(own)
     return own if value is not None and value.strip() in ("", "-1", "none", "NoDevFiles", "void") else ""

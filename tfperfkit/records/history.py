@@ -137,7 +137,7 @@ def joined(parts: list[Stretch]) -> Stretch:
 
 
 def read(rows: Iterable[Any], kind: type[Any]) -> list[Any]:
-    """The rows that are of this kind; damaged ones are left out."""
+    """Return the rows that are of this kind; damaged ones are left out."""
     found = []
     for row in rows:
         try:

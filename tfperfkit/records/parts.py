@@ -203,17 +203,18 @@ _START_PART_OF: dict[str, StartPart] = {
 
 
 def part_of(activity: str) -> PartName | None:
-    """The part of a step that an activity's time belongs to; None for ``waiting`` and for one of another version."""
+    """Return the part of a step that an activity's time belongs to; None for ``waiting`` and for one of another
+    version."""
     return _PART_OF.get(activity)
 
 
 def cause_of(activity: str) -> Cause | Literal[""]:
-    """Why a step was long in which this was done more than in others; "" for one of another version."""
+    """Return why a step was long in which this was done more than in others; "" for one of another version."""
     return _CAUSE_OF.get(activity, "")
 
 
 def part_of_cause(cause: str) -> PartName:
-    """The part of a step that the time of a cause belongs to."""
+    """Return the part of a step that the time of a cause belongs to."""
     return _PART_OF_CAUSE.get(cause, "other")
 
 

@@ -109,7 +109,7 @@ class Sync(msgspec.Struct, frozen=True):
 
 
 def missing_device(requested: str, devices: frozenset[str]) -> str:
-    """Why there is no such device among the logical ones (``CPU:0``); empty when there is."""
+    """Return why there is no such device among the logical ones (``CPU:0``); empty when there is."""
     kind = requested.partition(":")[0]
     same_type = [name for name in devices if name.partition(":")[0] == kind.upper()]
     if same_type and (":" not in requested or requested.upper() in devices):

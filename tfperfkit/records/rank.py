@@ -28,7 +28,8 @@ class Rank(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def in_step(self) -> bool:
-        """Whether it trains the same steps as the others: evaluators and parameter servers have work of their own."""
+        """Return whether it trains the same steps as the others: evaluators and parameter servers have work of their
+        own."""
         return self.role not in ("evaluator", "ps")
 
 
@@ -55,7 +56,8 @@ class _Config(msgspec.Struct):
 
 
 def rank_of(environ: Mapping[str, str]) -> Rank | None:
-    """The rank of this process; None where it trains alone, or what is said makes no sense. TF_CONFIG counts first."""
+    """Return the rank of this process; None where it trains alone, or what is said makes no sense. TF_CONFIG counts
+    first."""
     found = _of_config(environ.get("TF_CONFIG", ""))
     if found is not None:
         return found
@@ -91,7 +93,7 @@ def _number(text: str | None) -> int | None:
 
 
 def holds_parts(folder: Path) -> bool:
-    """Whether a folder holds the parts of several ranks, and no run of its own."""
+    """Return whether a folder holds the parts of several ranks, and no run of its own."""
     try:
         return not (folder / "run.json").exists() and any(folder.glob("rank-*/run.json"))
     except OSError:

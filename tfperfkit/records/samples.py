@@ -102,31 +102,31 @@ class Samples:
                 self._leaf_above[leaf][frame.file, frame.line] += times
 
     def share(self, place: Place) -> float:
-        """How often the line was on the stack."""
+        """Return how often the line was on the stack."""
         return self._places[place] / self.count if self.count else 0.0
 
     def leaf_share(self, place: Place) -> float:
-        """How often the line was the innermost of the user's own: it, or the library that it called, ran."""
+        """Return how often the line was the innermost of the user's own: it, or the library that it called, ran."""
         return self._leaves[place] / self.count if self.count else 0.0
 
     def activity_share(self, activity: str) -> float:
-        """The share of the samples that an activity (``records.parts``) has."""
+        """Return the share of the samples that an activity (``records.parts``) has."""
         return self.activities[activity] / self.count if self.count else 0.0
 
     def leaves(self) -> list[Place]:
-        """The innermost lines, most frequent first."""
+        """Return the innermost lines, most frequent first."""
         return [place for place, _ in self._leaves.most_common()]
 
     def places(self) -> list[Place]:
-        """All lines that were on the stack, most frequent first."""
+        """Return all lines that were on the stack, most frequent first."""
         return [place for place, _ in self._places.most_common()]
 
     def functions(self) -> list[FunctionKey]:
-        """All functions that were on the stack, most frequent first."""
+        """Return all functions that were on the stack, most frequent first."""
         return [function for function, _ in self._functions.most_common()]
 
     def innermost(self, place: Place) -> Counter[Frame]:
-        """The frames whose innermost line of the user's this was, in samples."""
+        """Return the frames whose innermost line of the user's this was, in samples."""
         return self._leaf_frames[place]
 
     def within(self, leaf: Place, place: Place) -> float:
@@ -157,7 +157,7 @@ class Samples:
 
     @property
     def tensorflow_total(self) -> float | None:
-        """The share of the samples in which TensorFlow or Keras ran below the user's code; None with too few."""
+        """Return the share of the samples in which TensorFlow or Keras ran below the user's code; None with too few."""
         return self._in_tensorflow / self.count if self.count >= MIN else None
 
     def by_function(self) -> dict[FunctionKey, dict[int, float]]:
@@ -207,7 +207,7 @@ class SampleLog:
         return self._changed[0] if self._rates else self._times[0] if self._times else None
 
     def samples(self, spans: Sequence[Span]) -> Samples:
-        """The samples in ``spans``, counted."""
+        """Return the samples in ``spans``, counted."""
         samples = Samples()
         samples.span_s = sum(end - begin for begin, end in spans) / 1e9
         seen = self.inside(spans)
@@ -217,7 +217,7 @@ class SampleLog:
         return samples
 
     def within(self, spans: Iterable[Span]) -> SampleLog:
-        """The log of these stretches only."""
+        """Return the log of these stretches only."""
         inside = [sample for begin, end in spans for sample in self._taken[self._at(begin) : self._at(end)]]
         return SampleLog(self._stacks, inside, self._rates)
 
@@ -239,7 +239,7 @@ class _Source(Protocol):
 
 
 def read_log(rows: Iterable[Any], kind: str = "s") -> SampleLog:
-    """The log from the stream ``samples``; damaged rows are left out.
+    """Return the log from the stream ``samples``; damaged rows are left out.
 
     ``kind``: "s" for the thread that drives TensorFlow, the other names for other threads, while they open files again
     (``beside``), keep a CPU core busy (``busy``), that thread waits for them (``awaited``), that thread waits and they
@@ -272,7 +272,8 @@ def _frame(row: Any) -> Frame:
 
 
 def read_samples(source: _Source) -> Samples:
-    """The samples of clean steps, if possible of the time when they were precise; without clean steps, all of the run.
+    """Return the samples of clean steps, if possible of the time when they were precise; without clean steps, all of
+    the run.
 
     Too few of them are not made up for by what ran before the steps: ``MIN`` decides whether they tell anything."""
     log = read_log(source.session_records("samples"))
@@ -291,13 +292,14 @@ def steady_samples(log: SampleLog, steps: Any, events: Iterable[Any]) -> Samples
 
 
 def precise_span(events: Iterable[Any]) -> Span:
-    """The last time in which samples fell on short stretches of Python too."""
+    """Return the last time in which samples fell on short stretches of Python too."""
     spans = precise_spans(events)
     return spans[-1] if spans else (1 << 62, 1 << 62)
 
 
 def precise_spans(events: Iterable[Any]) -> list[Span]:
-    """The times in which samples fell on short stretches of Python too (see ``instruments.stacks.switch_interval``)."""
+    """Return the times in which samples fell on short stretches of Python too (see
+    ``instruments.stacks.switch_interval``)."""
     spans: list[Span] = []
     begin: int | None = None
     for event in of_kind(events, "precise", "precise_end"):

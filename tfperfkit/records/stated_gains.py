@@ -26,7 +26,7 @@ class Stated(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, gain: Gain) -> Stated:
-        """The fields of a gain."""
+        """Return the fields of a gain."""
         open_ended = isinstance(gain, AtLeast)
         if gain.likely is not None:
             bounds = None if isinstance(gain, Range) and gain.low == gain.high else gain.bounds
@@ -36,7 +36,7 @@ class Stated(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def gain(self) -> Gain:
-        """The gain that the fields state."""
+        """Return the gain that the fields state."""
         likely = self.predicted_speedup
         if self.predicted_range is not None:
             low, high = self.predicted_range
@@ -58,12 +58,12 @@ class StatedOnce(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, gain: Range | AtLeast) -> StatedOnce:
-        """The fields of a gain."""
+        """Return the fields of a gain."""
         return cls(at_least=gain.low, speedup=gain.likely, range=gain.bounds)
 
     @property
     def gain(self) -> Gain:
-        """The gain that the fields state."""
+        """Return the gain that the fields state."""
         if self.speedup is None or self.range is None:
             return AtLeast(self.at_least)
         return Range(self.range[0], self.speedup, self.range[1])
@@ -77,7 +77,7 @@ class TakesStated(type(msgspec.Struct)):  # type: ignore[misc]  # its name is pr
     """Makes findings of rules and probes that were written for version 1, which state a gain by its fields."""
 
     def __call__(cls, *args: Any, **fields: Any) -> Any:
-        """The record; ``gain`` is made of the fields of version 1 if there are some."""
+        """Return the record; ``gain`` is made of the fields of version 1 if there are some."""
         if not fields.keys().isdisjoint(FIELDS):
             stated = {name: fields.pop(name) for name in FIELDS if name in fields}
             fields["gain"] = Stated(**{"predicted_speedup": None, **stated}).gain

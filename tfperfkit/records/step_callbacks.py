@@ -26,7 +26,7 @@ class StepCallbacks:
         self._each = self._each or not rarely
 
     def wants_next(self, number: int) -> bool:
-        """Whether the step after this one must be announced."""
+        """Return whether the step after this one must be announced."""
         return bool(self._callbacks) and (self._each or self._again or (self.rare and number < EARLY))
 
     def announce(self, number: int) -> None:

@@ -21,7 +21,7 @@ class StepCutter:
         self._input = 0
 
     def feed(self, marker: Marker, is_fetch: bool) -> Step | None:
-        """The step that this marker completed, if any."""
+        """Return the step that this marker completed, if any."""
         ends = marker.site in self._definition.ends
         begins = marker.site in self._definition.begins
         if marker.site == PAUSE:  # our own work between two steps, e.g. starting a profiler: part of neither
@@ -53,16 +53,16 @@ class StepCutter:
 
     @property
     def complete(self) -> bool:
-        """Whether the open step holds its update already: the next beginning ends it."""
+        """Return whether the open step holds its update already: the next beginning ends it."""
         return self._count > 0
 
     @property
     def next_number(self) -> int:
-        """The number of the step that follows the open one."""
+        """Return the number of the step that follows the open one."""
         return self.number + self._count
 
     def finish(self) -> Step | None:
-        """The step that was complete but for its successor's beginning, when the stream ends."""
+        """Return the step that was complete but for its successor's beginning, when the stream ends."""
         return self._close(self._last_end)
 
     def _close(self, when_ns: int) -> Step | None:

@@ -122,21 +122,22 @@ class StepTable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def clean(self) -> tuple[Step, ...]:
-        """The steps in which nothing invasive ran, warm-up left out."""
+        """Return the steps in which nothing invasive ran, warm-up left out."""
         return self.in_window("clean")
 
     def number_at(self, when_ns: int) -> int:
-        """The number of the step that was running at a time; 0 before the first step, the last one's after the end."""
+        """Return the number of the step that was running at a time; 0 before the first step, the last one's after the
+        end."""
         index = bisect.bisect_right(self._begins, when_ns) - 1
         return self.steps[index].number if index >= 0 else 0
 
     def beginning_at(self, when_ns: int) -> int:
-        """The number of the step that begins at a time read in a callback of ``Recording.on_step``: where the callbacks
-        made a pause, the step begins at its end."""
+        """Return the number of the step that begins at a time read in a callback of ``Recording.on_step``: where the
+        callbacks made a pause, the step begins at its end."""
         return self.number_at(self.past_pause(when_ns))
 
     def past_pause(self, when_ns: int) -> int:
-        """The end of the pause that a time is in; the time itself where it is in none."""
+        """Return the end of the pause that a time is in; the time itself where it is in none."""
         index = bisect.bisect_right(self.pauses, (when_ns, sys.maxsize)) - 1
         return max(when_ns, self.pauses[index][1]) if index >= 0 else when_ns
 
@@ -313,7 +314,7 @@ class StepCounter:
         return Definition(source=source, ends=head.ids, begins=begins, unit=unit, place=place, rounds=rounds)
 
     def _places(self, sites: list[Site]) -> list[_Place]:
-        """The sites, those of one line joined whose times follow each other.
+        """Return the sites, those of one line joined whose times follow each other.
 
         At the first iteration of "for network in (...)" the next site has also followed the one before, which then has
         been reached once only; but many that are reached once are a function that is created again for each step.
@@ -343,7 +344,7 @@ class StepCounter:
         )
 
     def _fetches(self, seen: list[Site], loops: tuple[Loop, ...], updates: int) -> frozenset[int]:
-        """The sites of the fetch that begins each iteration of the last of ``loops``; none if no fetch does.
+        """Return the sites of the fetch that begins each iteration of the last of ``loops``; none if no fetch does.
 
         The first of several fetches in an iteration. Not one that is rarer than the updates (a batch for validation
         now and then), nor one that comes twice and more for each update: there gradients are accumulated, and a step
@@ -362,7 +363,7 @@ class StepCounter:
 
 
 def _lines(site: Site) -> tuple[tuple[str, int], ...]:
-    """The lines that lead to a site: they tell two calls of one helper apart."""
+    """Return the lines that lead to a site: they tell two calls of one helper apart."""
     return site.chain or ((site.file, site.line),)
 
 

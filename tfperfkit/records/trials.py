@@ -145,7 +145,7 @@ class _Placed(Protocol):
 
 
 def place_of(finding: _Placed) -> str:
-    """The first place of a finding, FILE:LINE; "" for none."""
+    """Return the first place of a finding, FILE:LINE; "" for none."""
     return f"{finding.where[0].file}:{finding.where[0].line}" if finding.where else ""
 
 

@@ -71,7 +71,7 @@ def _between_lines(account: StepAccount, screen: Screen) -> list[Text]:
 
 
 def between_label(kind: str) -> str:
-    """How a kind of time between steps, or of a work, is called in a list."""
+    """Return how a kind of time between steps, or of a work, is called in a list."""
     words = words_of(kind)
     return words.between if words is not None else kind
 

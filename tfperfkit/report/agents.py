@@ -87,7 +87,7 @@ def _write_finding(finding: Finding, identity: str, report: Report) -> str:
 
 
 def kind(finding: Finding) -> str:
-    """How severe it is, or that it is no fault."""
+    """Return how severe it is, or that it is no fault."""
     return "headroom" if finding.headroom else "note" if finding.is_note else finding.severity
 
 

@@ -50,7 +50,7 @@ def render(
 
 
 def report_lines(report: Report, screen: Screen, *, full: bool = False, handle: str = "") -> list[Text]:
-    """The report as lines of at most ``screen.width`` cells: what was asked for in full, then the verdict."""
+    """Return the report as lines of at most ``screen.width`` cells: what was asked for in full, then the verdict."""
     screen = msgspec.structs.replace(screen, folder=report.run.folder)
     if nothing_recorded(report):
         found = family(report)

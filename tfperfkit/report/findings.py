@@ -33,7 +33,7 @@ _PLACES = 6
 
 
 def finding_sections(report: Report, screen: Screen) -> list[Text]:
-    """The section of the findings, and that of the notes."""
+    """Return the section of the findings, and that of the notes."""
     reported = [finding for finding in report.findings if not finding.is_note]
     notes = [finding for finding in report.findings if finding.is_note]
     lines = reported_findings(reported, screen)
@@ -41,7 +41,7 @@ def finding_sections(report: Report, screen: Screen) -> list[Text]:
 
 
 def reported_findings(reported: Sequence[Finding], screen: Screen) -> list[Text]:
-    """The section of these findings; nothing if there are none."""
+    """Return the section of these findings; nothing if there are none."""
     lines: list[Text] = []
     if reported:
         count = len(reported)
@@ -225,7 +225,7 @@ def _takes_share_of(finding: Finding) -> str:
 
 
 def _evidence(finding: Finding, screen: Screen) -> list[Text]:
-    """The figures of each window on a line of their own, after the name of the window."""
+    """Return the figures of each window on a line of their own, after the name of the window."""
     words = {**_WINDOWS, "baseline": f"the {finding.work_kind}"} if finding.work_kind else _WINDOWS
     windows: dict[str, list[str]] = {}
     for item in finding.evidence:

@@ -15,7 +15,7 @@ _MAX_LISTED = 10
 
 
 def over_time(report: Report) -> ProbeOutcome | None:
-    """The section; None without watch mode."""
+    """Return the section; None without watch mode."""
     found = report.history
     if found is None:
         return None

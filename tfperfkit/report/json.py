@@ -28,7 +28,7 @@ _UNSAFE = re.compile(
 
 
 def encode(report: Report) -> bytes:
-    """The report as indented UTF-8 JSON, keys in the order of the records, with a newline at the end.
+    """Return the report as indented UTF-8 JSON, keys in the order of the records, with a newline at the end.
 
     Always valid JSON that any reader takes: NaN and infinities become null, control and direction characters are
     escaped, a lone surrogate becomes the text ``\\udc80``. A probe whose data cannot be written loses its data,
@@ -56,7 +56,7 @@ def _document(value: Any) -> bytes:
 
 
 def decode(document: bytes) -> Report:
-    """The report in a document of ``encode``. Numbers that were NaN or infinite are NaN.
+    """Return the report in a document of ``encode``. Numbers that were NaN or infinite are NaN.
 
     Raises ``TfperfError`` if it is no such document or has another schema.
     """

@@ -98,7 +98,7 @@ def trimmed(line: Text) -> Text:
 
 
 def _paragraphs(text: str, screen: Screen) -> list[str]:
-    """The lines of a text of several lines, harmless; blank ones at both ends are dropped."""
+    """Return the lines of a text of several lines, harmless; blank ones at both ends are dropped."""
     text = shorten(text, PROSE_LIMIT, "\n...\n" if "\n" in text else "...")
     lines = [visible(line.expandtabs(4), unicode=screen.unicode).rstrip(" ") for line in text.split("\n")]
     while lines and not lines[-1]:

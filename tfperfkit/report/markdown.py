@@ -25,8 +25,8 @@ _PART = 0.01
 
 
 def report_markdown(report: Report, root: str = "", *, folded: bool = True) -> str:
-    """The headline, where the time went, the findings in a table, and each with its evidence and remedy: ``folded`` by
-    HTML, which GitHub and GitLab know and TensorBoard does not."""
+    """Return the headline, where the time went, the findings in a table, and each with its evidence and remedy:
+    ``folded`` by HTML, which GitHub and GitLab know and TensorBoard does not."""
     screen = Screen(folder=report.run.folder)
     lines = [f"**{escaped(report.headline or 'tfperf')}**", ""]
     lines += [escaped(" · ".join(headline_parts(report, screen))), ""]
@@ -115,7 +115,7 @@ def _patch(patch: str) -> list[str]:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """The lines of a table; its cells are Markdown already."""
+    """Return the lines of a table; its cells are Markdown already."""
     lines = [f"| {' | '.join(headings)} |", f"|{'---|' * len(headings)}"]
     return [*lines, *(f"| {' | '.join(cell or ' ' for cell in row)} |" for row in rows)]
 

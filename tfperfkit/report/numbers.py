@@ -159,7 +159,7 @@ def _byte_unit(largest: float) -> tuple[float, str]:
 
 
 def column(values: Sequence[Value], unit: Unit, *, fixed: bool = False, symbols: Symbols = UNICODE) -> NumberColumn:
-    """The texts of one column of numbers, lined up at their decimal points.
+    """Return the texts of one column of numbers, lined up at their decimal points.
 
     ``fixed`` keeps the unit (the heading names it already). A value that is no number keeps its own words.
     """

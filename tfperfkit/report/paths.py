@@ -74,7 +74,7 @@ def _separator(file: str) -> str:
 
 
 def location(text: str, screen: Screen) -> str:
-    """The text of a ``location`` cell, ``/a/b/train.py:57`` or more after it, with its path shortened."""
+    """Return the text of a ``location`` cell, ``/a/b/train.py:57`` or more after it, with its path shortened."""
     match = _LOCATION.fullmatch(text)
     if match is None:
         return name(short_path(text, screen.folder), screen)

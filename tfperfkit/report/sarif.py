@@ -20,7 +20,7 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 
 
 def report_sarif(report: Report, root: str = "") -> bytes:
-    """The findings of a report as a SARIF document; ``root``: the folder that paths are given from."""
+    """Return the findings of a report as a SARIF document; ``root``: the folder that paths are given from."""
     folder = report.run.folder
     return sarif([of_finding(finding, folder) for finding in report.findings], root or folder)
 

@@ -37,7 +37,7 @@ def clean_source(lines: Sequence[str], *, unicode: bool = True) -> list[str]:
 
 
 def highlight(lines: Sequence[str], language: str) -> list[Text]:
-    """The lines as rich texts, coloured as ``language``; plain if pygments does not know it."""
+    """Return the lines as rich texts, coloured as ``language``; plain if pygments does not know it."""
     from rich.text import Text
 
     texts = [Text(line) for line in lines]

@@ -30,7 +30,7 @@ _WORDS = {"samples": "stack samples"}
 
 
 def time_sections(report: Report, screen: Screen) -> list[Text]:
-    """The step's figures, and where the time of a step, of work outside of steps and of the run goes."""
+    """Return the step's figures, and where the time of a step, of work outside of steps and of the run goes."""
     lines = joined(headline_parts(report, screen), screen)
     steps = report.steps
     words = {**_WORDS, **report.words}
@@ -44,7 +44,7 @@ def time_sections(report: Report, screen: Screen) -> list[Text]:
 
 
 def nothing_recorded(report: Report) -> bool:
-    """Whether there is nothing to report on: no TensorFlow, and so no step and no probe that saw anything."""
+    """Return whether there is nothing to report on: no TensorFlow, and so no step and no probe that saw anything."""
     return (
         "tensorflow" not in report.run.versions
         and report.steps.count <= 0
@@ -54,7 +54,7 @@ def nothing_recorded(report: Report) -> bool:
 
 
 def nothing_lines(report: Report, screen: Screen) -> list[Text]:
-    """How the script ended, and why there is no report: a line each."""
+    """Return how the script ended, and why there is no report: a line each."""
     ran = f"after {numbers.alone(float(report.run.wall_s), 's')}" if report.run.wall_s > 0 else ""
     ended = ending(report.run).rstrip(".") or "The script ended"
     what = f": {name(shlex.join(report.run.argv), screen)}" if report.run.argv else "."
@@ -104,7 +104,7 @@ def _is_number(value: float | None) -> bool:
 
 
 def ending(run: RunInfo) -> str:
-    """How the script ended, where it did not end well."""
+    """Return how the script ended, where it did not end well."""
     if run.watched:
         return {"failed": "The code failed.", "interrupted": "The code was interrupted."}.get(run.status, "")
     code = f"exit code {run.exit_code}" if run.exit_code is not None else "exit code unknown"
@@ -116,7 +116,7 @@ def ending(run: RunInfo) -> str:
 
 
 def bottom_lines(report: Report, screen: Screen) -> list[Text]:
-    """The notes, which steps were in which window, what tfperf cost, what was run and where it is kept."""
+    """Return the notes, which steps were in which window, what tfperf cost, what was run and where it is kept."""
     lines: list[Text] = []
     for note in (*report.overhead.notes, *report.notes):
         lines += prose(with_short_paths(note, screen.folder), screen, indent=_LABELLED, label="note")

@@ -55,7 +55,7 @@ class _Column(msgspec.Struct):
 
 
 def table_lines(table: Table, screen: Screen) -> list[Text]:
-    """The table with its title and note, as lines of at most ``screen.width`` cells."""
+    """Return the table with its title and note, as lines of at most ``screen.width`` cells."""
     lines = prose(with_short_paths(table.title, screen.folder), screen, style="bold")
     columns = _columns(table, screen)
     marked = set(table.marked)
@@ -72,7 +72,7 @@ def table_lines(table: Table, screen: Screen) -> list[Text]:
 
 
 def _columns(table: Table, screen: Screen) -> list[_Column]:
-    """The columns with their texts. Rows of the wrong length (a probe's bug) are filled up, not refused."""
+    """Return the columns with their texts. Rows of the wrong length (a probe's bug) are filled up, not refused."""
     count = max([len(table.columns), *map(len, table.rows)])
     values = [[row[index] if index < len(row) else None for row in table.rows] for index in range(count)]
     result: list[_Column] = []

@@ -47,7 +47,7 @@ class Screen(msgspec.Struct, frozen=True):
 
     @property
     def symbols(self) -> Symbols:
-        """The signs that this screen can show."""
+        """Return the signs that this screen can show."""
         return UNICODE if self.unicode else ASCII
 
 

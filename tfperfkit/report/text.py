@@ -84,7 +84,7 @@ def shorten(text: str, limit: int = NAME_LIMIT, ellipsis: str = "…") -> str:
 
 
 def cells(text: str) -> int:
-    """The width of ``text`` on a terminal, in cells. Never less than what the terminal uses."""
+    """Return the width of ``text`` on a terminal, in cells. Never less than what the terminal uses."""
     if text.isascii():
         return len(text)
     from rich.cells import get_character_cell_size
@@ -93,12 +93,12 @@ def cells(text: str) -> int:
 
 
 def indent_of(text: str) -> int:
-    """How many spaces ``text`` starts with."""
+    """Return how many spaces ``text`` starts with."""
     return len(text) - len(text.lstrip(" "))
 
 
 def hang_of(text: str, width: int) -> int:
-    """How far to indent the lines on which ``text`` goes on, in a column of ``width``."""
+    """Return how far to indent the lines on which ``text`` goes on, in a column of ``width``."""
     return min(indent_of(text) + (4 if width >= 60 else 2), width // 2)
 
 
@@ -126,7 +126,7 @@ def spans(text: str, width: int, rest: int | None = None, *, exact: bool = False
 
 
 def _reach(text: str, start: int, limit: int) -> int:
-    """The furthest end such that ``text[start:end]`` fits into ``limit`` cells; at least one character on."""
+    """Return the furthest end such that ``text[start:end]`` fits into ``limit`` cells; at least one character on."""
     end = min(start + limit, len(text))
     if text[start:end].isascii():
         return end
@@ -142,7 +142,8 @@ def _reach(text: str, start: int, limit: int) -> int:
 
 
 def _break(text: str, start: int, end: int) -> int:
-    """The best place in ``text[start:end]`` to break before ``end``: a space, else after a sign, else anywhere."""
+    """Return the best place in ``text[start:end]`` to break before ``end``: a space, else after a sign, else
+    anywhere."""
     first = start + indent_of(text[start:end])
     space = end if text[end] == " " else text.rfind(" ", first + 1, end)
     if space > first and _UNIT.match(text, space + 1) and _NUMBER_END.match(text, space - 1):

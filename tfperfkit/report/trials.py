@@ -108,7 +108,7 @@ def _by_processor(item: Measured) -> str:
 
 
 def detail_items(item: Measured, screen: Screen) -> list[str]:
-    """The interval, the first minute, memory, results."""
+    """Return the interval, the first minute, memory, results."""
     items: list[str] = []
     if item.speedup is None:
         return items
@@ -149,7 +149,7 @@ def outputs_words(item: Measured) -> str:
 
 
 def results_words(item: Measured) -> str:
-    """How the results compare."""
+    """Return how the results compare."""
     distance = f"weights {item.distance:.1g} of their norm apart" if item.distance is not None else ""
     own = f", two plain runs {item.own_distance:.1g}" if item.own_distance else ""
     return {

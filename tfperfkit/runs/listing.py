@@ -32,12 +32,12 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find(folder: Path) -> list[Run]:
-    """All runs of a folder, the newest first. Raises UsageError if the folder can't be read."""
+    """Return all runs of a folder, the newest first. Raises UsageError if the folder can't be read."""
     return sorted((row(folder, name) for name in names(folder)), key=lambda run: (-run.started, run.name))
 
 
 def names(folder: Path) -> list[str]:
-    """The names of the run directories in a folder; links are none."""
+    """Return the names of the run directories in a folder; links are none."""
     try:
         with os.scandir(folder) as entries:
             found = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]

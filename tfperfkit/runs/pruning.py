@@ -46,8 +46,8 @@ def size(text: str) -> float:
 def doomed(
     folder: Path, runs: Sequence[Run], now: float, older_s: float | None, larger: float | None = None
 ) -> list[Doomed]:
-    """The runs to remove, the oldest first: those older than ``older_s``, and of the rest the oldest, until what is
-    left takes no more than ``larger`` bytes."""
+    """Return the runs to remove, the oldest first: those older than ``older_s``, and of the rest the oldest, until what
+    is left takes no more than ``larger`` bytes."""
     oldest_first = sorted(runs, key=lambda run: (run.started, run.name))
     sizes = {run.name: taken(folder / run.name) for run in oldest_first}
     left = sum(sizes.values())

@@ -32,7 +32,7 @@ class GrowthTest:
         self._sum = 0.0
 
     def add(self, value: float) -> bool:
-        """Whether that is an alarm. Ties count against it: the rate of false alarms is no larger for them."""
+        """Return whether that is an alarm. Ties count against it: the rate of false alarms is no larger for them."""
         count = len(self._sorted)
         larger = count - bisect.bisect_left(self._sorted, value)
         rank = (larger + 1) / (count + 1)

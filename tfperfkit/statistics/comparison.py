@@ -47,5 +47,5 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def speedup(self) -> float:
-        """How many times faster B is: 1.25 where it takes 0.8 of the time."""
+        """Return how many times faster B is: 1.25 where it takes 0.8 of the time."""
         return 1.0 / self.ratio

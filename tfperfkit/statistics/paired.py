@@ -18,7 +18,7 @@ def paired_ratio(
     min_spread: float = PAIR_SPREAD.value,
     confidence: float = CONFIDENCE,
 ) -> Comparison:
-    """The ratio of two lists of times of runs, ``a[i]`` and ``b[i]`` measured next to each other.
+    """Return the ratio of two lists of times of runs, ``a[i]`` and ``b[i]`` measured next to each other.
 
     The geometric mean of the ratios with Student's t on their logarithms: a run that is slow as a whole slows both of
     its pair and drops out. ``min_spread``: the ratios are never taken to spread less than this (standard deviation as
@@ -54,8 +54,8 @@ def pairs_needed(
     limit: int = 1000,
     min_spread: float = PAIR_SPREAD.value,
 ) -> int | None:
-    """How many pairs in all, spreading as these do, find a change of the time by ``difference`` (0.03: 3 %) four times
-    in five; None if more than ``limit``, or if two pairs are not there to tell the spread."""
+    """Return how many pairs in all, spreading as these do, find a change of the time by ``difference`` (0.03: 3 %) four
+    times in five; None if more than ``limit``, or if two pairs are not there to tell the spread."""
     logs = [_log(after) - _log(before) for before, after in zip(a, b, strict=True)]
     if len(logs) < 2 or difference <= 0:
         return None

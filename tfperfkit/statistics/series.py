@@ -54,7 +54,8 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
 def compare_series(
     a: Sequence[float], b: Sequence[float], *, run_spread: float = RUN_SPREAD.value, keep_outliers: bool = False
 ) -> Comparison:
-    """The ratio of the ordinary step time of run B to that of run A, from the times of their clean steps in order.
+    """Return the ratio of the ordinary step time of run B to that of run A, from the times of their clean steps in
+    order.
 
     Steps resemble their neighbours, so blocks of steps are the unit; a block is several autocorrelation times long.
     Welch's t on the means of blocks. On top come, as variances: a drift within a run (the level of a run that drifts is

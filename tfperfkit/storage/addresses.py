@@ -26,7 +26,7 @@ _FETCHED: dict[str, Path] = {}
 
 
 def is_address(text: str) -> bool:
-    """Whether this names a place in a store, not a path."""
+    """Return whether this names a place in a store, not a path."""
     return _ADDRESS.match(text) is not None
 
 

@@ -56,12 +56,12 @@ def keep_apart() -> bool:
 
 
 def spent_ns() -> int:
-    """The processor time, in ns, of the thread that works on our files; 0 where the calling threads do it."""
+    """Return the processor time, in ns, of the thread that works on our files; 0 where the calling threads do it."""
     return _table.spent_ns() if _table is not None else 0
 
 
 def read_file(path: Path | str, limit: int = _MAX_READ) -> bytes:
-    """The first ``limit`` bytes of a file. Raises OSError."""
+    """Return the first ``limit`` bytes of a file. Raises OSError."""
     if _table is not None:
         return _table.read_file(path, limit)
     with open(path, "rb") as file:
@@ -69,7 +69,7 @@ def read_file(path: Path | str, limit: int = _MAX_READ) -> bytes:
 
 
 def names_in(folder: Path | str) -> list[str]:
-    """The names in a folder, in no order. Raises OSError."""
+    """Return the names in a folder, in no order. Raises OSError."""
     if _table is None:
         return os.listdir(folder)
     handle = _table.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -95,7 +95,7 @@ class KeptFile:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is. A script may have closed it, and its number may be another file's by now."""
+        """Return whether it is. A script may have closed it, and its number may be another file's by now."""
         if self._handle < 0 or self._table is not None:
             return self._handle >= 0
         try:
@@ -128,7 +128,7 @@ class KeptFile:
             self.close()
 
     def look(self, count: int) -> bytes:
-        """The first ``count`` bytes, as they are now; opens it where it is not open, or not any more."""
+        """Return the first ``count`` bytes, as they are now; opens it where it is not open, or not any more."""
         self.open()
         try:
             return self.read(count, 0)
@@ -153,13 +153,14 @@ class KeptFile:
 
 
 def scarce() -> bool:
-    """Whether the process may have so few descriptors that none of ours should stay open."""
+    """Return whether the process may have so few descriptors that none of ours should stay open."""
     limit = _limit()
     return _table is None and limit is not None and limit < _FEW
 
 
 def _moved_up(descriptor: int) -> int:
-    """The same file under a high number, which the script does not come to; as it is where there is no such number."""
+    """Return the same file under a high number, which the script does not come to; as it is where there is no such
+    number."""
     limit = _limit()
     if limit is None or limit < _FEW:
         return descriptor
@@ -180,7 +181,7 @@ def _identity(descriptor: int) -> tuple[int, int]:
 
 
 def _limit() -> int | None:
-    """How many this process may have; None where the system does not say."""
+    """Return how many this process may have; None where the system does not say."""
     try:
         import resource
 

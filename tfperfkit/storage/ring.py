@@ -56,7 +56,7 @@ class Ring:
         self._begin()
 
     def stream(self, name: str) -> RingStream:
-        """The stream of this name."""
+        """Return the stream of this name."""
         found = self._streams.get(name)
         if found is None:
             found = self._streams[name] = RingStream(self._file.stream(name))
@@ -98,7 +98,7 @@ class Ring:
 
 
 def files(root: Path, folder: str) -> list[tuple[int, str]]:
-    """The numbers and the names (below ``root``) of a ring's files, in order."""
+    """Return the numbers and the names (below ``root``) of a ring's files, in order."""
     found = []
     for name in safe_reader.names(root, folder):
         number = name.removesuffix(_ENDING)

@@ -111,7 +111,7 @@ class Rows(Iterator[Any]):
         return next(iter(self))
 
     def of(self, kind: type[_Record]) -> tuple[_Record, ...]:
-        """All records of the stream that are of this kind."""
+        """Return all records of the stream that are of this kind."""
         return self._run.typed(self._relative, kind)
 
 
@@ -133,7 +133,7 @@ class RunDirectory:
         return self.path / "trace"
 
     def probe(self, name: str) -> Path:
-        """The folder of a probe. A name can't lead out of the run directory."""
+        """Return the folder of a probe. A name can't lead out of the run directory."""
         if not name or name != Path(name).name or name in (".", ".."):
             raise RunDirectoryError(f"not a probe's name: {name!r}")
         return self.path / "probes" / name
@@ -224,8 +224,8 @@ class RunDirectory:
         return safe_reader.read_json(self.path, name)
 
     def records(self, relative: str) -> Rows:
-        """The records of a stream, e.g. ``session/markers.jsonl``, in order; then those of a file of that name, if any.
-        Lines that are cut or damaged are left out."""
+        """Return the records of a stream, e.g. ``session/markers.jsonl``, in order; then those of a file of that name,
+        if any. Lines that are cut or damaged are left out."""
         return Rows(self, relative)
 
     def rows(self, relative: str) -> Iterator[Any]:
@@ -251,12 +251,12 @@ class RunDirectory:
         return self._recorded.get(relative.removesuffix(".jsonl"), b"")
 
     def blocks(self) -> Iterator[Any]:
-        """The rows of some seconds that watch mode keeps, the last ones, in order."""
+        """Yield the rows of some seconds that watch mode keeps, the last ones, in order."""
         for _, name in ring.files(self.path, BLOCKS):
             lines = safe_reader.read_streams(self.path, name, self.read_in_part.add)
             yield from safe_reader.records(lines.get("session/blocks", b""))
 
 
 def read_stream(path: Path) -> Iterator[Any]:
-    """The records of a stream, in order. Lines that are cut or damaged are left out; a missing file has none."""
+    """Return the records of a stream, in order. Lines that are cut or damaged are left out; a missing file has none."""
     return safe_reader.read_stream(path.parent, path.name)

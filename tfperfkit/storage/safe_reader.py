@@ -89,7 +89,7 @@ def read_json(root: Path, relative: str) -> Any:
 
 
 def read_stream(root: Path, relative: str, too_much: Callable[[str], object] = lambda name: None) -> Iterator[Any]:
-    """The records of a file of JSON lines, in order. Lines that are cut or damaged are left out.
+    """Yield the records of a file of JSON lines, in order. Lines that are cut or damaged are left out.
 
     ``too_much`` is called with the file's name when it holds more than is read.
     """
@@ -98,7 +98,8 @@ def read_stream(root: Path, relative: str, too_much: Callable[[str], object] = l
 
 
 def read_streams(root: Path, relative: str, too_much: Callable[[str], object] = lambda name: None) -> dict[str, bytes]:
-    """The lines of a file of many streams, ``["name",record]`` each, as the lines that each stream would have alone."""
+    """Return the lines of a file of many streams, ``["name",record]`` each, as the lines that each stream would have
+    alone."""
     found: dict[bytes, list[bytes]] = {}
     for block in _blocks(root, relative, too_much):
         for name, record in _NAMED.findall(block):
@@ -107,7 +108,7 @@ def read_streams(root: Path, relative: str, too_much: Callable[[str], object] = 
 
 
 def records(lines: bytes) -> Iterator[Any]:
-    """The records of the lines of a stream."""
+    """Return the records of the lines of a stream."""
     return _each(lines, Any)
 
 
@@ -167,7 +168,7 @@ def _blocks(root: Path, relative: str, too_much: Callable[[str], object]) -> Ite
 
 
 def _kept(block: bytes, left_bytes: int, left_values: int) -> bytes:
-    """The lines of a block up to a limit."""
+    """Return the lines of a block up to a limit."""
     end = 0
     for line in io.BytesIO(block):
         left_bytes -= len(line)
@@ -179,7 +180,7 @@ def _kept(block: bytes, left_bytes: int, left_values: int) -> bytes:
 
 
 def trace_files(trace_dir: Path) -> list[Path]:
-    """The profiler's traces in a log directory, sorted: files of their own, reached without any link."""
+    """Return the profiler's traces in a log directory, sorted: files of their own, reached without any link."""
     found: list[Path] = []
     top = trace_dir / "plugins" / "profile"
     if any(_kind(folder) != stat.S_IFDIR for folder in (trace_dir, trace_dir / "plugins", top)):
@@ -195,7 +196,8 @@ def trace_files(trace_dir: Path) -> list[Path]:
 
 
 def names(root: Path, relative: str) -> list[str]:
-    """The names in a folder below ``root`` that is reached without any link; none where there is no such folder."""
+    """Return the names in a folder below ``root`` that is reached without any link; none where there is no such
+    folder."""
     try:
         folder, name = _descend(root, relative)
         try:
@@ -246,7 +248,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def _values(data: bytes) -> int:
-    """How many JSON values there are at most; a line counts for three, for whoever looks at it in vain."""
+    """Return how many JSON values there are at most; a line counts for three, for whoever looks at it in vain."""
     lines = max(data.count(b"\n"), 1)
     return 3 * lines + data.count(b",") + data.count(b"[") + data.count(b"{") + data.count(b":")
 
@@ -267,7 +269,8 @@ def _has_long_numbers(data: bytes) -> bool:
 
 
 def _may_be_deep(data: bytes) -> bool:
-    """Whether a line may be; quick, and never wrong when it says no. Brackets inside of texts may make it say yes."""
+    """Return whether a line may be; quick, and never wrong when it says no. Brackets inside of texts may make it say
+    yes."""
     brackets = data.translate(None, _NOT_BRACKETS)
     for _ in range(MAX_LEVELS // 2):  # each iteration takes a level away, or two
         if brackets.count(b"\n") == len(brackets):

@@ -47,7 +47,7 @@ class Streams:
         return self.stream(f"session/{name}")
 
     def stream(self, name: str) -> Stream:
-        """The stream of this name."""
+        """Return the stream of this name."""
         stream = self._streams.get(name)
         if stream is None:
             if os.getpid() != self._pid:

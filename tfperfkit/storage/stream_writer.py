@@ -98,7 +98,7 @@ class Stream:
 
     @property
     def waits(self) -> bool:
-        """Whether something is pending."""
+        """Return whether something is pending."""
         return bool(self._pending)
 
     def _encoded(self, record: Any) -> bytes:
@@ -137,7 +137,7 @@ class StreamFile:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will be written."""
+        """Return whether nothing more will be written."""
         return self._ended
 
     def stream(self, name: str = "", limit_bytes: int = MAX_STREAM_BYTES, essential: bool = False) -> Stream:

@@ -155,7 +155,7 @@ def parameters(given: ast.arguments) -> list[ast.arg]:
 
 
 def _names_bound_by(node: ast.AST) -> Iterator[str]:
-    """The names that a node binds itself, without its children."""
+    """Yield the names that a node binds itself, without its children."""
     if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
         yield node.id
     elif isinstance(node, (ast.Import, ast.ImportFrom)):

@@ -26,7 +26,7 @@ def returns_same(call: Call, function: Function) -> bool:
 
 
 def _is_only_function(function: Function) -> bool:
-    """Whether its name stands for this function alone, at the file's top."""
+    """Return whether its name stands for this function alone, at the file's top."""
     only = get_file(function).find_only_function(function.name) == function
     return only and function.is_at_top and not _count_bindings(get_file(function), function.name)
 
@@ -72,6 +72,6 @@ def _reads_constant(name: Expression, read: Expression, around: tuple[Function, 
 
 
 def _is_known(name: str) -> bool:
-    """Whether an API reads and changes nothing but its arguments."""
+    """Return whether an API reads and changes nothing but its arguments."""
     effect = find_effect(name)
     return effect is not None and all(kind in _FREE or kind.startswith("out:") for kind in effect.kinds)

@@ -40,6 +40,6 @@ def _passes(call: Call, name: str) -> bool:
 
 
 def _is_whole(node: Expression, name: str) -> bool:
-    """Whether an argument is it, or holds it: ``[kept, new]``; a part of it (``kept[-100:]``) is not."""
+    """Return whether an argument is it, or holds it: ``[kept, new]``; a part of it (``kept[-100:]``) is not."""
     inner = node.items if node.kind in ("list", "tuple") else [node.owner] if node.kind == "starred" else []
     return node.last_name == name or any(item is not None and _is_whole(item, name) for item in inner)

@@ -25,7 +25,7 @@ class Made(NamedTuple):
 
     @property
     def assigned(self) -> list[ast.expr]:
-        """The expressions that it is assigned."""
+        """Return the expressions that it is assigned."""
         return [item.node for item in self.bindings if item.kind == "value" and isinstance(item.node, ast.expr)]
 
 
@@ -119,5 +119,5 @@ def _is_same_place(one: ast.expr, other: ast.expr) -> bool:
 
 
 def _is_key(node: ast.expr, key: ast.expr | None) -> bool:
-    """Whether an item under this key may be the one that is asked for."""
+    """Return whether an item under this key may be the one that is asked for."""
     return not (isinstance(node, ast.Constant) and isinstance(key, ast.Constant)) or node.value == key.value

@@ -31,7 +31,7 @@ class ControlStatement:
 
     @property
     def is_loop(self) -> bool:
-        """Whether its body may run several times."""
+        """Return whether its body may run several times."""
         return self.word != "if"
 
 

@@ -40,23 +40,23 @@ class Effect:
 
     @cached_property
     def changes_arguments(self) -> list[int]:
-        """The positions of arguments that it changes."""
+        """Return the positions of arguments that it changes."""
         return sorted(int(kind[8:]) for kind in self.kinds if kind.startswith("changes:"))
 
     @cached_property
     def out(self) -> int | None:
-        """The position at which an array to write to may be given; None if there is no such argument."""
+        """Return the position at which an array to write to may be given; None if there is no such argument."""
         return next((int(kind[4:]) for kind in self.kinds if kind.startswith("out:")), None)
 
     @cached_property
     def collects(self) -> str:
-        """The group of additions that this one belongs to; "" if it adds nothing."""
+        """Return the group of additions that this one belongs to; "" if it adds nothing."""
         return next((kind[9:] for kind in self.kinds if kind.startswith("collects:")), "")
 
 
 @lru_cache(maxsize=1)
 def _table() -> tuple[dict[str, Effect], dict[str, Effect]]:
-    """The rows by name, and those for all names with a prefix."""
+    """Return the rows by name, and those for all names with a prefix."""
     rows: dict[str, Effect] = {}
     prefixes: dict[str, Effect] = {}
     text = files("tfperfkit.syntax").joinpath("effects.txt").read_text(encoding="utf-8")

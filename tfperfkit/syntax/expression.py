@@ -38,7 +38,7 @@ class File(Names):
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
-        """The node around each node."""
+        """Return the node around each node."""
         return {below: node for node in nodes.find_nodes(self.tree, ast.AST) for below in ast.iter_child_nodes(node)}
 
 
@@ -51,17 +51,18 @@ class Code:
 
     @cached_property
     def parts(self) -> list[Expression]:
-        """All expressions in it, itself included; outer ones come before inner ones."""
+        """Return all expressions in it, itself included; outer ones come before inner ones."""
         return [self.file.wrap(node) for node in nodes.find_nodes(self.node, ast.expr)]
 
     @property
     def calls(self) -> list[Call]:
-        """The calls in it, outer ones before inner ones."""
+        """Return the calls in it, outer ones before inner ones."""
         return [part for part in self.parts if isinstance(part, Call)]
 
     @property
     def assignments(self) -> list[Assignment]:
-        """The assignments in it, outer ones before inner ones; without those of ``for``, ``with`` and imports."""
+        """Return the assignments in it, outer ones before inner ones; without those of ``for``, ``with`` and
+        imports."""
         found = (make_assignment(self.file, node) for node in nodes.find_nodes(self.node, ast.stmt, ast.NamedExpr))
         return [item for item in found if item is not None]
 
@@ -85,12 +86,12 @@ class Code:
 
     @property
     def read_names(self) -> set[str]:
-        """The names that it reads."""
+        """Return the names that it reads."""
         return {part.node.id for part in self.parts if isinstance(part.node, ast.Name) and part.is_read}
 
     @property
     def bound_names(self) -> set[str]:
-        """The names that it assigns to or deletes; parameters are not among them."""
+        """Return the names that it assigns to or deletes; parameters are not among them."""
         return {part.node.id for part in self.parts if isinstance(part.node, ast.Name) and not part.is_read}
 
 
@@ -110,17 +111,17 @@ class Expression(Code):
 
     @property
     def text(self) -> str:
-        """The expression as it is written, up to spaces and quotes."""
+        """Return the expression as it is written, up to spaces and quotes."""
         return ast.unparse(self.node)
 
     @property
     def line(self) -> int:
-        """The line at which it begins, from 1."""
+        """Return the line at which it begins, from 1."""
         return self.node.lineno
 
     @property
     def lines(self) -> range:
-        """The lines that it has a part of."""
+        """Return the lines that it has a part of."""
         return nodes.get_lines(self.node)
 
     @property
@@ -130,12 +131,13 @@ class Expression(Code):
 
     @property
     def api(self) -> str:
-        """The API that it stands for, as ``names`` resolves it; "" for the user's own and for what is unknown."""
+        """Return the API that it stands for, as ``names`` resolves it; "" for the user's own and for what is
+        unknown."""
         return self.file.name(self.node)
 
     @property
     def last_name(self) -> str:
-        """The last word of a name or an attribute: ``fit`` of ``model.fit``; "" for anything else."""
+        """Return the last word of a name or an attribute: ``fit`` of ``model.fit``; "" for anything else."""
         return nodes.get_last_name(self.node)
 
     @property
@@ -146,26 +148,26 @@ class Expression(Code):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is a name or an attribute."""
+        """Return whether it is a name or an attribute."""
         return self.kind in ("name", "attribute")
 
     @property
     def is_list(self) -> bool:
-        """Whether it makes a list or a tuple, element by element: written out or by a comprehension."""
+        """Return whether it makes a list or a tuple, element by element: written out or by a comprehension."""
         return isinstance(self.node, (ast.List, ast.Tuple, ast.ListComp))
 
     @property
     def is_read(self) -> bool:
-        """Whether its value is read, not assigned or deleted."""
+        """Return whether its value is read, not assigned or deleted."""
         return isinstance(getattr(self.node, "ctx", ast.Load()), ast.Load)
 
     @property
     def is_self(self) -> bool:
-        """Whether it is the first argument of a method, whatever its name is."""
+        """Return whether it is the first argument of a method, whatever its name is."""
         return self.file.is_self(self.node)
 
     def is_constant(self, *values: object) -> bool:
-        """Whether it is one of these constants, any if none is given; 1 is neither True nor 1.0."""
+        """Return whether it is one of these constants, any if none is given; 1 is neither True nor 1.0."""
         if not isinstance(self.node, ast.Constant):
             return False
         found = self.node.value
@@ -173,7 +175,7 @@ class Expression(Code):
 
     @property
     def value(self) -> object:
-        """The value of a constant or of a negative number; None for anything else."""
+        """Return the value of a constant or of a negative number; None for anything else."""
         if isinstance(self.node, ast.UnaryOp) and isinstance(self.node.op, ast.USub):
             number = self.operands[0].value
             return -number if isinstance(number, (int, float)) else None
@@ -195,24 +197,25 @@ class Expression(Code):
 
     @property
     def children(self) -> list[Expression]:
-        """The expressions directly in it, without arguments with keywords and what comprehensions go over."""
+        """Return the expressions directly in it, without arguments with keywords and what comprehensions go over."""
         found = ast.iter_child_nodes(self.node)
         return [self.file.wrap(node) for node in found if isinstance(node, ast.expr)]
 
     @property
     def items(self) -> list[Expression]:
-        """The elements of a list, tuple or set that is written out."""
+        """Return the elements of a list, tuple or set that is written out."""
         return [self.file.wrap(node) for node in getattr(self.node, "elts", ())]
 
     @property
     def keys(self) -> list[Expression | None]:
-        """The keys of a dictionary that is written out; None for another dictionary that it includes."""
+        """Return the keys of a dictionary that is written out; None for another dictionary that it includes."""
         found = self.node.keys if isinstance(self.node, ast.Dict) else []
         return [self.file.wrap(key) if key is not None else None for key in found]
 
     @property
     def pairs(self) -> list[tuple[Expression, Expression]]:
-        """The keys and values of a dictionary that is written out, without other dictionaries that it includes."""
+        """Return the keys and values of a dictionary that is written out, without other dictionaries that it
+        includes."""
         values = self.node.values if isinstance(self.node, ast.Dict) else []
         pairs = zip(self.keys, map(self.file.wrap, values), strict=True)
         return [(key, value) for key, value in pairs if key is not None]
@@ -256,14 +259,15 @@ class Expression(Code):
 
     @property
     def bounds(self) -> tuple[Expression | None, Expression | None]:
-        """The lower and the upper end of a slice, None where it is open."""
+        """Return the lower and the upper end of a slice, None where it is open."""
         ends = (self.node.lower, self.node.upper) if isinstance(self.node, ast.Slice) else (None, None)
         lower, upper = (self.file.wrap(end) if end is not None else None for end in ends)
         return lower, upper
 
     @property
     def operator(self) -> str:
-        """The sign of an operation, or of a comparison's first part: one of ``+ - * @ | in``, ``not in``; else ""."""
+        """Return the sign of an operation, or of a comparison's first part: one of ``+ - * @ | in``, ``not in``; else
+        ""."""
         sign: object = self.node.ops[0] if isinstance(self.node, ast.Compare) else getattr(self.node, "op", None)
         return OPERATORS.get(type(sign), "")
 
@@ -278,7 +282,7 @@ class Expression(Code):
 
     @property
     def is_statement(self) -> bool:
-        """Whether it is a statement by itself, whose value nobody uses."""
+        """Return whether it is a statement by itself, whose value nobody uses."""
         return isinstance(self.file.parents.get(self.node), ast.Expr)
 
     @property
@@ -290,7 +294,7 @@ class Expression(Code):
 
     @property
     def is_in_loop(self) -> bool:
-        """Whether a ``for`` or ``while`` statement of the same function is around it."""
+        """Return whether a ``for`` or ``while`` statement of the same function is around it."""
         around = self.file.parents.get(self.node)
         while around is not None and not isinstance(around, nodes.FUNCTIONS):
             if isinstance(around, nodes.LOOPS):
@@ -300,7 +304,7 @@ class Expression(Code):
 
     @property
     def parent(self) -> Expression | None:
-        """The expression around it; None if that is a statement."""
+        """Return the expression around it; None if that is a statement."""
         around = self.file.parents.get(self.node)
         while around is not None and not isinstance(around, (ast.expr, ast.stmt)):
             around = self.file.parents.get(around)
@@ -320,43 +324,44 @@ class Call(Expression):
 
     @property
     def name(self) -> str:
-        """The API that is called: ``keras.Model().fit``; ``?.fit`` if the object is unknown, "" for the user's own."""
+        """Return the API that is called: ``keras.Model().fit``; ``?.fit`` if the object is unknown, "" for the user's
+        own."""
         return self.file.name(self.node.func)
 
     @property
     def method(self) -> str:
-        """The method that is called: ``fit`` of ``model.fit(x)``; "" if it is no method."""
+        """Return the method that is called: ``fit`` of ``model.fit(x)``; "" if it is no method."""
         return self.node.func.attr if isinstance(self.node.func, ast.Attribute) else ""
 
     @property
     def receiver(self) -> Expression | None:
-        """The object whose method is called: ``model`` of ``model.fit(x)``."""
+        """Return the object whose method is called: ``model`` of ``model.fit(x)``."""
         return self.function.owner if self.function.kind == "attribute" else None
 
     @property
     def arguments(self) -> list[Expression]:
-        """The arguments without a keyword."""
+        """Return the arguments without a keyword."""
         return [self.file.wrap(node) for node in self.node.args]
 
     @property
     def keywords(self) -> dict[str, Expression]:
-        """The arguments with a keyword; without ``**``."""
+        """Return the arguments with a keyword; without ``**``."""
         return {word.arg: self.file.wrap(word.value) for word in self.node.keywords if word.arg is not None}
 
     @property
     def given(self) -> list[Expression]:
-        """All arguments, those with keywords last."""
+        """Return all arguments, those with keywords last."""
         return [*self.arguments, *(self.file.wrap(word.value) for word in self.node.keywords)]
 
     @property
     def arguments_text(self) -> str:
-        """All arguments as they are written."""
+        """Return all arguments as they are written."""
         words = [(f"{word.arg}=" if word.arg else "**") + ast.unparse(word.value) for word in self.node.keywords]
         return ", ".join([*map(ast.unparse, self.node.args), *words])
 
     @property
     def hides_arguments(self) -> bool:
-        """Whether ``*`` or ``**`` hide which arguments it has."""
+        """Return whether ``*`` or ``**`` hide which arguments it has."""
         starred = any(isinstance(item, ast.Starred) for item in self.node.args)
         return starred or any(word.arg is None for word in self.node.keywords)
 

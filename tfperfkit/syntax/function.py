@@ -36,34 +36,34 @@ class Function(Code):
 
     @property
     def parameters(self) -> list[str]:
-        """The names of the parameters that an argument without a keyword can be bound to, in their order."""
+        """Return the names of the parameters that an argument without a keyword can be bound to, in their order."""
         return [item.arg for item in (*self.node.args.posonlyargs, *self.node.args.args)]
 
     @property
     def all_parameters(self) -> list[str]:
-        """The names of all parameters, those that take the rest included."""
+        """Return the names of all parameters, those that take the rest included."""
         return [item.arg for item in parameters(self.node.args)]
 
     @property
     def defaults(self) -> list[Expression]:
-        """The defaults of its parameters."""
+        """Return the defaults of its parameters."""
         found = (*self.node.args.defaults, *self.node.args.kw_defaults)
         return [self.file.wrap(node) for node in found if node is not None]
 
     @property
     def body_parts(self) -> list[Expression]:
-        """The expressions in its body, outer ones before inner ones."""
+        """Return the expressions in its body, outer ones before inner ones."""
         body: list[ast.AST] = [self.node.body] if isinstance(self.node, ast.Lambda) else [*self.node.body]
         return [part for node in body for part in Code(node, self.file).parts]
 
     @property
     def takes_any_number(self) -> bool:
-        """Whether it has a parameter ``*rest``."""
+        """Return whether it has a parameter ``*rest``."""
         return self.node.args.vararg is not None
 
     @property
     def has_functions(self) -> bool:
-        """Whether functions or lambdas are defined in it."""
+        """Return whether functions or lambdas are defined in it."""
         return len(find_nodes(self.node, *FUNCTIONS, ast.Lambda)) > 1
 
     @property
@@ -80,12 +80,12 @@ class Function(Code):
 
     @property
     def is_generator(self) -> bool:
-        """Whether it yields, so that a call of it runs nothing yet."""
+        """Return whether it yields, so that a call of it runs nothing yet."""
         return bool(find_own_nodes(self.node, ast.Yield, ast.YieldFrom))
 
     @property
     def is_at_top(self) -> bool:
-        """Whether it is defined at the module's top, not in a class, a function or a condition."""
+        """Return whether it is defined at the module's top, not in a class, a function or a condition."""
         return self.node in self.file.tree.body
 
     @property

@@ -68,7 +68,7 @@ def _find_change(item: Assignment, wanted: Expression) -> _Change:
 
 
 def _joins(value: Expression, wanted: Expression) -> bool:
-    """Whether a new value is made from the old one and more: ``x + [y]``, ``np.append(x, y)``."""
+    """Return whether a new value is made from the old one and more: ``x + [y]``, ``np.append(x, y)``."""
     if value.operator in ("+", "|"):
         return any(_is_same(wanted, side) for side in value.operands)
     parts = value.arguments if isinstance(value, Call) and value.method in _JOINING else []

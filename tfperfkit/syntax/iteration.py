@@ -27,8 +27,8 @@ _NOTHING_KNOWN: KnownCalls = {}
 def same_in_every_iteration(
     tree: ast.Module, expression: ast.expr, loop: ast.AST, known: KnownCalls = _NOTHING_KNOWN
 ) -> bool:
-    """Whether an expression has the same value each time that the loop's iterations evaluate it, at the same place of
-    the loops within, and evaluating it changes nothing.
+    """Return whether an expression has the same value each time that the loop's iterations evaluate it, at the same
+    place of the loops within, and evaluating it changes nothing.
 
     Args:
         loop: a ``for``, a comprehension (its first ``for``), or a function that something calls again and again.
@@ -41,8 +41,8 @@ def same_in_every_iteration(
 def iterations_independent(
     tree: ast.Module, loop: ast.AST, known: KnownCalls = _NOTHING_KNOWN, *, draws: bool = True
 ) -> bool:
-    """Whether the iterations of a loop may run in any order and give the same, up to the order of what they collect and
-    the rounding of sums.
+    """Return whether the iterations of a loop may run in any order and give the same, up to the order of what they
+    collect and the rounding of sums.
 
     Args:
         draws: whether iterations that draw at random from one generator depend on each other.

@@ -35,7 +35,7 @@ class Loop(Code):
 
     @property
     def is_statement(self) -> bool:
-        """Whether it is a ``for`` or ``while`` statement, not a comprehension."""
+        """Return whether it is a ``for`` or ``while`` statement, not a comprehension."""
         return isinstance(self.node, LOOPS)
 
     @property
@@ -78,7 +78,8 @@ class Loop(Code):
 
     @property
     def body_parts(self) -> list[Expression]:
-        """The expressions that an iteration evaluates: those in the body, or in what a comprehension collects."""
+        """Return the expressions that an iteration evaluates: those in the body, or in what a comprehension
+        collects."""
         body: list[ast.AST] = [getattr(self.node, name) for name in ("key", "value", "elt") if hasattr(self.node, name)]
         body += getattr(self.node, "body", [])
         return [part for node in body for part in Code(node, self.file).parts]

@@ -24,8 +24,8 @@ class SourceLoops:
             self._scopes, self._loops = [], []
 
     def around(self, line: int) -> list[int]:
-        """The lines at which the loops around a line begin, outermost first. Only the loops of the innermost function
-        around it: they alone repeat the line within one call."""
+        """Return the lines at which the loops around a line begin, outermost first. Only the loops of the innermost
+        function around it: they alone repeat the line within one call."""
         scopes = [(end - begin, begin) for begin, end in self._scopes if begin <= line <= end]
         scope = min(scopes)[1] if scopes else 0
         return [begin for begin, end, owner in self._loops if owner == scope and begin <= line <= end]
@@ -48,11 +48,11 @@ def get_span(node: ast.expr | ast.stmt) -> Span:
 
 
 def contains_span(outer: Span, inner: Span) -> bool:
-    """Whether an expression's place lies within another's."""
+    """Return whether an expression's place lies within another's."""
     return (outer[0], outer[2]) <= (inner[0], inner[2]) and (inner[1], inner[3]) <= (outer[1], outer[3])
 
 
 @lru_cache(maxsize=512)
 def source_loops(lines: tuple[str, ...]) -> SourceLoops:
-    """The loops of a file that several ask about."""
+    """Return the loops of a file that several ask about."""
     return SourceLoops(lines)

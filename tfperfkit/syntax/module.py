@@ -41,41 +41,41 @@ class Syntax(File):
 
     @cached_property
     def calls(self) -> list[Call]:
-        """All calls, in the order of the source."""
+        """Return all calls, in the order of the source."""
         found = sorted(self.find_nodes(ast.Call), key=lambda call: (call.lineno, call.col_offset))
         return [self.wrap(node) for node in found]
 
     @cached_property
     def assignments(self) -> list[Assignment]:
-        """All assignments, in the order of the source; without those of ``for``, ``with`` and imports."""
+        """Return all assignments, in the order of the source; without those of ``for``, ``with`` and imports."""
         nodes = self._find((ast.Assign, ast.AugAssign, ast.AnnAssign, ast.NamedExpr))
         found = (make_assignment(self, node) for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)))
         return [item for item in found if item is not None]
 
     @cached_property
     def read_names(self) -> set[str]:
-        """The names that the file reads."""
+        """Return the names that the file reads."""
         return Code(self.tree, self).read_names
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:
-        """All functions and methods, nested ones too; no lambdas."""
+        """Return all functions and methods, nested ones too; no lambdas."""
         owners = {item: node.name for node in self.find_nodes(ast.ClassDef) for item in node.body}
         return tuple(make_function(self, node, owners.get(node, "")) for node in self._find(FUNCTIONS))
 
     @cached_property
     def lambdas(self) -> tuple[Function, ...]:
-        """All lambdas."""
+        """Return all lambdas."""
         return tuple(make_function(self, node) for node in self.find_nodes(ast.Lambda))
 
     @cached_property
     def loops(self) -> tuple[Loop, ...]:
-        """All loop statements and comprehensions."""
+        """Return all loop statements and comprehensions."""
         return tuple(make_loop(self, node) for node in self._find(LOOP_NODES))
 
     @cached_property
     def _function_at(self) -> dict[int, Function]:
-        """The innermost function by line: inner ones come later."""
+        """Return the innermost function by line: inner ones come later."""
         return {line: item for item in self.functions for line in range(item.first, item.last + 1)}
 
     @cached_property
@@ -92,7 +92,7 @@ class Syntax(File):
 
     @cached_property
     def lines_run_on_import(self) -> set[int]:
-        """The lines that run when the file is imported, definitions of functions and classes left out.
+        """Return the lines that run when the file is imported, definitions of functions and classes left out.
 
         The block under ``if __name__ == "__main__"`` runs only in the script's own process. A process that is
         started by spawning imports the script, so it runs these lines too.
@@ -107,7 +107,7 @@ class Syntax(File):
 
     @cached_property
     def imports(self) -> list[Import]:
-        """All imports, in any scope."""
+        """Return all imports, in any scope."""
         rows = [(get_lines(node), tuple(item.name for item in node.names)) for node in self.find_nodes(ast.Import)]
         rows += [(get_lines(node), (node.module or "",)) for node in self.find_nodes(ast.ImportFrom)]
         return [Import(*row) for row in sorted(rows, key=lambda row: row[0][0])]
@@ -207,7 +207,7 @@ def _group_by(rows: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 
 @lru_cache(maxsize=512)
 def parse(lines: tuple[str, ...]) -> Syntax | None:
-    """The syntax of a file's lines; None for what is not Python that can be read."""
+    """Return the syntax of a file's lines; None for what is not Python that can be read."""
     try:
         tree = ast.parse("\n".join(line.rstrip("\r\n") for line in lines))
     except (SyntaxError, ValueError, RecursionError):

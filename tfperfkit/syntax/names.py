@@ -73,7 +73,7 @@ class Names:
         self._given: dict[ast.AST, list[ast.expr]] = {}
 
     def name(self, node: ast.AST) -> str:
-        """The API that an expression stands for; "" for what is the user's own or is unknown."""
+        """Return the API that an expression stands for; "" for what is the user's own or is unknown."""
         found = self._names.get(node)
         if found is None:
             self._begin()
@@ -102,12 +102,12 @@ class Names:
         return node
 
     def is_self(self, node: ast.AST) -> bool:
-        """Whether an expression is the first argument of a method, whatever it is called."""
+        """Return whether an expression is the first argument of a method, whatever it is called."""
         return isinstance(node, ast.Name) and any(item.kind == "instance" for item in self._bindings(node))
 
     def bound_to(self, node: ast.expr) -> list[ast.expr]:
-        """The expressions that a name, or an attribute of ``self``, is assigned in this file; the expression itself
-        for all others."""
+        """Return the expressions that a name, or an attribute of ``self``, is assigned in this file; the expression
+        itself for all others."""
         bindings = self._bindings(node)
         found = [item.node for item in bindings if item.kind == "value" and isinstance(item.node, ast.expr)]
         return found if isinstance(node, (ast.Name, ast.Attribute)) else [node]
@@ -178,7 +178,7 @@ class Names:
         self._looks.clear()
 
     def _lost_in(self, bindings: list[Binding]) -> bool:
-        """Whether a name with these bindings was looked up too often, now or for an earlier question."""
+        """Return whether a name with these bindings was looked up too often, now or for an earlier question."""
         if len(bindings) < 2:
             return False
         key = id(bindings)  # the scopes keep these lists
@@ -320,7 +320,7 @@ class Names:
 
     @staticmethod
     def _find_agreed_value(values: Iterator[_Value | None] | Sequence[_Value | None]) -> _Value | None:
-        """The value that all agree on; the unknown don't count."""
+        """Return the value that all agree on; the unknown don't count."""
         known = [value for value in values if value is not None]
         certain = [value for value in known if value.name != UNKNOWN]
         if not certain:

@@ -47,10 +47,10 @@ def list_names(node: ast.AST) -> set[str]:
 
 
 def get_last_name(node: ast.AST | None) -> str:
-    """The last word of a name or an attribute: ``fit`` of ``model.fit``; "" for anything else."""
+    """Return the last word of a name or an attribute: ``fit`` of ``model.fit``; "" for anything else."""
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def get_lines(node: ast.stmt | ast.expr | ast.excepthandler) -> range:
-    """The lines that a node has a part of."""
+    """Return the lines that a node has a part of."""
     return range(node.lineno, (node.end_lineno or node.lineno) + 1)

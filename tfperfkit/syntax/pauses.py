@@ -61,8 +61,8 @@ def _find_reason(call: Call) -> Pause | None:
 
 
 def _list_conditions(call: Call) -> tuple[list[Expression], list[Expression]]:
-    """The tests that decide whether a pause is made, up to the ``while`` around it, and what the ``try`` evaluates
-    whose handler makes it. The test of a ``while`` counts if the loop does nothing else but wait."""
+    """Return the tests that decide whether a pause is made, up to the ``while`` around it, and what the ``try``
+    evaluates whose handler makes it. The test of a ``while`` counts if the loop does nothing else but wait."""
     file = get_file(call)
     tests: list[ast.expr] = []
     tries: list[Expression] = []
@@ -84,7 +84,7 @@ def _list_conditions(call: Call) -> tuple[list[Expression], list[Expression]]:
 
 
 def _only_waits(file: Syntax, node: ast.stmt) -> bool:
-    """Whether a statement does no more than to sleep, to look, or to leave."""
+    """Return whether a statement does no more than to sleep, to look, or to leave."""
     if isinstance(node, ast.If):
         return all(_only_waits(file, item) for item in (*node.body, *node.orelse))
     if isinstance(node, ast.Expr):
@@ -94,7 +94,8 @@ def _only_waits(file: Syntax, node: ast.stmt) -> bool:
 
 
 def _find_asked(test: Expression, *, given: bool) -> Iterator[Pause]:
-    """The states that an expression looks at. ``given``: also in what calls give for a parameter that it calls."""
+    """Yield the states that an expression looks at. ``given``: also in what calls give for a parameter that it
+    calls."""
     for part in test.parts:
         if part.kind == "attribute" and part.last_name in _BLOCKS:
             yield from _make_pause(part)
@@ -126,13 +127,14 @@ def _list_given(name: Expression) -> Iterator[Expression]:
 
 
 def _reads_clock(item: Expression) -> bool:
-    """Whether an expression depends on the time, in the file's own assignments too."""
+    """Return whether an expression depends on the time, in the file's own assignments too."""
     values = [value for part in item.parts if part.kind == "name" for value in part.assigned]
     return any(call.name.removesuffix("_ns") in _CLOCKS for value in (item, *values) for call in value.calls)
 
 
 def _is_flag(test: Expression) -> bool:
-    """Whether a test looks at a variable, an attribute or the length of a container, which another thread changes."""
+    """Return whether a test looks at a variable, an attribute or the length of a container, which another thread
+    changes."""
     plain = all(call.function.text == "len" for call in test.calls)
     shared_memory = any(part.kind == "attribute" and part.last_name == "value" for part in test.parts)
     return plain and not shared_memory and bool(test.read_names - {"len"})

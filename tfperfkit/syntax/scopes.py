@@ -54,7 +54,7 @@ class Scope:
         self.names.setdefault(name, []).append(binding)
 
     def look_up(self, name: str) -> tuple[Scope, list[Binding]] | None:
-        """The scope that binds a name as Python finds it: classes around a function are passed over."""
+        """Return the scope that binds a name as Python finds it: classes around a function are passed over."""
         scope: Scope | None = self
         first = True
         while scope is not None:
@@ -254,7 +254,7 @@ class Scopes(ast.NodeVisitor):
                 self._scope.bind(node.id, binding)
 
     def _owner(self, target: ast.expr) -> Scope | None:
-        """The class whose instance ``self.x`` is an attribute of."""
+        """Return the class whose instance ``self.x`` is an attribute of."""
         if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
             return None
         found = self._scope.look_up(target.value.id)

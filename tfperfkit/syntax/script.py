@@ -40,14 +40,15 @@ def repeated_functions(tree: ast.AST, lines: Collection[int], around: Collection
 
 
 def _calls(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """The (name, line) of each call, a method's by its last name."""
+    """Yield the (name, line) of each call, a method's by its last name."""
     for node in find_nodes(tree, ast.Call):
         if name := get_last_name(node.func):
             yield name, node.lineno
 
 
 def can_be_left_out(tree: ast.AST, line: int) -> bool:
-    """Whether a statement begins there that is just a call, or an assignment that a loop of its function repeats."""
+    """Return whether a statement begins there that is just a call, or an assignment that a loop of its function
+    repeats."""
     return any(_begins_on(node, line, False) for node in ast.iter_child_nodes(tree))
 
 
@@ -63,7 +64,7 @@ def _begins_on(node: ast.AST, line: int, repeated: bool) -> bool:
 
 
 def uses_bare_profile(source: bytes) -> bool:
-    """Whether a script decorates with a bare ``@profile`` that it neither defines nor imports itself."""
+    """Return whether a script decorates with a bare ``@profile`` that it neither defines nor imports itself."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):

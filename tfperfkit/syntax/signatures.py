@@ -100,8 +100,8 @@ def signatures() -> dict[str, tuple[str, ...]]:
 
 
 def takes_whole_number(name: str, call: ast.Call, given: ast.AST) -> bool:
-    """Whether a call of the function ``name`` takes its argument ``given`` as whole numbers; False for functions that
-    are not in the table."""
+    """Return whether a call of the function ``name`` takes its argument ``given`` as whole numbers; False for functions
+    that are not in the table."""
     parameters = signatures().get(name, ())
     for index, item in enumerate(call.args[: len(parameters)]):
         if item is given:

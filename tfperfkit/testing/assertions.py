@@ -155,7 +155,7 @@ def often(count: int) -> str:
 
 
 def described(operations: Operations) -> str:
-    """The most frequent operations with their lines, each on a line of its own."""
+    """Return the most frequent operations with their lines, each on a line of its own."""
     rows = operations.found.most_common(_SHOWN)
     text = ""
     for (kind, file, line), count in rows:

@@ -127,7 +127,7 @@ def check_result(result: ProbeResult) -> None:
 
 
 def missing_pages(codes: Mapping[str, str] | frozenset[str], docs: Path) -> list[str]:
-    """The codes that have no page ``<docs>/<code>.md``."""
+    """Return the codes that have no page ``<docs>/<code>.md``."""
     return sorted(code for code in codes if not (docs / f"{code}.md").is_file())
 
 

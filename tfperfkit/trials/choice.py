@@ -132,7 +132,7 @@ def varied(text: str, arguments: Sequence[str]) -> list[Variant]:
 
 
 def _without(words: Sequence[str], arguments: Sequence[str]) -> list[str]:
-    """The script's arguments without the option that ``words`` give."""
+    """Return the script's arguments without the option that ``words`` give."""
     name = words[0].partition("=")[0]
     kept: list[str] = []
     rest = list(arguments)

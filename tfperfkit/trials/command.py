@@ -167,7 +167,7 @@ class Struck:
 
     @property
     def status(self) -> int:
-        """The exit status for that signal."""
+        """Return the exit status for that signal."""
         return 128 + self.number
 
 

@@ -126,7 +126,8 @@ def _of_findings(choice: Choice, report: Report, patched: list[Variant]) -> list
 
 
 def untested(report: Report, variants: list[Variant]) -> list[str]:
-    """The findings that no change which can be tried belongs to: without a word they would seem to be tested too."""
+    """Return the findings that no change which can be tried belongs to: without a word they would seem to be tested
+    too."""
     tested = {(item.finding, item.place) for item in variants}
     known = identified((*report.findings, *report.headroom))
     left = [

@@ -111,7 +111,7 @@ def _processor(pairs: Sequence[tuple[Outcome, Outcome]], per_example: bool) -> C
 
 
 def _memory(pairs: Sequence[tuple[Outcome, Outcome]]) -> float | None:
-    """The difference of the peaks; None where no pair has both: a run that had to be killed leaves none."""
+    """Return the difference of the peaks; None where no pair has both: a run that had to be killed leaves none."""
     known = [b.memory_bytes - a.memory_bytes for a, b in pairs if a.memory_bytes > 0 and b.memory_bytes > 0]
     return statistics.median(known) if known else None
 
@@ -127,7 +127,7 @@ def _minute(outcome: Outcome, per_example: bool) -> float:
 
 
 def decided(item: Measured, pairs: int, at_least: int) -> bool:
-    """Whether more pairs would tell no more that matters."""
+    """Return whether more pairs would tell no more that matters."""
     if item.verdict in ("failed", "not applicable"):
         return True
     if pairs < at_least or item.interval is None or item.speedup is None:
@@ -139,7 +139,7 @@ def decided(item: Measured, pairs: int, at_least: int) -> bool:
 
 
 def baseline(outcomes: Sequence[Outcome]) -> Baseline | None:
-    """The plain runs as one."""
+    """Return the plain runs as one."""
     good = [outcome for outcome in outcomes if not outcome.error and outcome.unit != "none"]
     if not good:
         return None
@@ -157,7 +157,7 @@ def baseline(outcomes: Sequence[Outcome]) -> Baseline | None:
 
 
 def _not_applied(variant: Variant, changed: Sequence[Outcome]) -> str:
-    """Why no change took effect; "" if all did, or nothing is known."""
+    """Return why no change took effect; "" if all did, or nothing is known."""
     for outcome in changed[:1]:
         if not outcome.tensorflow:
             return "" if outcome.error else "the script imports no TensorFlow"
@@ -172,7 +172,7 @@ def _not_applied(variant: Variant, changed: Sequence[Outcome]) -> str:
 def _results(
     variant: Variant, base: Sequence[Outcome], changed: Sequence[Outcome]
 ) -> tuple[Results, float | None, float | None]:
-    """How the weights compare after the same number of steps; their distance, and that of two plain runs."""
+    """Return how the weights compare after the same number of steps; their distance, and that of two plain runs."""
     if variant.keeps == "ceiling":
         return "unknown", None, None
     plain = [item for item in base if item.end.digest and item.weights is not None]

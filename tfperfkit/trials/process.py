@@ -148,7 +148,7 @@ def _quiet(place: Path) -> dict[str, str]:
 
 
 def _last_words(file: Path) -> str:
-    """The last line that the process wrote to stderr."""
+    """Return the last line that the process wrote to stderr."""
     try:
         with file.open("rb") as stream:
             size = stream.seek(0, os.SEEK_END)

@@ -58,7 +58,7 @@ class Group:
         self.interrupted = False
 
     def begin(self) -> Outcome:
-        """The first plain run, whose number of steps all others get."""
+        """Return the first plain run, whose number of steps all others get."""
         outcome = self._trial(None)
         self.plain.append(outcome)
         end = outcome.end
@@ -72,12 +72,12 @@ class Group:
 
     @property
     def room(self) -> bool:
-        """Whether one more pair fits into the budget."""
+        """Return whether one more pair fits into the budget."""
         return self._time_for(None, None)
 
     @property
     def capacity(self) -> int:
-        """How many changes fit into what is left of the budget, one at least."""
+        """Return how many changes fit into what is left of the budget, one at least."""
         if not self._longest:
             return 1
         return max(int(self._budget.left / (MIN_ROUNDS * self._longest)) - 1, 1)

@@ -95,7 +95,7 @@ class Workspace:
 
 
 def workspace(folder: Path, script: Path | None, scratch: Path, *, in_place: bool = False) -> Workspace:
-    """The way that is taken. Raises UsageError where only ``in_place`` is left."""
+    """Return the way that is taken. Raises UsageError where only ``in_place`` is left."""
     if in_place:
         return Workspace(folder, (), "in place", f"in {folder} itself: what the script writes stays")
     roots = _roots(folder, script)
@@ -120,7 +120,7 @@ def workspace(folder: Path, script: Path | None, scratch: Path, *, in_place: boo
 
 
 def _roots(folder: Path, script: Path | None) -> list[Path]:
-    """The working folder and the script's; the outer one where one lies in the other."""
+    """Return the working folder and the script's; the outer one where one lies in the other."""
     found = [folder.resolve()]
     if script is not None:
         home = script.resolve().parent
@@ -183,7 +183,7 @@ def _write(contents: Mapping[str, bytes], views: Sequence[tuple[Path, Path]]) ->
 
 
 def _works(namespace: Sequence[str], folder: Path, roots: Sequence[Path], scratch: Path) -> bool:
-    """Whether a file that is written there is not seen here."""
+    """Return whether a file that is written there is not seen here."""
     place = scratch / f"look{len(namespace)}"
     place.mkdir()
     name = f".{scratch.name}.look"

@@ -50,7 +50,7 @@ def view(names: tuple[str, ...], port: int, browser: bool, why_not: Callable[[],
 
 
 def can_open_browser(environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether a window can be opened. Text browsers, which would take the terminal, are not meant."""
+    """Return whether a window can be opened. Text browsers, which would take the terminal, are not meant."""
     if environ.get("CI"):
         return False
     return sys.platform in ("darwin", "win32") or bool(environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"))

@@ -43,8 +43,8 @@ def build(logdir: Path, runs: list[Path]) -> list[Shown]:
 
 
 def sessions(run: RunDirectory) -> list[list[Path]]:
-    """The trace files of a run by profiler session, the latest first: what was traced before the first step has no
-    steps to show. Raises UsageError when there is none, or a file can't be used."""
+    """Return the trace files of a run by profiler session, the latest first: what was traced before the first step has
+    no steps to show. Raises UsageError when there is none, or a file can't be used."""
     files = trace_files(run.trace)
     if not files:
         tracer = registry.tracer()

@@ -73,12 +73,12 @@ class TensorBoard:
             self._get(f"hosts?{query}")
 
     def link(self, item: Shown, tool: str = "overview_page") -> str:
-        """The address of one trace's page."""
+        """Return the address of one trace's page."""
         query = urllib.parse.urlencode({"run": item.name, "tag": tool, "host": item.hosts[0]})
         return f"{self.url}?{query}#profile"
 
     def _get(self, route: str) -> Any:
-        """The JSON of a route; None while it can't be had."""
+        """Return the JSON of a route; None while it can't be had."""
         try:
             with self._opener.open(self.url + _ROUTE + route, timeout=START_SECONDS) as reply:
                 body: bytes = reply.read()
@@ -133,7 +133,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 def last_words(log: Path) -> str:
-    """The last line of its log that is an error, else the last line; without control characters."""
+    """Return the last line of its log that is an error, else the last line; without control characters."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - 20_000))

@@ -20,7 +20,7 @@ def ask(folder: Path, why: Why, text: str) -> int:
 
 
 def answer(folder: Path, number: int) -> Answer | None:
-    """The answer to this request; None as long as there is none."""
+    """Return the answer to this request; None as long as there is none."""
     try:
         found = msgspec.convert(safe_reader.read_json(folder, ANSWER), Answer)
     except msgspec.ValidationError:

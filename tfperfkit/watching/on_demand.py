@@ -22,7 +22,7 @@ _PATIENCE_S = 300.0
 
 
 def offered(folder: Path) -> Service | None:
-    """The service of this run's process; None where it has none."""
+    """Return the service of this run's process; None where it has none."""
     try:
         return msgspec.convert(safe_reader.read_json(folder, SERVICE), Service)
     except msgspec.ValidationError:
@@ -41,7 +41,7 @@ def address(service: Service) -> str:
 
 
 def trace(folder: Path, addresses: Sequence[str], seconds: float) -> list[Path]:
-    """The traces of all of them for so long, in files that they write below ``folder``. Raises UsageError."""
+    """Return the traces of all of them for so long, in files that they write below ``folder``. Raises UsageError."""
     place = folder / TRACES
     try:
         place.mkdir(exist_ok=True)

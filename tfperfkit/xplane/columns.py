@@ -147,7 +147,7 @@ _NONE = np.zeros(0, dtype=np.int64)
 
 
 def _values(plane: Plane, starts: Ints, ends: Ints, tags: Sequence[int]) -> Ints:
-    """The numbers that stand behind one of the tags in the stats at these places, -1 where there is none."""
+    """Return the numbers that stand behind one of the tags in the stats at these places, -1 where there is none."""
     found = np.full(len(starts), -1, dtype=np.int64)
     for first in range(0, len(starts), _BLOCK):
         block = slice(first, first + _BLOCK)
@@ -196,7 +196,8 @@ def columns(
     progress: Callable[[int], None] | None = None,
     until_ps: int | None = None,
 ) -> Iterator[LineColumns]:
-    """The lines of a plane, one at a time. ``keep`` is asked once for each name of an event, ``lines`` for each line.
+    """Yield the lines of a plane, one at a time. ``keep`` is asked once for each name of an event, ``lines`` for each
+    line.
 
     ``progress`` is called with the bytes that have been read of the file. ``until_ps``: only events that begin before
     it, in ps since the session began; a line is left where a whole block of them begins later. Raises ``Unavailable``
@@ -344,7 +345,7 @@ def _number(buffer: npt.NDArray[np.uint8], at: Ints, stop: Ints, tag: int) -> tu
 
 
 def _varints(buffer: npt.NDArray[np.uint8], at: Ints) -> tuple[Ints, Ints]:
-    """The numbers in base 128 that begin at ``at``, and the places behind them."""
+    """Return the numbers in base 128 that begin at ``at``, and the places behind them."""
     byte = buffer[at]
     values = (byte & 0x7F).astype(np.uint64)
     after = at + 1

@@ -84,7 +84,7 @@ class Module:
         return max(sum(self._cost(item) for item in inside), 1.0)
 
     def parts(self, instruction: str) -> tuple[Part, ...]:
-        """The operations in an instruction with their shares; empty if none is known."""
+        """Return the operations in an instruction with their shares; empty if none is known."""
         if instruction not in self._parts:
             found = self._instructions.get(instruction)
             self._parts[instruction] = self._divide(found) if found is not None else ()
@@ -133,7 +133,7 @@ class Module:
                 yield from computation.instructions
 
     def _served(self, instruction: Any, depth: int) -> str:
-        """The operation that uses the result of an instruction without a name."""
+        """Return the operation that uses the result of an instruction without a name."""
         if depth > _REACH:
             return ""
         for user in self._users.get(instruction.id, ()):
@@ -146,7 +146,7 @@ class Module:
         return ""
 
     def _made_of(self, instruction: Any, depth: int) -> str:
-        """The operation whose result goes into an instruction that nothing with a name uses."""
+        """Return the operation whose result goes into an instruction that nothing with a name uses."""
         for number in range(len(instruction.operand_ids) if depth <= _REACH else 0):
             source = self._operand(instruction, number)
             if source is not None and (name := _operation(source) or self._made_of(source, depth + 1)):
@@ -154,7 +154,7 @@ class Module:
         return ""
 
     def _through(self, fusion: Any, number: int) -> str:
-        """The operation that uses a fusion's parameter first."""
+        """Return the operation that uses a fusion's parameter first."""
         for inner in self._list_computations(fusion):
             if _text(inner.opcode) == "parameter" and inner.parameter_number == number:
                 waiting, seen = list(self._users.get(inner.id, ())), 0
@@ -192,7 +192,7 @@ class Module:
 
 
 def read_modules(space: Space) -> dict[str, Module]:
-    """The modules of a trace by name; those that can't be decoded are left out."""
+    """Return the modules of a trace by name; those that can't be decoded are left out."""
     plane = space.plane("/host:metadata")
     modules: dict[str, Module] = {}
     if plane is None:

@@ -24,7 +24,7 @@ class Spans(NamedTuple):
 
     @property
     def total(self) -> int:
-        """The sum of the lengths."""
+        """Return the sum of the lengths."""
         return int((self.end - self.begin).sum())
 
 
@@ -32,7 +32,7 @@ NONE = Spans(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 def union(spans: Iterable[Spans]) -> Spans:
-    """The moments covered by any of the spans: sorted, disjoint, none empty."""
+    """Return the moments covered by any of the spans: sorted, disjoint, none empty."""
     several = [each for each in spans if len(each.begin)]
     if not several:
         return NONE
@@ -53,7 +53,7 @@ def union(spans: Iterable[Spans]) -> Spans:
 
 
 def gaps(busy: Spans, begin: int, end: int) -> Spans:
-    """The moments of ``[begin, end)`` that ``busy`` (from ``union``) does not cover."""
+    """Return the moments of ``[begin, end)`` that ``busy`` (from ``union``) does not cover."""
     first = np.concatenate([np.array([begin], np.int64), np.clip(busy.end, begin, end)])
     last = np.concatenate([np.clip(busy.begin, begin, end), np.array([end], np.int64)])
     there = last > first
@@ -61,14 +61,14 @@ def gaps(busy: Spans, begin: int, end: int) -> Spans:
 
 
 def without(spans: Spans, others: Spans) -> Spans:
-    """The parts of ``spans`` that are not within ``others``; both from ``union``."""
+    """Return the parts of ``spans`` that are not within ``others``; both from ``union``."""
     if not len(spans) or not len(others):
         return spans
     return within(spans, gaps(others, int(spans.begin[0]), int(spans.end[-1])))
 
 
 def within(spans: Spans, windows: Spans) -> Spans:
-    """The parts of ``spans`` that are within ``windows``; both from ``union``."""
+    """Return the parts of ``spans`` that are within ``windows``; both from ``union``."""
     if not len(spans) or not len(windows):
         return NONE
     # Find the spans that touch each window.
@@ -83,7 +83,7 @@ def within(spans: Spans, windows: Spans) -> Spans:
 
 
 def inside(spans: Spans, moments: Ints) -> npt.NDArray[np.bool_]:
-    """Whether each moment is within the ``spans`` (from ``union``)."""
+    """Return whether each moment is within the ``spans`` (from ``union``)."""
     if not len(spans):
         return np.zeros(len(moments), dtype=bool)
     last = np.searchsorted(spans.begin, moments, side="right") - 1
@@ -91,7 +91,7 @@ def inside(spans: Spans, moments: Ints) -> npt.NDArray[np.bool_]:
 
 
 def overlap(spans: Spans, begin: Ints, end: Ints) -> npt.NDArray[np.bool_]:
-    """Whether the ``spans`` (from ``union``) cover any part of each ``[begin, end)``."""
+    """Return whether the ``spans`` (from ``union``) cover any part of each ``[begin, end)``."""
     touched = inside(spans, begin)
     following = np.searchsorted(spans.begin, begin, side="right")
     there = following < len(spans)
@@ -106,12 +106,12 @@ def spans_of(pairs: Iterable[tuple[int, int]]) -> Spans:
 
 
 def covered(spans: Spans, begin: Ints, end: Ints) -> Ints:
-    """How much of each ``[begin, end)`` the ``spans`` (from ``union``) cover."""
+    """Return how much of each ``[begin, end)`` the ``spans`` (from ``union``) cover."""
     return _until(spans, end) - _until(spans, begin)
 
 
 def _until(spans: Spans, moment: Ints) -> Ints:
-    """How much they cover before each moment."""
+    """Return how much they cover before each moment."""
     if not len(spans):
         return np.zeros(len(moment), np.int64)
     whole = np.concatenate([np.zeros(1, np.int64), np.cumsum(spans.end - spans.begin)])
@@ -145,7 +145,7 @@ def own_times(begin: Ints, duration: Ints) -> Ints:
 
 
 def in_order(begin: Ints, duration: Ints) -> Ints | None:
-    """The order by begin, longer ones first; None if they stand so already."""
+    """Return the order by begin, longer ones first; None if they stand so already."""
     if len(begin) < 2:
         return None
     ahead = begin[1:] - begin[:-1]

@@ -106,23 +106,24 @@ def parse(event: str) -> Named | None:
 
 
 def is_function(operation_type: str) -> bool:
-    """Whether an "operation" is the call of a compiled function."""
+    """Return whether an "operation" is the call of a compiled function."""
     return operation_type.startswith(FUNCTION_PREFIX)
 
 
 def function_name(operation_type: str) -> str:
-    """The Python name in the name of a compiled function: ``step`` in ``__inference_step_60``."""
+    """Return the Python name in the name of a compiled function: ``step`` in ``__inference_step_60``."""
     match = _FUNCTION.fullmatch(operation_type)
     return match[1] if match else operation_type
 
 
 def is_input(operation_type: str) -> bool:
-    """Whether an operation belongs to the input pipeline: IteratorGetNext, MakeIterator, AnonymousIteratorV3 ..."""
+    """Return whether an operation belongs to the input pipeline: IteratorGetNext, MakeIterator, AnonymousIteratorV3
+    ..."""
     return "Iterator" in operation_type
 
 
 def is_fetch(operation_type: str) -> bool:
-    """Whether an operation asks the input pipeline for its next element."""
+    """Return whether an operation asks the input pipeline for its next element."""
     return "IteratorGetNext" in operation_type
 
 

@@ -65,12 +65,12 @@ class Event:
 
     @property
     def occurrences(self) -> int:
-        """How many events this one stands for; more than 1 in aggregated lines only."""
+        """Return how many events this one stands for; more than 1 in aggregated lines only."""
         return max(1, int(self._raw.num_occurrences))
 
     @property
     def stats(self) -> dict[str, StatValue]:
-        """The event's stats by name, over those of its kind (a GPU kernel's are there)."""
+        """Return the event's stats by name, over those of its kind (a GPU kernel's are there)."""
         metadata = self._plane.event_metadata.get(self._raw.metadata_id)
         stats = self._plane.resolve(metadata.stats) if metadata is not None else {}
         stats.update(self._plane.resolve(self._raw.stats))
@@ -108,7 +108,7 @@ class Line:
         self.timestamp_ns: int = header.timestamp_ns
 
     def events(self, keep: Callable[[str], bool] | None = None) -> Iterator[Event]:
-        """The events in the file's order (not sorted). ``keep`` is asked once for each name."""
+        """Yield the events in the file's order (not sorted). ``keep`` is asked once for each name."""
         plane, origin = self._plane, self.timestamp_ns * 1000
         names: dict[int, str | None] = {}
         for message in self._messages():
@@ -125,7 +125,7 @@ class Line:
                     yield Event(plane, raw, name, origin + raw.offset_ps, raw.duration_ps)
 
     def in_order(self, keep: Callable[[str], bool] | None = None) -> Iterator[Event]:
-        """The events by begin, longer ones first, so that one comes before those within it.
+        """Return the events by begin, longer ones first, so that one comes before those within it.
 
         The profiler writes them so; a large line that is in order already is not held in memory.
         """
@@ -192,7 +192,7 @@ class Plane:
         return tuple(self._lines)
 
     def lines(self) -> Iterator[Line]:
-        """The lines, parsed one at a time: keep none and no more than one is in memory."""
+        """Yield the lines, parsed one at a time: keep none and no more than one is in memory."""
         for start, end in self._lines:
             yield Line(self, start, end)
 
@@ -206,7 +206,7 @@ class Plane:
         return made
 
     def cut(self, start: int, end: int) -> _Cut:
-        """How to read a large line; found once."""
+        """Return how to read a large line; found once."""
         if start not in self._cuts:
             parts, others = self.space.parts(start, end)
             header = b"".join(self.space.data[field.start : field.end] for field in others)
@@ -253,11 +253,11 @@ class Space:
         self.planes = tuple(Plane(self, field.value, field.end) for field in spans if field.number == 1)
 
     def plane(self, name: str) -> Plane | None:
-        """The first plane of this name, e.g. ``/host:CPU``."""
+        """Return the first plane of this name, e.g. ``/host:CPU``."""
         return next((plane for plane in self.planes if plane.name == name), None)
 
     def devices(self) -> tuple[Plane, ...]:
-        """The planes of accelerators."""
+        """Return the planes of accelerators."""
         return tuple(plane for plane in self.planes if plane.name.startswith("/device:"))
 
     def limit(self, count: int, limit: int, what: str) -> None:
@@ -340,7 +340,7 @@ def open_space(path: Path, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> Space:
 
 
 def profile_options(space: Space) -> dict[str, int] | None:
-    """The options that the profiler really used: host_tracer_level, device_tracer_level, python_tracer_level.
+    """Return the options that the profiler really used: host_tracer_level, device_tracer_level, python_tracer_level.
 
     None when the trace does not tell. TensorFlow 2.20 and 2.21 ignore options that they don't like without a word.
     """

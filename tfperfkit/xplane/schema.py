@@ -131,7 +131,7 @@ _MESSAGES: dict[str, tuple[_Field, ...]] = {
 
 @cache
 def message_class(name: str) -> Any:
-    """The class of a message, e.g. ``message_class("XPlane")``; raises KeyError for an unknown name."""
+    """Return the class of a message, e.g. ``message_class("XPlane")``; raises KeyError for an unknown name."""
     if name not in _MESSAGES:
         raise KeyError(name)
     descriptor = _pool().FindMessageTypeByName(f"{_PACKAGE}.{name}")

@@ -15,7 +15,7 @@ class Span(NamedTuple):
 
 
 def union(spans: Iterable[tuple[int, int]]) -> list[Span]:
-    """The moments covered by any of the spans: sorted, disjoint, none empty."""
+    """Return the moments covered by any of the spans: sorted, disjoint, none empty."""
     merged: list[Span] = []
     for begin, end in sorted(spans):
         if end <= begin:
@@ -29,12 +29,12 @@ def union(spans: Iterable[tuple[int, int]]) -> list[Span]:
 
 
 def total(spans: Iterable[tuple[int, int]]) -> int:
-    """The sum of the lengths."""
+    """Return the sum of the lengths."""
     return sum(end - begin for begin, end in spans)
 
 
 def intersect(left: Sequence[Span], right: Sequence[Span]) -> list[Span]:
-    """The moments in both; each is sorted and disjoint, as from ``union``."""
+    """Return the moments in both; each is sorted and disjoint, as from ``union``."""
     found: list[Span] = []
     i = j = 0
     while i < len(left) and j < len(right):
@@ -50,7 +50,7 @@ def intersect(left: Sequence[Span], right: Sequence[Span]) -> list[Span]:
 
 
 def subtract(left: Sequence[Span], right: Sequence[Span]) -> list[Span]:
-    """The moments in ``left`` but not in ``right``; each is sorted and disjoint."""
+    """Return the moments in ``left`` but not in ``right``; each is sorted and disjoint."""
     found: list[Span] = []
     j = 0
     for begin, end in left:
@@ -81,7 +81,7 @@ class SpanIndex:
         return index >= 0 and moment < self.spans[index].end
 
     def overlaps(self, begin: int, end: int) -> bool:
-        """Whether any part of ``[begin, end)`` is covered."""
+        """Return whether any part of ``[begin, end)`` is covered."""
         index = bisect_right(self._begins, begin) - 1
         if index >= 0 and begin < self.spans[index].end:
             return True

@@ -43,7 +43,7 @@ class Track:
         return self._line.end_ps
 
     def where(self, wanted: Flags) -> Ints:
-        """The places of the events whose codes are wanted, see ``Tracks.of``."""
+        """Return the places of the events whose codes are wanted, see ``Tracks.of``."""
         return np.flatnonzero(wanted[self.code])
 
     def events(self, which: Ints) -> Iterator[tuple[int, int, int]]:

@@ -29,7 +29,7 @@ class FieldSpan(NamedTuple):
 
 
 def fields(data: Bytes, start: int, end: int) -> Iterator[FieldSpan]:
-    """The fields of the message in ``data[start:end]``, in order. Raises ``Damaged``."""
+    """Yield the fields of the message in ``data[start:end]``, in order. Raises ``Damaged``."""
     position = start
     while position < end:
         field_start = position

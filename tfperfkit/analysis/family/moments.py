@@ -37,8 +37,8 @@ class Work(NamedTuple):
 
 
 def work(log: SampleLog, began_ns: int) -> list[Work]:
-    """The stretches that were spent below lines of the user's; those in which such a line waits for another process
-    are left out. A sample stands for the time since the one before it."""
+    """Return the stretches that were spent below lines of the user's; those in which such a line waits for another
+    process are left out. A sample stands for the time since the one before it."""
     found = []
     before = began_ns
     for when, stack in log.inside(log.whole):
@@ -58,12 +58,12 @@ def _named(stack: Stack) -> str:
 
 
 def waits(stack: Stack) -> bool:
-    """Whether the innermost line of the user's asks another process for something, or is asked."""
+    """Return whether the innermost line of the user's asks another process for something, or is asked."""
     return any(f"{call.partition(':')[0]}.".startswith(_WAITS) for call in stack.frames[-1].calls or ())
 
 
 def top(lines: Iterable[tuple[Line, int]]) -> tuple[LineTime, ...]:
-    """The lines that most time was spent in, three at most; (line, ns)."""
+    """Return the lines that most time was spent in, three at most; (line, ns)."""
     sums: dict[Line, int] = {}
     for line, ns in lines:
         sums[line] = sums.get(line, 0) + ns

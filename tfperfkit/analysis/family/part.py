@@ -78,7 +78,7 @@ def read_part(root: Path, name: str, started_ns: int, over: bool) -> Read | None
 
 
 def read_rest(rows: Sequence[Any], started_ns: int, over: bool) -> list[Read]:
-    """The children that have no part; the last row of each counts."""
+    """Return the children that have no part; the last row of each counts."""
     latest: dict[tuple[int, int], RestRow] = {}
     for raw in rows:
         try:

@@ -60,7 +60,7 @@ class _Claim(NamedTuple):
 
 
 def busy(log: SampleLog, training: Spans, sources: Mapping[str, tuple[str, ...]], total_ns: int) -> list[Busy]:
-    """The work of a run of ``total_ns`` outside of ``training``, the longest first."""
+    """Return the work of a run of ``total_ns`` outside of ``training``, the longest first."""
     moments = _moments(log, training, sources)
     lower = MIN_SHARE * total_ns
     found: list[_Claim] = []
@@ -109,8 +109,8 @@ def _loops(stack: Stack, sources: Mapping[str, tuple[str, ...]], files: dict[str
 def _same_work(
     moments: Sequence[_Moment], left: list[_Moment]
 ) -> Iterable[list[tuple[tuple[Loop, ...], list[_Moment]]]]:
-    """The moments by the loop that repeats the work, each with its chain of loops: a function that is called alone and
-    in a loop does one work. Those in no loop are added to ``left``."""
+    """Return the moments by the loop that repeats the work, each with its chain of loops: a function that is called
+    alone and in a loop does one work. Those in no loop are added to ``left``."""
     works: defaultdict[Loop, list[tuple[tuple[Loop, ...], list[_Moment]]]] = defaultdict(list)
     for first, within in _group_by_loop(moments, 0):
         if first is None:

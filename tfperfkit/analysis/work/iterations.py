@@ -67,8 +67,8 @@ def _counted(work: Busy, sites: Sequence[Site], markers: Sequence[Marker]) -> tu
 
 
 def went_on(work: Busy, table: StepTable) -> bool:
-    """Whether the work went on for longer than one iteration after the last that was timed: calls that train nothing
-    leave only so many markers."""
+    """Return whether the work went on for longer than one iteration after the last that was timed: calls that train
+    nothing leave only so many markers."""
     last, longest = table.steps[-1].end_ns, max(step.end_ns - step.begin_ns for step in table.steps)
     rest = sum(end - max(begin, last) for begin, end in work.spans if end > last)
     return rest > max(longest, _REST * work.ns)

@@ -66,8 +66,8 @@ def _is_cut_iteration(item: Busy, steps: StepTable) -> bool:
 
 
 def _is_cut_call(item: Busy, steps: StepTable, sites: Sequence[Site]) -> bool:
-    """Whether this is the end of a call that trains, as ``fit`` does, in a run that was cut in it: no more than two
-    steps' time behind the last one."""
+    """Return whether this is the end of a call that trains, as ``fit`` does, in a run that was cut in it: no more than
+    two steps' time behind the last one."""
     if item.kind != "call" or not steps.steps:
         return False
     ways = {place for site in sites if site.kind in _TRAINS for place in site.chain}
@@ -88,7 +88,7 @@ def training(steps: StepTable) -> Spans:
 
 
 def holds_steps(maker: str, windows: Sequence[tuple[int, int, str]], training: StepTable) -> bool:
-    """Whether a window of this probe's lies over training steps: its breakdown is of these alone then, and tells
+    """Return whether a window of this probe's lies over training steps: its breakdown is of these alone then, and tells
     nothing of what lies between them, as most of a work does that trains in each of its iterations."""
     trained = Spans((step.begin_ns, step.end_ns) for step in training.steps)
     return any(name == maker and trained.overlap(begin, end) > 0 for begin, end, name in windows)

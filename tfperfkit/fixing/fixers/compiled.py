@@ -80,7 +80,7 @@ def _compile_function(case: Case) -> list[Edit]:
 
 
 def _is_pythons(loop: cst.For | cst.While) -> bool:
-    """Whether a loop may be unrolled: over Python values, or any ``while``, whose condition may be no tensor."""
+    """Return whether a loop may be unrolled: over Python values, or any ``while``, whose condition may be no tensor."""
     if isinstance(loop, cst.While):
         return True
     return isinstance(loop.iter, (cst.List, cst.Tuple)) or (
@@ -114,7 +114,7 @@ def _counted(module: Module, call: cst.Call) -> Iterator[str]:
 
 
 def _set_again(module: Module, call: cst.Call) -> Iterator[str]:
-    """The names that begin as a number and change in the function around the call: ``t, h = 0.0, 0.1``, then
+    """Yield the names that begin as a number and change in the function around the call: ``t, h = 0.0, 0.1``, then
     ``t = t + h``."""
     scope = next((node for node in module.around(call) if isinstance(node, cst.FunctionDef)), module.tree)
     bound = [pair for node in walk(scope) if isinstance(node, (cst.Assign, cst.AugAssign)) for pair in _pairs(node)]

@@ -51,7 +51,7 @@ def _hoist_statement(module: Module, line: int, near: set[int]) -> list[Edit]:
 
 
 def _statement(module: Module, line: int) -> Any:
-    """The statement of a block that a line belongs to: with the ``with`` around it."""
+    """Return the statement of a block that a line belongs to: with the ``with`` around it."""
     for node in module.lines_at(line):
         at: cst.CSTNode = node
         for outer in module.around(node):
@@ -97,7 +97,7 @@ def _before_loop(module: Module, statement: cst.CSTNode, above: Sequence[cst.CST
 
 
 def _assigned(statement: cst.CSTNode) -> tuple[str, cst.BaseExpression]:
-    """The name and the value of ``name = value``."""
+    """Return the name and the value of ``name = value``."""
     if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
         only = statement.body[0]
         if isinstance(only, cst.Assign) and len(only.targets) == 1 and isinstance(only.targets[0].target, cst.Name):

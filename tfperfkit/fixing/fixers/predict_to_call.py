@@ -56,7 +56,8 @@ def _check(module: Module, call: cst.Call) -> None:
 
 
 def _find_definition(module: Module, name: str) -> cst.SimpleStatementLine:
-    """The line at the file's top level on which the model gets its name; raises NoFix where that is not clear."""
+    """Return the line at the file's top level on which the model gets its name; raises NoFix where that is not
+    clear."""
     lines = [
         line
         for line in module.nodes

@@ -77,7 +77,7 @@ def _is_false(given: cst.Arg | None) -> bool:
 
 
 def _mapped_name(call: cst.Call) -> str:
-    """The last name of the mapped function; "" for an expression."""
+    """Return the last name of the mapped function; "" for an expression."""
     first = call.args[0].value if call.args else None
     if isinstance(first, cst.Attribute):
         return str(first.attr.value)

@@ -59,7 +59,7 @@ def _tape_at(module: Module, line: int) -> cst.With | None:
 
 
 def _call_at(module: Module, line: int) -> cst.SimpleStatementLine | None:
-    """The first statement of a loop's body that calls a function of the file which holds a tape."""
+    """Return the first statement of a loop's body that calls a function of the file which holds a tape."""
     loops = [node for node in module.nodes if isinstance(node, _LOOPS) and module.line(node) == line]
     if not loops:
         return None
@@ -90,7 +90,7 @@ def _same_function(module: Module, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 def _step(module: Module, tape: cst.With | cst.SimpleStatementLine) -> _Step:
-    """The longest one that can be traced: up to the last update of the weights, or to an earlier one."""
+    """Return the longest one that can be traced: up to the last update of the weights, or to an earlier one."""
     around = list(_same_function(module, tape))
     loops = [node for node in around if isinstance(node, _LOOPS)]
     if not loops or around[:2] != [loops[0].body, loops[0]]:

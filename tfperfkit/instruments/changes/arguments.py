@@ -63,8 +63,8 @@ def on_model_call(seams: Seams, method: str, change: Callable[[dict[str, Any]], 
 
 
 def model_classes(method: str) -> list[Any]:
-    """The loaded Keras classes that define this method. The base whose method others override counts for ``compile``
-    only. Raises Unavailable when there is none."""
+    """Return the loaded Keras classes that define this method. The base whose method others override counts for
+    ``compile`` only. Raises Unavailable when there is none."""
     found = []
     for places in _TRAINERS.values():
         for place, name in places:
@@ -95,7 +95,8 @@ def on_tf_function(
 
 
 def named_code(function: Any, target: str = "") -> CodeType | None:
-    """The code of a Python function, if ``target`` names it (``train_step`` or ``Trainer.train_step``; "": any)."""
+    """Return the code of a Python function, if ``target`` names it (``train_step`` or ``Trainer.train_step``; "":
+    any)."""
     code: CodeType | None = own_code(function)
     if code is None or (target and target not in (code.co_name, getattr(code, "co_qualname", code.co_name))):
         return None

@@ -31,7 +31,7 @@ def provide(target: str, decorator: Callable[[Any], Any]) -> None:
 
 
 def was_defined(target: str) -> bool:
-    """Whether a function that ``target`` names has been defined so far."""
+    """Return whether a function that ``target`` names has been defined so far."""
     return target in _defined
 
 
@@ -47,8 +47,8 @@ def left_out() -> None:
 
 
 def again(line: int) -> bool:
-    """Whether the assignment in ``line`` is made: twice, so that what it makes at first is made, and wherever a graph
-    is built: what it gives there is that graph's own."""
+    """Return whether the assignment in ``line`` is made: twice, so that what it makes at first is made, and wherever a
+    graph is built: what it gives there is that graph's own."""
     context: Any = sys.modules.get("tensorflow.python.eager.context")
     if not _left or (context is not None and not context.executing_eagerly()):
         return True

@@ -121,7 +121,7 @@ def _copy(
 
 
 def _origin(partition: _Partition, name: str, port: int, source: SourceIndex) -> tuple[str, int]:
-    """The operation of the user's graph behind an output, through what only passes it on."""
+    """Return the operation of the user's graph behind an output, through what only passes it on."""
     for _ in range(_MAX_HOPS):
         node = partition.nodes.get(name)
         if source.known(name) or node is None or node.op not in _PASSES or not node.input:
@@ -132,7 +132,7 @@ def _origin(partition: _Partition, name: str, port: int, source: SourceIndex) ->
 
 
 def _user(partition: _Partition, node: Any, source: SourceIndex) -> str:
-    """The first operation of the user's graph that takes what was received; "" if none is found."""
+    """Return the first operation of the user's graph that takes what was received; "" if none is found."""
     seen, wave = {node.name}, [node.name]
     for _ in range(_MAX_HOPS):
         following = []
@@ -182,7 +182,7 @@ def _handle_shape(data: Any) -> Any:
 
 
 def _batch(arguments: tuple[Any, ...]) -> int | None:
-    """The first dimension that all arguments with more than none have in common."""
+    """Return the first dimension that all arguments with more than none have in common."""
     sizes = set()
     for tensor in arguments:
         try:

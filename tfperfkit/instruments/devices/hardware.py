@@ -30,7 +30,7 @@ _LIBRARY_FOLDERS = (
 
 
 def read_hardware(root: Path = Path("/")) -> Hardware:
-    """The cards on the PCI bus and what their driver shows. Files that can't be read count as missing."""
+    """Return the cards on the PCI bus and what their driver shows. Files that can't be read count as missing."""
     models = _models(root)
     nvidia, amd = [], []
     for device in sorted((root / "sys/bus/pci/devices").glob("*")):
@@ -115,7 +115,7 @@ def find_libraries(
 
 
 def _configured(root: Path) -> list[str]:
-    """The folders that the dynamic loader's configuration names."""
+    """Return the folders that the dynamic loader's configuration names."""
     lines: list[str] = []
     for file in (root / "etc/ld.so.conf", *sorted((root / "etc/ld.so.conf.d").glob("*.conf"))):
         lines += _text(file).splitlines()

@@ -74,7 +74,7 @@ def variables_only(concrete: Any) -> Placement:
 
 
 def _scoped(before: Any) -> bool:
-    """Whether any operation was built with a device asked for (constants of eager tensors always carry one)."""
+    """Return whether any operation was built with a device asked for (constants of eager tensors always carry one)."""
     if any(node.device and node.op != "_EagerConst" for node in before.node):
         return True
     return any(node.device for function in before.library.function for node in function.node_def)
@@ -135,7 +135,7 @@ def find_reason(
 
 
 def dtype_name(operation: Any) -> str:
-    """The type that an operation computes in: of its attribute T, else of its first result."""
+    """Return the type that an operation computes in: of its attribute T, else of its first result."""
     if operation is None:
         return ""
     try:
@@ -146,7 +146,7 @@ def dtype_name(operation: Any) -> str:
 
 @functools.cache
 def _kernels(op_type: str, device_type: str) -> tuple[tuple[tuple[str, frozenset[int]], ...], ...] | None:
-    """The type constraints of each kernel for that device; None when TensorFlow does not tell."""
+    """Return the type constraints of each kernel for that device; None when TensorFlow does not tell."""
     try:
         from tensorflow.python.framework import kernels
 

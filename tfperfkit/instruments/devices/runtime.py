@@ -38,7 +38,7 @@ _LOCAL = re.compile(r"^/job:localhost/replica:0/task:0/device:")
 
 
 def initialised() -> bool:
-    """Whether the script has woken TensorFlow's runtime: only then may we ask it anything."""
+    """Return whether the script has woken TensorFlow's runtime: only then may we ask it anything."""
     module = sys.modules.get("tensorflow.python.eager.context")
     try:
         return module is not None and getattr(module.context(), "_context_handle", None) is not None
@@ -47,7 +47,7 @@ def initialised() -> bool:
 
 
 def gpu_missing() -> str | None:
-    """Why this program can't train on a GPU, in one sentence; None if it can.
+    """Return why this program can't train on a GPU, in one sentence; None if it can.
 
     Raises ``Unavailable`` while TensorFlow has not looked for devices: ask again at the first trace or step.
     """
@@ -97,7 +97,7 @@ def short(name: str) -> str:
 
 
 def logical_names() -> frozenset[str]:
-    """The short names of the logical devices ("CPU:0"). Only after the script has woken TensorFlow."""
+    """Return the short names of the logical devices ("CPU:0"). Only after the script has woken TensorFlow."""
     from tensorflow.python.eager import context
 
     return frozenset(short(device.name) for device in context.context().list_logical_devices())

@@ -30,7 +30,7 @@ def merged(device: str) -> str:
 
 
 def satisfies(assigned: str, requested: str) -> bool:
-    """Whether a device in short form is the requested one, by the fields that the request sets."""
+    """Return whether a device in short form is the requested one, by the fields that the request sets."""
     want, have = _DEVICE.search(requested), _DEVICE.search(assigned)
     if want is None or have is None:
         return True  # only a job or a task was asked for
@@ -51,7 +51,7 @@ class SourceIndex:
         self._places: dict[str, SourceSpan | None] = {}
 
     def requested(self, name: str) -> str:
-        """The device asked for; "" if none was or the operation is TensorFlow's own."""
+        """Return the device asked for; "" if none was or the operation is TensorFlow's own."""
         entry = self._entry(name)
         return entry[2] if entry else ""
 
@@ -59,7 +59,7 @@ class SourceIndex:
         return self._entry(name) is not None
 
     def operation(self, name: str) -> Any:
-        """The operation in the function's own graph or in a body; None if there is none."""
+        """Return the operation in the function's own graph or in a body; None if there is none."""
         entry = self._entry(name)
         if entry is None:
             return None
@@ -74,7 +74,7 @@ class SourceIndex:
             return None
 
     def place(self, name: str) -> SourceSpan | None:
-        """The innermost line of code that built the operation, frameworks left out."""
+        """Return the innermost line of code that built the operation, frameworks left out."""
         if name not in self._places:
             self._places[name] = _line(self.operation(name))
         return self._places[name]

@@ -42,7 +42,7 @@ class Started(NamedTuple):
 
 
 def started_before(started: Sequence[Started], index: int) -> Started:
-    """The call that an operation of this number in its graph was built under, if a replica built it."""
+    """Return the call that an operation of this number in its graph was built under, if a replica built it."""
     return next((each for each in reversed(started) if each.begin <= index), started[0])
 
 

@@ -42,7 +42,7 @@ class GraphCalls:
         return True
 
     def take(self) -> dict[str, int]:
-        """The calls since the last ``take``, by name."""
+        """Return the calls since the last ``take``, by name."""
         now: dict[str, int] = {}
         for _, name, counter in self._watched:
             now[name] = now.get(name, 0) + counter.cache_info()

@@ -129,7 +129,7 @@ def on_first_run(concrete: Any, listener: Listener, *, collect: bool) -> None:
 
 
 def jit_compiled(traced: Traced) -> bool:
-    """Whether XLA compiles the whole function: then there is no Grappler and no graph to collect."""
+    """Return whether XLA compiles the whole function: then there is no Grappler and no graph to collect."""
     attributes = getattr(traced.tracing_options, "attributes", None) or {}
     return bool(attributes.get("_XlaMustCompile", False))
 
@@ -146,7 +146,7 @@ def forget(listener: Listener) -> None:
 
 
 def waiting() -> int:
-    """How many functions carry our attribute now."""
+    """Return how many functions carry our attribute now."""
     return sum(isinstance(vars(concrete).get(_ATTRIBUTE), _Waiting) for concrete in list(_waiting))
 
 
@@ -158,7 +158,7 @@ def _take_off(concrete: Any) -> None:
 
 
 def executing() -> bool:
-    """Whether operations run now, rather than being put into a graph."""
+    """Return whether operations run now, rather than being put into a graph."""
     from tensorflow.python.eager import context
 
     try:

@@ -76,7 +76,7 @@ class Reading:
         self._started: dict[int, list[Started]] = {}  # by id() of a graph: where replicas began in it
 
     def read(self, roots: Iterable[Made], room: int) -> tuple[dict[str, str], list[GraphContents]]:
-        """The runtime's names of the functions, each with the name of its graph's record; and the new records.
+        """Return the runtime's names of the functions, each with the name of its graph's record; and the new records.
 
         Graphs are left out as soon as ``room`` operations have been read.
         """
@@ -193,7 +193,7 @@ def read_finished(graph: Any, name: str, is_user: Callable[[str], bool]) -> list
 
 
 def _bodies(graph: Any) -> Iterator[tuple[Any, Any]]:
-    """The functions that a graph may call, by name, with their graphs."""
+    """Yield the functions that a graph may call, by name, with their graphs."""
     for name, function in (getattr(graph, "_functions", None) or {}).items():
         yield name, getattr(function, "graph", None)
 
@@ -210,7 +210,7 @@ def _is_layer(owner: Any) -> bool:
 
 
 def _calls(kind: str) -> bool:
-    """Whether operations of this type may name functions."""
+    """Return whether operations of this type may name functions."""
     row = optable.row(kind)
     return bool(row.functions) or not row.known
 

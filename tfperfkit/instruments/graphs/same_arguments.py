@@ -195,8 +195,9 @@ def _goes_on(new: Any, old: Any) -> bool:
 
 
 def _fills(new: Any, old: Any) -> bool:
-    """Whether ``new`` is ``old`` with one more place of its padding filled: behind what there was, or, of numbers that
-    are padded in front, after they all moved by one. Whole numbers only: of others none tells that it is padding."""
+    """Return whether ``new`` is ``old`` with one more place of its padding filled: behind what there was, or, of
+    numbers that are padded in front, after they all moved by one. Whole numbers only: of others none tells that it is
+    padding."""
     if new.dtype != old.dtype or new.shape != old.shape or new.dtype.kind not in "iu" or not new.ndim:
         return False
     if new.shape[-1] < _MIN_WIDTH:
@@ -210,7 +211,7 @@ def _fills(new: Any, old: Any) -> bool:
 
 
 def _extends(new: Any, old: Any) -> bool:
-    """Whether ``old`` is the beginning of ``new`` along the one axis in which they differ."""
+    """Return whether ``old`` is the beginning of ``new`` along the one axis in which they differ."""
     if new.dtype != old.dtype or new.ndim != old.ndim or not old.size:
         return False
     axes = [axis for axis in range(new.ndim) if new.shape[axis] != old.shape[axis]]

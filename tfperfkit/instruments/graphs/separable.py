@@ -64,8 +64,8 @@ def _fits(shape: tuple[int, ...]) -> bool:
 
 
 def is_product(kernel: Any) -> bool:
-    """Whether an array (height, width) or (height, width, channels, channels) is a column times a row times a matrix:
-    those that go through its largest number."""
+    """Return whether an array (height, width) or (height, width, channels, channels) is a column times a row times a
+    matrix: those that go through its largest number."""
     import numpy as np
 
     whole = kernel.reshape(*kernel.shape[:2], -1)

@@ -92,7 +92,7 @@ def subscribe(listener: Callable[[Run], None], is_user: Callable[[str], bool]) -
 
 
 def _name_operation(item: Any) -> str:
-    """The name of an operation, or of the one that makes a tensor."""
+    """Return the name of an operation, or of the one that makes a tensor."""
     return str(item.name).partition(":")[0]
 
 

@@ -60,7 +60,7 @@ def contents_of(graph: Any, operations: list[Any], constant_bytes: int) -> Conte
 
 
 def constant_sizes(operations: Sequence[Any]) -> dict[int, int]:
-    """The bytes of the constants among operations, by their numbers."""
+    """Return the bytes of the constants among operations, by their numbers."""
     return {index: _size(operation) for index, operation in enumerate(operations) if operation.type == "Const"}
 
 
@@ -95,7 +95,7 @@ def type_text(dtype: str, dimensions: tuple[int, ...] | None) -> str:
 
 
 def _size(constant: Any) -> int:
-    """The bytes of a constant; 0 if its shape is not known."""
+    """Return the bytes of a constant; 0 if its shape is not known."""
     tensor = constant.outputs[0]
     dimensions, unknown = tensor._shape
     if unknown:
@@ -135,7 +135,8 @@ def strip_constants(nodes: Iterable[Any]) -> None:
 
 
 def optimized(graphs: Any) -> bytes:
-    """The graph after Grappler of a ``function_graphs`` entry, as a compressed GraphDef without large constants."""
+    """Return the graph after Grappler of a ``function_graphs`` entry, as a compressed GraphDef without large
+    constants."""
     from tensorflow.core.framework import graph_pb2
 
     definition = graph_pb2.GraphDef()

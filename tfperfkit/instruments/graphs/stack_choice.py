@@ -115,7 +115,7 @@ class _Rows:
 
 
 def _is_stock(owner: Any) -> bool:
-    """Whether no code of the user's runs within: a layer of Keras' own without layers in it, an optimizer whose
+    """Return whether no code of the user's runs within: a layer of Keras' own without layers in it, an optimizer whose
     schedule and whose weights' constraints are Keras' own too."""
     constraints = (getattr(weight, "constraint", None) for weight in getattr(owner, "_trainable_variables", None) or ())
     inside = (getattr(owner, "activation", None), getattr(owner, "_learning_rate", None), *constraints)

@@ -132,7 +132,7 @@ class Stacks:
         return _Stack(tuple(others if foreign else items), area, gradient, foreign, replica)
 
     def _below(self, started: Sequence[Started], index: int, stack: _Stack) -> _Stack:
-        """The stack of a replica's operation below the call that started the replica."""
+        """Return the stack of a replica's operation below the call that started the replica."""
         calls = started_before(started, index).frames
         frames = ((place.file, place.line, place.function) for place in reversed(calls))
         above = [frame for frame in frames if self._is_user(frame[0])]
@@ -160,7 +160,7 @@ def tabulate(stacks: Iterable[_Stack]) -> tuple[list[str], list[tuple[int, int, 
 
 
 def _area(place: str) -> str:
-    """The part of Keras that a file belongs to; "saved_model" for the loader of saved functions."""
+    """Return the part of Keras that a file belongs to; "saved_model" for the loader of saved functions."""
     _, found, rest = place.rpartition("keras/src/")
     if found:
         area = rest.partition("/")[0]

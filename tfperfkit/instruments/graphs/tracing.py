@@ -136,17 +136,18 @@ def subscribe(listener: Listener, begins: Beginner | None = None) -> Callable[[]
 
 
 def running() -> bool:
-    """Whether a trace is under way on any thread."""
+    """Return whether a trace is under way on any thread."""
     return bool(_running)
 
 
 def limits() -> str:
-    """Why events carry no arguments and no cause in this TensorFlow; empty when they do."""
+    """Return why events carry no arguments and no cause in this TensorFlow; empty when they do."""
     return _limits
 
 
 def tells_functions() -> bool:
-    """Whether events name the Function that was traced: not where ``limits`` hold, and not without a listener."""
+    """Return whether events name the Function that was traced: not where ``limits`` hold, and not without a
+    listener."""
     return _restore is not None and not _limits and not _trouble
 
 
@@ -331,7 +332,7 @@ def _facts(caller: FrameType, function_type: Any, options: Any) -> dict[str, Any
 
 
 def _function_of(frame: FrameType | None, cache: Any) -> Any:
-    """The polymorphic Function that owns this cache, from the frames of its methods further out."""
+    """Return the polymorphic Function that owns this cache, from the frames of its methods further out."""
     for _ in range(16):
         if frame is None or cache is None:
             return None
@@ -355,7 +356,7 @@ def _exporting(frame: FrameType | None) -> bool:
 
 
 def _enclosing(graph: Any) -> _Open | None:
-    """The trace around this one, through ``outer_graph``: replica threads have no stack of their own to ask.
+    """Return the trace around this one, through ``outer_graph``: replica threads have no stack of their own to ask.
 
     Initialisers of variables are traced outside of the enclosing graph; there this thread's stack tells.
     """

@@ -20,12 +20,12 @@ _READS_LOCALS = frozenset({"locals", "vars", "eval", "exec", "dir", "f_locals"})
 
 
 def is_function(code: CodeType) -> bool:
-    """Whether frames of this code have local variables of their own, as functions have and modules have not."""
+    """Return whether frames of this code have local variables of their own, as functions have and modules have not."""
     return bool(code.co_flags & _OPTIMIZED)
 
 
 def unseen(code: CodeType) -> bool:
-    """Whether the locals of a frame of this code can be read without a change that its function can see."""
+    """Return whether the locals of a frame of this code can be read without a change that its function can see."""
     return not _COPIES or not _READS_LOCALS.intersection(code.co_names)
 
 

@@ -48,7 +48,7 @@ def show_own_frames() -> None:
 
 
 def without_own_head(traceback: TracebackType | None) -> TracebackType | None:
-    """The traceback without the frames of ours at its head.
+    """Return the traceback without the frames of ours at its head.
 
     Set it on an exception inside the ``except`` of the wrapper and use a bare ``raise``: from Python 3.11 on the
     wrapper's frame is then gone. Python 3.10 puts the frame back; there only the filtered tracebacks lack it.

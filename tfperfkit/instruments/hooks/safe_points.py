@@ -127,7 +127,7 @@ class SafePoints:
 
 @functools.lru_cache(maxsize=4096)
 def _part_of_tensorflow(filename: str) -> str | None:
-    """The path of a file of TensorFlow below its ``python`` folder; None for any other file."""
+    """Return the path of a file of TensorFlow below its ``python`` folder; None for any other file."""
     _, found, rest = filename.replace(os.sep, "/").rpartition("/tensorflow/python/")
     if found:
         return rest
@@ -135,7 +135,7 @@ def _part_of_tensorflow(filename: str) -> str | None:
 
 
 def outside(frame: FrameType | None) -> bool:
-    """Whether no function of TensorFlow is on the stack that ends with ``frame``."""
+    """Return whether no function of TensorFlow is on the stack that ends with ``frame``."""
     while frame is not None:
         if _part_of_tensorflow(frame.f_code.co_filename) is not None:
             return False

@@ -85,7 +85,7 @@ class Answers(CallbackMoments):
             )
 
     def _place(self, frame: FrameType | None) -> tuple[str, int, str] | None:
-        """The user's line that called; None where ``fit`` did, for its validation."""
+        """Return the user's line that called; None where ``fit`` did, for its validation."""
         while frame is not None:
             name = frame.f_code.co_filename
             if self._is_user(name):

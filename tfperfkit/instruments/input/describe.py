@@ -79,7 +79,7 @@ def _padding(tensors: Any) -> Padding | None:
 
 
 def generator_of(frame: FrameType | None) -> Place | None:
-    """The function given to ``from_generator``, from the frame of that call; for Keras' adapters theirs."""
+    """Return the function given to ``from_generator``, from the frame of that call; for Keras' adapters theirs."""
     for _ in range(_LONGEST):
         if frame is None:
             return None
@@ -177,12 +177,13 @@ def _bytes(shape: Any, dtype: Any, batch: int | None = None) -> int | None:
 
 
 def _is_held(tensor: Any) -> bool:
-    """Whether the dataset holds its numbers: in a graph only those of a constant, not what an argument will bring."""
+    """Return whether the dataset holds its numbers: in a graph only those of a constant, not what an argument will
+    bring."""
     return hasattr(tensor, "numpy") or tensor.op.type == "Const"
 
 
 def _batch(dataset: Any) -> int | None:
-    """The size that the last ``batch`` gave."""
+    """Return the size that the last ``batch`` gave."""
     for _ in range(_LONGEST):
         size = _value(getattr(dataset, "_batch_size", None))
         if isinstance(size, int) and not isinstance(size, bool):

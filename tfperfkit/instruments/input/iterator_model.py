@@ -20,7 +20,7 @@ _MAX_NODES = 400
 
 
 def limits() -> str:
-    """Why no reading is possible with this TensorFlow; empty when it is."""
+    """Return why no reading is possible with this TensorFlow; empty when it is."""
     module = sys.modules.get(_OPS)
     if module is None or not hasattr(module, "iterator_get_model_proto"):
         return "this TensorFlow does not tell the times of tf.data stages (iterator_get_model_proto came with 2.17)"

@@ -53,7 +53,7 @@ class KerasDatasets:
         self.reasons: list[str] = []
 
     def install(self) -> bool:
-        """Whether Keras is loaded, so that there was something to observe. Call again when it is not yet."""
+        """Return whether Keras is loaded, so that there was something to observe. Call again when it is not yet."""
         if self._restores or _ADAPTERS + "py_dataset_adapter" not in sys.modules:
             return bool(self._restores)
         for module, name in _CLASSES.items():

@@ -168,7 +168,7 @@ class _State:
 
 
 def host_array(value: Any) -> Any:
-    """The memory of an eager tensor on the CPU; anything else has no fingerprint. Copies nothing."""
+    """Return the memory of an eager tensor on the CPU; anything else has no fingerprint. Copies nothing."""
     ops = sys.modules.get("tensorflow.python.framework.ops")
     eager = getattr(ops, "EagerTensor", None)
     if eager is None or not isinstance(value, eager) or not str(value.device).endswith("CPU:0"):

@@ -89,7 +89,7 @@ class Containers:
 
 
 def _readable(code: CodeType) -> bool:
-    """Whether reading the locals of a frame of this code changes nothing that the script can see."""
+    """Return whether reading the locals of a frame of this code changes nothing that the script can see."""
     return sys.version_info >= (3, 13) or (unseen(code) and sys.gettrace() is None)
 
 
@@ -177,7 +177,7 @@ def _kind(kind: type) -> str:
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
-    """The instance's own attributes, without descriptors or ``__getattr__`` of its class."""
+    """Yield the instance's own attributes, without descriptors or ``__getattr__`` of its class."""
     try:
         values = object.__getattribute__(value, "__dict__")
     except AttributeError:

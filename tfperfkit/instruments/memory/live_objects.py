@@ -101,7 +101,7 @@ def _bytes_of(variable: Any) -> int:
 
 
 def default_graph() -> Any:
-    """The graph that v1-style operations are added to, if there is one; never makes one."""
+    """Return the graph that v1-style operations are added to, if there is one; never makes one."""
     module = sys.modules.get("tensorflow.python.framework.ops")
     stack = getattr(module, "_default_graph_stack", None)
     try:

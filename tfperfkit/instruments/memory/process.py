@@ -40,7 +40,7 @@ class Resident:
 
     @property
     def only_peak(self) -> bool:
-        """Whether the present size can't be read, only the highest so far."""
+        """Return whether the present size can't be read, only the highest so far."""
         return self._file is None
 
     def read(self) -> tuple[int, int, int, int]:
@@ -101,7 +101,7 @@ def _meminfo(root: Path) -> dict[str, int]:
 
 
 def _group_limit(root: Path) -> Limit | None:
-    """The smallest limit of the process's control groups and of those above them."""
+    """Return the smallest limit of the process's control groups and of those above them."""
     found: list[Limit] = []
     for line in _text(root / "proc/self/cgroup").splitlines():
         number, _, rest = line.partition(":")

@@ -19,7 +19,8 @@ _GENERATED = "__autograph_generated_file"
 
 
 def original_place(file: str, line: int, function: str, thread: int | None = None) -> SourceSpan | None:
-    """The user's source line behind a line of AutoGraph's generated code; other places are given back as they are.
+    """Return the user's source line behind a line of AutoGraph's generated code; other places are given back as they
+    are.
 
     ``thread`` is the thread whose stack it is (default: this one). None when the origin is not known.
     """
@@ -40,7 +41,7 @@ def original_place(file: str, line: int, function: str, thread: int | None = Non
 
 
 def user_frames(frame: FrameType | None, limit: int = MAX_FRAMES) -> tuple[SourceSpan, ...]:
-    """The frames of the user's code (and of other packages) from ``frame`` outwards, innermost first.
+    """Return the frames of the user's code (and of other packages) from ``frame`` outwards, innermost first.
 
     AutoGraph's generated code is mapped back. In a replica thread of a distribution strategy the frames of the
     thread that started the replicas follow.
@@ -54,7 +55,7 @@ def user_frames(frame: FrameType | None, limit: int = MAX_FRAMES) -> tuple[Sourc
 
 
 def in_replica_thread() -> bool:
-    """Whether this thread runs one replica of a mirrored strategy."""
+    """Return whether this thread runs one replica of a mirrored strategy."""
     return type(threading.current_thread()).__name__ == "_MirroredReplicaThread"
 
 
@@ -71,7 +72,7 @@ def _walk(frame: FrameType | None, thread: int | None, limit: int) -> list[Sourc
 
 
 def _replica_parent() -> tuple[int, FrameType] | None:
-    """The thread that waits for this replica thread, and its innermost frame."""
+    """Return the thread that waits for this replica thread, and its innermost frame."""
     if not in_replica_thread():
         return None
     mine, own_ident = threading.current_thread(), threading.get_ident()

@@ -17,7 +17,7 @@ New = tuple[bytes, list[CodeType], list[int]]
 
 
 def _frames_by_python() -> dict[int, FrameType]:
-    """The innermost frame of each thread, by its number.
+    """Return the innermost frame of each thread, by its number.
 
     Python 3.11 makes frame objects while it holds its list of threads. A garbage collection that sets in there and
     frees a ``threading.local`` would wait for that list, and so the script for ever: none may.

@@ -47,7 +47,7 @@ class Jitter:
         self._at = 0.0
 
     def factor(self) -> float:
-        """The next one; 1 in the mean."""
+        """Return the next one; 1 in the mean."""
         self._at = (self._at + 0.6180339887498949) % 1.0
         return 0.5 + self._at
 
@@ -160,7 +160,7 @@ class Sampler:
         return self._counts.total()
 
     def stacks(self) -> list[list[Any]]:
-        """The rows of all stacks so far, as they were written."""
+        """Return the rows of all stacks so far, as they were written."""
         return [["stack", number, key[3:][::-1], *key[:3]] for key, number in list(self._stacks.items())]
 
     def hits(self) -> Counter[Function]:
@@ -168,7 +168,7 @@ class Sampler:
         return self._by_function(self._counts)
 
     def earlier(self) -> Counter[Function]:
-        """The same before ``forget_hits``."""
+        """Return the same before ``forget_hits``."""
         return self._by_function(self._earlier)
 
     def forget_hits(self) -> None:
@@ -233,7 +233,7 @@ class Sampler:
         return known
 
     def _waits(self, when_ns: int, waiting: int) -> bool:
-        """Whether the main thread has waited since the last sample, at the same place."""
+        """Return whether the main thread has waited since the last sample, at the same place."""
         ran = self._ran_ns()
         before, self._before = self._before, (when_ns, waiting, ran or 0)
         if ran is None or before[1] != waiting:
@@ -241,7 +241,7 @@ class Sampler:
         return ran - before[2] < _IDLE * (when_ns - before[0])
 
     def _rests(self, when_ns: int, thread: int) -> bool:
-        """Whether the main thread has had no processor since this was asked last."""
+        """Return whether the main thread has had no processor since this was asked last."""
         ran = self._ran_ns() if thread == self._main else None
         before, self._rested = self._rested, (when_ns, ran or 0)
         return ran is not None and before[0] > 0 and ran - before[1] < _IDLE * (when_ns - before[0])
@@ -286,11 +286,11 @@ class Sampler:
         return _Known(stack, library, codes, waiting=self._intern(rows, library, "waiting", around))
 
     def _may_free(self, code: CodeType, instruction: int) -> bool:
-        """Whether a thread that does nothing at this instruction is freeing something."""
+        """Return whether a thread that does nothing at this instruction is freeing something."""
         return code.co_code[instruction] in _FREES or self._calls[code, instruction] >= _SEEN_BELOW
 
     def _place(self, code: CodeType, instruction: int) -> tuple[int, Span | None]:
-        """The line and the span of an instruction."""
+        """Return the line and the span of an instruction."""
         known = self._spans.get((code, instruction))
         if known is None:
             if len(self._spans) >= MAX_STACKS:
@@ -299,7 +299,7 @@ class Sampler:
         return known
 
     def _intern(self, rows: list[_Row], library: str, doing: str, around: str) -> int:
-        """The number of a stack; 0 when there are too many."""
+        """Return the number of a stack; 0 when there are too many."""
         key = (library, doing, around, *rows)
         stack = self._stacks.get(key)
         if stack is None:
@@ -316,7 +316,7 @@ Span = tuple[int, int, int, int]
 
 
 def line_of(code: CodeType, instruction: int) -> int:
-    """The line of an instruction, given by its offset in bytes (``frame.f_lasti``).
+    """Return the line of an instruction, given by its offset in bytes (``frame.f_lasti``).
 
     The jump back from an ``if`` at the end of a loop has no line (Python 3.11 and later), and it is there that a loop
     which calls nothing is seen: then it is the line that jumps to it.
@@ -330,7 +330,7 @@ def line_of(code: CodeType, instruction: int) -> int:
 
 
 def _jumping_to(code: CodeType, offset: int) -> int | None:
-    """The last line before an offset that jumps there."""
+    """Return the last line before an offset that jumps there."""
     import dis  # where it is needed, which is seldom
 
     jumps = {*dis.hasjrel, *dis.hasjabs}
@@ -340,7 +340,7 @@ def _jumping_to(code: CodeType, offset: int) -> int | None:
 
 
 def span_of(code: CodeType, instruction: int) -> Span | None:
-    """The expression of an instruction; None if Python did not keep it (before 3.11, or -X no_debug_ranges)."""
+    """Return the expression of an instruction; None if Python did not keep it (before 3.11, or -X no_debug_ranges)."""
     positions = getattr(code, "co_positions", None)
     if positions is None:
         return None

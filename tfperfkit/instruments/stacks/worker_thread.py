@@ -42,10 +42,10 @@ class Workers:
     def instead_of(
         self, thread: int, frames: dict[int, FrameType], own: int, rests: Callable[[], bool] = lambda: False
     ) -> int:
-        """The thread that works while ``thread`` waits; ``thread`` itself where it does not wait, or nobody works.
-        ``own``: the thread that asks. ``frames`` are those of ``sys._current_frames``. ``rests``: whether the thread
-        has had no processor lately; asked where it is in C code that a line of the user's called (``time.sleep``). Who
-        waits for an answer over a socket need not wait for a thread: see ``answering``."""
+        """Return the thread that works while ``thread`` waits; ``thread`` itself where it does not wait, or nobody
+        works. ``own``: the thread that asks. ``frames`` are those of ``sys._current_frames``. ``rests``: whether the
+        thread has had no processor lately; asked where it is in C code that a line of the user's called
+        (``time.sleep``). Who waits for an answer over a socket need not wait for a thread: see ``answering``."""
         frame = frames.get(thread)
         if frame is None:
             return thread
@@ -54,7 +54,7 @@ class Workers:
         return self._find_at_work(thread, frames, own)
 
     def answering(self, thread: int, frames: dict[int, FrameType], own: int) -> int:
-        """The thread that works while ``thread`` waits for an answer over a socket, which may be that thread's;
+        """Return the thread that works while ``thread`` waits for an answer over a socket, which may be that thread's;
         ``thread`` itself otherwise. As ``instead_of``."""
         frame = frames.get(thread)
         return self._find_at_work(thread, frames, own) if frame is not None and self._asks(frame.f_code) else thread
@@ -69,8 +69,8 @@ class Workers:
         return thread
 
     def standing(self, thread: int, frames: dict[int, FrameType], own: int) -> list[int]:
-        """The other threads that wait in the user's code, some of them at most, while ``thread`` waits and nobody
-        works; else none. As ``instead_of``."""
+        """Return the other threads that wait in the user's code, some of them at most, while ``thread`` waits and
+        nobody works; else none. As ``instead_of``."""
         frame = frames.get(thread)
         if frame is None or not self._is_wait(frame.f_code):
             return []
@@ -98,7 +98,7 @@ class Workers:
         return self._is_wait(code) or self._asks(code)
 
     def _works(self, frame: FrameType | None) -> bool:
-        """Whether the user's code is on its stack."""
+        """Return whether the user's code is on its stack."""
         for _ in range(_MAX_FRAMES):
             if frame is None:
                 return False
@@ -109,7 +109,8 @@ class Workers:
 
 
 def _is_known(code: CodeType, functions: dict[str, frozenset[str]], known: dict[CodeType, bool]) -> bool:
-    """Whether a function is one of these, by the end of its file's path and its name; remembered in ``known``."""
+    """Return whether a function is one of these, by the end of its file's path and its name; remembered in
+    ``known``."""
     found = known.get(code)
     if found is None:
         name = code.co_filename.replace("\\", "/")

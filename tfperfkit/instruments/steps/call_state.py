@@ -40,7 +40,7 @@ class CallState(Calls):
     def site(
         self, kind: MarkerKind, target: Any, name: str, frame: FrameType | None, batch: Callable[[], int] = lambda: 0
     ) -> int:
-        """The number of the place that a call comes from."""
+        """Return the number of the place that a call comes from."""
         number = 0 if kind == "named" else self.targets.number(target)
         known = self.sites.find(kind, number, frame)
         return known if known is not None else self.sites.make(kind, number, name, frame, batch)
@@ -80,7 +80,7 @@ class Targets:
         self._last = 0
 
     def number(self, target: Any) -> int:
-        """The object's number, from 1."""
+        """Return the object's number, from 1."""
         key = id(target)  # once: it is an audit event, and costs as one
         known = self._known.get(key)
         if known is not None and (known[1] is None or known[1]() is target):

@@ -89,7 +89,8 @@ def steps_per_execution(frame: FrameType | None) -> int:
 
 
 def batch_argument(frame: FrameType | None, which: str) -> int:
-    """The number of the first or last batch of this execution, from the locals of ``fit``; 0 if it can't be seen.
+    """Return the number of the first or last batch of this execution, from the locals of ``fit``; 0 if it can't be
+    seen.
 
     Keras has ``begin_step``/``end_step``, Keras 2 ``step``/``end_step``, early Keras 3 only ``step``: there the
     trainer's ``steps_per_execution`` tells.

@@ -39,16 +39,16 @@ class Updating:
         return "named" if self.named else "loop_call" if self.loop else "call"
 
     def counters(self) -> list[int]:
-        """The optimizers' step counters now. Reading one waits for a GPU: done only for loops inside a graph."""
+        """Return the optimizers' step counters now. Reading one waits for a GPU: done only for loops inside a graph."""
         return [_counter(reference()) for reference in self.optimizers]
 
     def before(self, made: Counter[int]) -> list[int]:
-        """The same before the first call, from ``Functions.updates``."""
+        """Return the same before the first call, from ``Functions.updates``."""
         return [made[id(reference())] for reference in self.optimizers]
 
 
 def _counter(optimizer: Any) -> int:
-    """How many updates an optimizer has made; 0 where it does not tell."""
+    """Return how many updates an optimizer has made; 0 where it does not tell."""
     try:
         iterations = optimizer.iterations
         # Early Keras 3 has variables that int() does not take.
@@ -88,8 +88,9 @@ class Functions:
         return known
 
     def updates(self) -> Counter[int]:
-        """How many steps were made with each optimizer by the functions that are known, by the optimizer's ``id``. Its
-        own counter can't be read before a call of which nothing is known yet: that would make a tensor in the script.
+        """Return how many steps were made with each optimizer by the functions that are known, by the optimizer's
+        ``id``. Its own counter can't be read before a call of which nothing is known yet: that would make a tensor in
+        the script.
         """
         made: Counter[int] = Counter()
         for key, known in list(self._known.items()):
@@ -173,7 +174,7 @@ def _outwards(graph: Any) -> Iterator[Any]:
 
 
 def _repeats(graph: Any) -> bool:
-    """Whether a nested graph is the body of a loop: ``while``, or the function of a dataset that is iterated."""
+    """Return whether a nested graph is the body of a loop: ``while``, or the function of a dataset that is iterated."""
     kind = type(graph).__name__
     name = str(getattr(graph, "name", ""))
     return (
@@ -205,7 +206,7 @@ def _assigns_gradients(graph: Any) -> bool:
 
 
 def own_code(function: Any) -> Any:
-    """The code of the user's function: TensorFlow traces a wrapper around it. None if it has none."""
+    """Return the code of the user's function: TensorFlow traces a wrapper around it. None if it has none."""
     try:
         return getattr(inspect.unwrap(function), "__code__", None)
     except ValueError:  # wrappers in a circle
@@ -213,6 +214,6 @@ def own_code(function: Any) -> Any:
 
 
 def is_keras_own(function: Any) -> bool:
-    """Whether it is a training function of Keras: these run inside ``fit`` and ``train_on_batch``, which are
+    """Return whether it is a training function of Keras: these run inside ``fit`` and ``train_on_batch``, which are
     observed."""
     return (getattr(function, "__module__", None) or "").startswith(("keras.", "tf_keras."))

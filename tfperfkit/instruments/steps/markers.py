@@ -56,17 +56,17 @@ class Markers:
 
     @property
     def thread(self) -> int | None:
-        """The training thread: the one that made the first update."""
+        """Return the training thread: the one that made the first update."""
         return self._state.thread
 
     @property
     def cost_ns(self) -> int:
-        """The time spent in these hooks."""
+        """Return the time spent in these hooks."""
         return self._state.cost_ns
 
     @property
     def busy(self) -> bool:
-        """Whether an observed call is under way: an update, or the first call of a function, which traces."""
+        """Return whether an observed call is under way: an update, or the first call of a function, which traces."""
         return self._state.inside > 0
 
     def quiet(self, note: Callable[[Marker], object] | None) -> None:
@@ -340,7 +340,7 @@ class Markers:
         state.ended(token, True, max(steps, 1))
 
     def _is_inside(self) -> bool:
-        """Whether another observed call is under way."""
+        """Return whether another observed call is under way."""
         self._fit.forget_a_left_fit(sys._getframe(1))
         return self._state.inside > 0
 

@@ -105,7 +105,8 @@ class NamedSteps:
 
     @property
     def searching(self) -> bool:
-        """Whether its calls can't be seen themselves yet: then those below which something observed happens are."""
+        """Return whether its calls can't be seen themselves yet: then those below which something observed happens
+        are."""
         return not self._calls.found
 
     def search(self, functions: Functions) -> None:
@@ -151,7 +152,7 @@ class NamedSteps:
 
 
 def _method(module: ModuleType, name: str) -> tuple[Any, Any]:
-    """The class of this module, if it is only one, that has a method of this name, and the method."""
+    """Return the class of this module, if it is only one, that has a method of this name, and the method."""
     classes = {item for item in list(vars(module).values()) if isinstance(item, type)}
     own = {item for item in classes if item.__module__ == module.__name__}
     found = {item for item in own if isinstance(vars(item).get(name), FunctionType)}

@@ -68,7 +68,7 @@ class PythonCalls:
         """The function is gone."""
 
     def counted(self, key: int) -> int:
-        """How many of its calls were noted by C code."""
+        """Return how many of its calls were noted by C code."""
         return 0
 
     def elsewhere(self) -> None:
@@ -122,8 +122,8 @@ def seam_of(calls: Any, shared: bool = False) -> Callable[[Any, Before, After], 
 
 
 def names_of(context: Any) -> dict[str, Any] | None:
-    """The names of TensorFlow's module ``context``, where it can be read there whether it runs eagerly on this thread;
-    None where that stands elsewhere."""
+    """Return the names of TensorFlow's module ``context``, where it can be read there whether it runs eagerly on this
+    thread; None where that stands elsewhere."""
     names = vars(context)
     local = getattr(names.get("_context"), "_thread_local_data", None)
     known = type(local).__name__ == "EagerContextThreadLocalData"

@@ -40,11 +40,11 @@ class SiteBook:
         self._made = 0
 
     def find(self, kind: MarkerKind, target: int, frame: FrameType | None) -> int | None:
-        """The number of a known site; ``frame`` is the innermost one of the call."""
+        """Return the number of a known site; ``frame`` is the innermost one of the call."""
         return self._sites.get(self._key(kind, target, frame))
 
     def first(self, kind: MarkerKind) -> int | None:
-        """The first site of a kind."""
+        """Return the first site of a kind."""
         return next((number for key, number in self._sites.items() if key[0] == kind), None)
 
     def make(self, kind: MarkerKind, target: int, name: str, frame: FrameType | None, batch: Callable[[], int]) -> int:
@@ -80,7 +80,7 @@ class SiteBook:
         return site
 
     def make_named(self, name: str, file: str, line: int) -> int:
-        """The site of the function that --steps-from named."""
+        """Return the site of the function that --steps-from named."""
         self._made += 1
         self._sites["named", 0, name] = self._made
         self._on_new(Site(id=self._made, kind="named", target=0, name=name, file=file, line=line))
@@ -172,7 +172,7 @@ def user_frames(frame: FrameType | None, is_user: Callable[[str], bool]) -> list
 
 
 def thread_frame(thread_id: int) -> FrameType | None:
-    """The current frame of another thread, or None."""
+    """Return the current frame of another thread, or None."""
     return frames_now().get(thread_id)
 
 

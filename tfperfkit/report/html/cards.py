@@ -161,7 +161,7 @@ def _cost(finding: Finding) -> str:
 
 
 def _range(finding: Finding, rules: Rules) -> dict[str, str] | None:
-    """The expected gain on a scale from 1x to a bit over its upper end, by its logarithm."""
+    """Return the expected gain on a scale from 1x to a bit over its upper end, by its logarithm."""
     gain = finite(finding.gain)
     if gain.bounds is None or gain.likely is None or gain.low == gain.high or min(*gain.bounds, gain.likely) <= 0:
         return None

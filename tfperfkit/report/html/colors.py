@@ -22,7 +22,7 @@ _PAINT = {
 
 
 def color_of(part: str) -> str:
-    """The name of a part's colour in the page's style."""
+    """Return the name of a part's colour in the page's style."""
     return part if part in PARTS else _COLORS.get(part, "other")
 
 

@@ -15,7 +15,7 @@ _MAX_LINES = 3_000
 
 
 def drawn(report: Report) -> dict[str, Any]:
-    """The album in short; empty lists without one."""
+    """Return the album in short; empty lists without one."""
     album = report.album or Album()
     files = list(album.sources)
     index = {file: number for number, file in enumerate(files)}
@@ -76,7 +76,7 @@ def _tree(tree: Tree, index: dict[str, int], folder: str) -> dict[str, Any]:
 
 
 def flows(report: Report) -> list[dict[str, Any]]:
-    """The pipelines, which are text: boxes in a row."""
+    """Return the pipelines, which are text: boxes in a row."""
     folder = report.run.folder
     return [
         {
@@ -102,7 +102,7 @@ def flows(report: Report) -> list[dict[str, Any]]:
 
 
 def ledgers(report: Report) -> list[dict[str, Any]]:
-    """The ledgers, which are tables."""
+    """Return the ledgers, which are tables."""
     folder = report.run.folder
     return [
         {

@@ -15,7 +15,7 @@ _ROOM, _ROOM_OF_STEP = 0.11, 0.07
 
 
 def in_order(account: dict[str, Any], start: Start, labels: Mapping[Any, str], rules: Rules) -> dict[str, Any]:
-    """The account with its bar in order of time, and a ruler of steps below it; as it was without phases."""
+    """Return the account with its bar in order of time, and a ruler of steps below it; as it was without phases."""
     whole = start.phases[-1].end_s - start.phases[0].begin_s if start.phases else 0.0
     if whole <= 0:
         return account

@@ -27,7 +27,7 @@ def name(value: object) -> str:
 
 
 def headline(report: Report) -> str:
-    """The first line as a title: the letter that was made small inside of a sentence is a large one again."""
+    """Return the first line as a title: the letter that was made small inside of a sentence is a large one again."""
     said = report.headline.removeprefix("First: ")
     title = report.findings[0].title if report.findings else ""
     if len(title) > 1 and said[1:].startswith(title[1:]):

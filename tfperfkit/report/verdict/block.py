@@ -57,7 +57,7 @@ def _plans(others: int) -> list[tuple[int, int]]:
 
 
 def _no_first(report: Report, screen: Screen) -> list[Text]:
-    """The conclusion; without one, why there is none."""
+    """Return the conclusion; without one, why there is none."""
     if report.conclusion is not None:
         return conclusion_lines(report.conclusion, report, screen)
     lines = heading_lines("NO CAUSE FOUND", no_cause_words(report), screen, style="bold yellow")

@@ -20,7 +20,7 @@ _MIN_CALL = 0.05
 
 
 def conclusion_lines(conclusion: Conclusion, report: Report, screen: Screen) -> list[Text]:
-    """The verdict, what bounds the computing, how to look further, and the calls that no finding explains."""
+    """Return the verdict, what bounds the computing, how to look further, and the calls that no finding explains."""
     style = "bold green" if is_good(conclusion) else "bold yellow"
     verdict = conclusion.verdict.partition(",")[0].upper()
     lines = heading_lines(verdict, why_words(conclusion, report), screen, style=style)
@@ -67,7 +67,7 @@ def _choice(finding: Finding, screen: Screen) -> str:
 
 
 def _calls(report: Report, screen: Screen) -> list[Text]:
-    """The costliest calls whose time has no known cause: API, place, seconds, count."""
+    """Return the costliest calls whose time has no known cause: API, place, seconds, count."""
     unowned = [call for call in report.calls if not call.findings and call.share_of_run >= _MIN_CALL]
     if not unowned:
         return []

@@ -27,7 +27,7 @@ CHANGE = 4
 
 
 def first_lines(finding: Finding, report: Report, screen: Screen, change: int = CHANGE) -> list[Text]:
-    """The block of the first finding. ``change``: at most so many lines for its remedy."""
+    """Return the block of the first finding. ``change``: at most so many lines for its remedy."""
     lines = heading_lines("FIX FIRST", finding.title, screen, style="bold red", code=name(finding.code, screen))
     lines += inside("change", finding.advice, screen, at_most=change)
     lines += _places(finding, report, screen)

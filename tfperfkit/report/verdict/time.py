@@ -32,7 +32,8 @@ class Whole(NamedTuple):
 
 
 def time_lines(report: Report, first: Finding | None, screen: Screen) -> list[Text]:
-    """The bar of what the first finding is about, else of the step, else of the longest work; then the run's line."""
+    """Return the bar of what the first finding is about, else of the step, else of the longest work; then the run's
+    line."""
     whole = choose_whole(report, first, screen)
     return ([] if whole is None else _bar(whole, screen)) + _run(report, screen)
 

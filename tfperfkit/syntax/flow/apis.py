@@ -26,7 +26,7 @@ class ApiCalls(Functions):
     """Notes what calls of known APIs read, change and return."""
 
     def _trains(self, node: ast.Call) -> bool:
-        """Whether a model is called as in training, in which layers draw at random and change."""
+        """Return whether a model is called as in training, in which layers draw at random and change."""
         return any(
             word.arg in ("training", None) and not (isinstance(word.value, ast.Constant) and word.value.value is False)
             for word in node.keywords
@@ -103,7 +103,8 @@ class ApiCalls(Functions):
         return True
 
     def _arguments_of_given(self, function: Callable, element: Value, count: int | None) -> dict[str, Value]:
-        """The arguments of a function that is called with so many elements; None if their number is not known."""
+        """Return the arguments of a function that is called with so many elements; None if their number is not
+        known."""
         given = function.args
         arguments = {item.arg: element for item in parameters(given)}
         names = [*given.posonlyargs, *given.args]

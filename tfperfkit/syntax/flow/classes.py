@@ -65,7 +65,7 @@ class Classes:
 
 
 def get_decorators(function: ast.AST) -> set[str]:
-    """The last words of a function's decorators; "?" for one that may replace the function."""
+    """Return the last words of a function's decorators; "?" for one that may replace the function."""
     found = set()
     for item in getattr(function, "decorator_list", ()):
         item = item.func if isinstance(item, ast.Call) else item

@@ -191,7 +191,7 @@ class Expressions(Calls):
         return made.with_variation(varies)
 
     def is_plain(self, value: Value) -> bool:
-        """Whether the text of a value follows from its content: the text of most objects is their address."""
+        """Return whether the text of a value follows from its content: the text of most objects is their address."""
         if value.region is None:
             return value.code is None and not value.api
         held = [value, *(item for region in self.heap.reach(value.region) for item in region.slots.values())]
@@ -350,7 +350,7 @@ class Expressions(Calls):
 
 
 def _derive_key(node: ast.BinOp, left: Value, right: Value) -> tuple[object, ...] | None:
-    """The key of a value that is computed from another one in each iteration, if it is another one as well."""
+    """Return the key of a value that is computed from another one in each iteration, if it is another one as well."""
     counted, other = (left, node.right) if left.key is not None else (right, node.left)
     if counted.key is None or not isinstance(other, ast.Constant) or type(other.value) is not int or other.value <= 0:
         return None

@@ -75,7 +75,7 @@ class Functions(Objects):
         return result
 
     def _default(self, node: ast.expr) -> Value:
-        """The value of a default, which is evaluated once, as the function is defined."""
+        """Return the value of a default, which is evaluated once, as the function is defined."""
         iterating, self.iterating = self.iterating, False
         try:
             value = self.evaluate(node)

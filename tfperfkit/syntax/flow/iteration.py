@@ -149,7 +149,7 @@ class Iteration(Program):
         return self.element(over, node)
 
     def _get_api(self, node: ast.expr) -> str:
-        """The name of the API that a header calls."""
+        """Return the name of the API that a header calls."""
         if not isinstance(node, ast.Call):
             return ""
         callee = self.evaluate(node.func) if isinstance(node.func, ast.Name) else NOTHING
@@ -233,8 +233,8 @@ class Iteration(Program):
         return found
 
     def varies(self, node: ast.AST) -> bool | None:
-        """Whether an expression may differ between iterations, or does something when it is evaluated; None if the
-        iteration never evaluates it."""
+        """Return whether an expression may differ between iterations, or does something when it is evaluated; None if
+        the iteration never evaluates it."""
         found = self.seen.get(node)
         if not found:
             return None
@@ -243,8 +243,8 @@ class Iteration(Program):
         return any(acts or self.heap.varies_deeply(value) for value, acts in found)
 
     def dependence(self, *, draws: bool) -> str:
-        """Why iterations may depend on each other; "" if they don't. ``draws``: whether iterations that draw at random
-        from one generator depend on each other."""
+        """Return why iterations may depend on each other; "" if they don't. ``draws``: whether iterations that draw at
+        random from one generator depend on each other."""
         if self.doubts or self.heap.havoc:
             return min(self.doubts, default="it is not known what a call changes")
         return self._names_carried() or self._objects_shared(draws)
@@ -308,7 +308,7 @@ class Iteration(Program):
 
 
 def _counts_up(node: ast.Call) -> bool:
-    """Whether ``range`` gives numbers from zero on, or from a number that is written and not negative."""
+    """Return whether ``range`` gives numbers from zero on, or from a number that is written and not negative."""
     given = [item.value if isinstance(item, ast.Constant) else None for item in node.args]
     if node.keywords or any(isinstance(item, ast.Starred) for item in node.args):
         return False

@@ -13,8 +13,8 @@ _BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
 
 
 def is_read_after(frames: Frames, home: Frame, loop: ast.AST, name: str) -> bool:
-    """Whether code may read the name after the loop, before it surely assigns it. Code in other functions counts as run
-    after the loop, but not that of functions which the loop defines: nobody must keep them.
+    """Return whether code may read the name after the loop, before it surely assigns it. Code in other functions counts
+    as run after the loop, but not that of functions which the loop defines: nobody must keep them.
 
     Args:
         home: the function, or the module, that the name belongs to.
@@ -43,7 +43,7 @@ def is_read_after(frames: Frames, home: Frame, loop: ast.AST, name: str) -> bool
 
 
 def _is_read_elsewhere(frames: Frames, home: Frame, loop: ast.AST, name: str) -> bool:
-    """Whether a function or class within the scope, but not in the loop, uses its name."""
+    """Return whether a function or class within the scope, but not in the loop, uses its name."""
     inside = _list_inside(loop)
     return any(
         name in frame.used
@@ -110,7 +110,7 @@ def _list_repeated(outer: ast.AST) -> Sequence[ast.AST]:
 
 
 def _mentions(outer: ast.AST, name: str, without: ast.AST) -> bool:
-    """Whether a loop reads a name outside of another loop within it."""
+    """Return whether a loop reads a name outside of another loop within it."""
     pending = [outer]
     while pending:
         node = pending.pop()

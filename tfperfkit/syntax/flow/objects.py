@@ -69,7 +69,8 @@ class Objects(State):
         return self.class_regions[node]
 
     def may_run_code(self, *values: Value) -> bool:
-        """Whether an operator or a builtin may run code of the user, or of objects that are not known, for a value."""
+        """Return whether an operator or a builtin may run code of the user, or of objects that are not known, for a
+        value."""
         if not self.classes.operators:
             return False
         return any(self._has_operators(value) for value in values)
@@ -117,7 +118,7 @@ class Objects(State):
         return value.with_variation(varies and self.iterating)
 
     def parts(self, base: Value) -> list[str]:
-        """The slots that hold elements of a container."""
+        """Return the slots that hold elements of a container."""
         if base.region is None:
             return []
         slots = self.heap.find(base.region).slots
@@ -231,7 +232,7 @@ class Objects(State):
         )
 
     def _find_slots(self, base: Value, index: ast.expr) -> list[str]:
-        """The slots that the element at a constant index may be in; empty if it may be any element.
+        """Return the slots that the element at a constant index may be in; empty if it may be any element.
 
         Elements of a dict stay under their keys. Those of a list stay at their places until something else is put into
         it, or their order changes; then it has a slot for any place.
@@ -389,7 +390,7 @@ def get_key_slot(key: ast.expr) -> str:
 
 
 def get_table_type(name: str) -> str:
-    """The name under which the table of effects has the methods of a type."""
+    """Return the name under which the table of effects has the methods of a type."""
     return {"defaultdict": "dict", "range": "tuple", "none": "atom"}.get(name, name)
 
 

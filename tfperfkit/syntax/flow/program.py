@@ -67,7 +67,8 @@ class Program(Statements):
         self.frame = self.frames.module
 
     def _learned_since(self, node: ast.AST) -> bool:
-        """Whether anything is new since a piece of code was last gone through. Note that it is gone through now."""
+        """Return whether anything is new since a piece of code was last gone through. Note that it is gone through
+        now."""
         before, self._known_before[node] = self._known_before.get(node), self.heap.version
         return before != self.heap.version
 

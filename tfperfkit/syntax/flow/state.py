@@ -216,7 +216,7 @@ class State:
     ends: Environment
 
     def is_same(self, first: Value, second: Value) -> bool:
-        """Whether two values say the same."""
+        """Return whether two values say the same."""
         if first is second:
             return True
         regions = [self.heap.find(each.region) if each.region is not None else None for each in (first, second)]
@@ -252,7 +252,7 @@ class State:
         return NOTHING if inner else self.entry(name)
 
     def same_env(self, first: Environment | None, second: Environment | None) -> bool:
-        """Whether two environments say the same."""
+        """Return whether two environments say the same."""
         if first is None or second is None:
             return first is second
         return first.keys() == second.keys() and all(self.is_same(first[name], second[name]) for name in first)
@@ -296,7 +296,7 @@ class State:
             self.acts += 1
 
     def is_own(self, value: Value) -> bool:
-        """Whether the objects that a value refers to are of this iteration alone."""
+        """Return whether the objects that a value refers to are of this iteration alone."""
         return value.region is None or value.own or not self.heap.find(value.region).old
 
     def read_deeply(self, value: Value) -> None:

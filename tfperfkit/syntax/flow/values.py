@@ -292,12 +292,12 @@ class Heap:
             self.version += 1
 
     def is_varying(self, region: Region, slot: str) -> bool:
-        """Whether a slot may differ between iterations."""
+        """Return whether a slot may differ between iterations."""
         region = self.find(region)
         return self.havoc or bool(region.varying & {slot, EVERY}) or (region.whole and bool(region.varying))
 
     def varies_deeply(self, value: Value) -> bool:
-        """Whether a value, or anything that can be reached from it, may differ between iterations."""
+        """Return whether a value, or anything that can be reached from it, may differ between iterations."""
         if value.varies:
             return True
         if value.region is None:
@@ -306,7 +306,7 @@ class Heap:
 
 
 def _says_the_same(heap: Heap, first: Value, second: Value) -> bool:
-    """Whether joining the second value to the first says nothing new."""
+    """Return whether joining the second value to the first says nothing new."""
     regions = [heap.find(each.region) if each.region is not None else None for each in (first, second)]
     if regions[1] is not None and regions[0] is not regions[1]:
         return False

@@ -28,8 +28,9 @@ from tfperfkit.trials.workspace import Workspace, workspace
 if TYPE_CHECKING:
     from tfperfkit.fixing.patches import Patch
 
-#: Of the time that is left, what the trials of one patch may take.
-_SHARE = 0.5
+OVER = "the time was over; try a longer --time-limit"
+#: Of the time that is left, what the trials of one patch may take. Less time than this is not enough for any.
+_SHARE, _LEAST_S = 0.5, 10.0
 #: Recording takes longer than the trials of a step do: the imports, the whole run and its windows.
 _RECORDING = 1.5
 
@@ -84,9 +85,11 @@ class Ladder:
             lines = changed_lines(patch)
             if lines in self._seen:
                 continue
-            limit_s = max(self._budget.left * _SHARE, min(self._budget.left, 60.0))
-            if not leave_out_long(report, [variant], limit_s)[0] or self._budget.left < 10:
-                self.ended = "the time was over; try a longer --time-limit"
+            left_s = self._budget.left
+            limit_s = left_s if variant.whole else max(left_s * _SHARE, min(left_s, 60.0))
+            _, too_long = leave_out_long(report, [variant], limit_s)
+            if too_long or left_s < _LEAST_S:
+                self.ended = " ".join(too_long) or OVER
                 continue
             self._seen.add(lines)
             self._tell(f"{patch.identity}: measuring")
@@ -112,7 +115,7 @@ class Ladder:
     def _record(self, scratch: Scratch, place: Workspace, before: Report) -> tuple[Report, Evidence]:
         """Record the patched script; raises TfperfError."""
         if self._budget.left < _RECORDING * before.run.wall_s / (self.rungs[-1].measured.speedup or 1.0):
-            raise TfperfError("the time was over; try a longer --time-limit")
+            raise TfperfError(OVER)
         self._tell("recording the patched script")
         parts = split_of(self._manifest)
         own = scratch.new()
@@ -135,7 +138,7 @@ class Ladder:
             scratch.running(process.pid)
             status = process.wait(self._budget.left)
         except subprocess.TimeoutExpired as error:
-            raise TfperfError("the time was over; try a longer --time-limit") from error
+            raise TfperfError(OVER) from error
         finally:
             end_group(process.pid)
             process.wait()

@@ -9,7 +9,7 @@ from typing import Any
 from tfperfkit.model import Report, SourceSpan, StepSummary
 from tfperfkit.records.parts import RUN_PARTS
 from tfperfkit.report import numbers
-from tfperfkit.report.html.colors import color_of, paint_of
+from tfperfkit.report.html.colors import color_of, paint_of, text_on
 from tfperfkit.report.html.in_order import in_order
 from tfperfkit.report.html.source import Sources
 from tfperfkit.report.html.widths import Rules
@@ -102,6 +102,7 @@ def _account(
                 "color": rules.color(color),
                 "percent": f"{share * 100:.2f}",
                 "paint": paint_of(color),
+                "ink": text_on(paint_of(color)),
                 "fits": share >= _ROOM,
                 "large": share >= _LARGE,
                 "places": [

@@ -21,6 +21,7 @@ from tfperfkit.records.plural import plural
 from tfperfkit.report import numbers
 from tfperfkit.report.html.accounts import accounts
 from tfperfkit.report.html.cards import cards, list_anchors
+from tfperfkit.report.html.colors import write_style
 from tfperfkit.report.html.drawn import drawn, flows, ledgers
 from tfperfkit.report.html.explained import Pages, explain_codes, no_page
 from tfperfkit.report.html.fold import make_fold
@@ -57,7 +58,7 @@ def page(report: Report, pages: Pages = no_page) -> str:
     fold = make_fold(report, anchors, rules)
     explained = explain_codes([item["code"] for item in (*found, *remarks)], pages)
     made = accounts(report, rules, sources)
-    styles = [_asset(path) for path in _STYLES] + [rules.css]
+    styles = [_asset(path) for path in _STYLES] + [write_style(), rules.css]
     scripts = [_asset(path) for path in _SCRIPTS]
     data = drawn(report)
     return str(

@@ -23,7 +23,7 @@ class Rules:
 
     def color(self, part: str) -> str:
         """A class for the colour of a part of an account, one of the page's own."""
-        return self._class(f"background:var(--c-{part})")
+        return self._class(f"background:var(--c-{part});color:var(--t-{part})")
 
     @property
     def css(self) -> str:

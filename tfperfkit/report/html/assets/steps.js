@@ -37,7 +37,7 @@ const room = (element) => Math.max(element.clientWidth, 240);
   const middles = bars.map((bar) => bar[3]);
   const highs = bars.map((bar) => bar[4]);
   const first = bars[0][0] - .5, last = bars[bars.length - 1][0] + bars[bars.length - 1][1] - .5;
-  const colors = () => ({clean: color("--c-graph"), warmup: color("--c-tracing"), settle: color("--c-other"), probe: color("--c-input")});
+  const colors = () => ({clean: color("--c-clean"), warmup: color("--c-warmup"), settle: color("--c-settle"), probe: color("--c-probe")});
   const kindOf = (window) => window in WINDOW_WORDS ? window : "probe";
   const bounds = data.windows.map(([name, begin, count]) => [name, begin, count]);
   if (data.warmup) bounds.unshift(["warm-up", 1, data.warmup]);
@@ -163,7 +163,7 @@ const room = (element) => Math.max(element.clientWidth, 240);
 
   const key = document.getElementById("steps-key");
   const kinds = new Set(bars.map((bar) => kindOf(bar[5])));
-  const swatches = {clean: ["--c-graph", "clean step"], warmup: ["--c-tracing", "warm-up"], probe: ["--c-input", "in a probe's window"], settle: ["--c-other", "right after a window"]};
+  const swatches = {clean: ["--c-clean", "clean step"], warmup: ["--c-warmup", "warm-up"], probe: ["--c-probe", "in a probe's window"], settle: ["--c-settle", "right after a window"]};
   for (const [kind, [name, words]] of Object.entries(swatches)) if (kinds.has(kind)) {
     const swatch = make("span", {class: "swatch"});
     redraws.push(() => { swatch.style.background = color(name); });
@@ -186,7 +186,7 @@ for (const item of DATA.series) {
   if (!place) continue;
   const drawn = item.lines.filter((line) => line.unit !== "count");
   const beside = item.lines.filter((line) => line.unit === "count");
-  const palette = ["--c-input", "--c-python", "--c-graph", "--c-tracing"], dashes = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
+  const palette = ["--c-line_1", "--c-line_2", "--c-line_3", "--c-line_4"], dashes = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
   // Where the step is known at each point, it stands at the top: the clock below, the steps above.
   const step = beside.find((line) => line.label === "step" && line.values.some((value) => value > 0));
   const stepAt = (value) => {

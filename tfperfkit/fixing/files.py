@@ -21,7 +21,7 @@ class Files:
     def __init__(
         self, sources: dict[str, Sequence[str]], folder: str, contents: Mapping[str, bytes] | None = None
     ) -> None:
-        """``contents``: of files, by path without links, that the run had in place of what is there."""
+        """``contents``: of files, by path without links, that the run had instead of the present files."""
         self._now = contents or {}
         self._sources = sources
         self.folder = folder

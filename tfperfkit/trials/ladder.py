@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tfperfkit.fixing.patches import Patch
 
 OVER = "the time was over; try a longer --time-limit"
-#: Of the time that is left, what the trials of one patch may take. Less time than this is not enough for any.
+#: Share of the remaining time that the trials of one patch may take. Less time than this is not enough for any.
 _SHARE, _LEAST_S = 0.5, 10.0
 #: Recording takes longer than the trials of a step do: the imports, the whole run and its windows.
 _RECORDING = 1.5

@@ -1,4 +1,4 @@
-"""What a script printed and wrote, compared between runs: numbers up to rounding, times left out."""
+"""Output of a script, printed and in files, compared between runs: numbers up to rounding, times left out."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Outputs(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_outputs(stdout: Path, roots: Sequence[Path], left_out: Sequence[Path], complete: bool) -> Outputs:
-    """Return what stands in the file ``stdout`` and in the files below ``roots``, without those in ``left_out``."""
+    """Return the contents of the file ``stdout`` and of the files below ``roots``, without those in ``left_out``."""
     files: dict[str, str] = {}
     for root in roots if complete else ():
         for path in sorted(_files(root)):
@@ -96,8 +96,8 @@ def compare_outputs(plain: Sequence[Outputs], changed: Outputs) -> tuple[Compare
 
 
 def _compare_content(plain: Sequence[str], changed: str) -> tuple[bool, str]:
-    """As ``_compare_text``. Of what is no text other bytes tell nothing, since rounding changes them too, but another
-    size does."""
+    """Compare as ``_compare_text`` does. If a file is no text, other bytes show nothing, since rounding changes them
+    too, but another size does."""
     if not any(each.startswith("\0") for each in (*plain, changed)):
         return _compare_text(plain, changed, True)
     sizes = {each.partition(" ")[0] for each in plain}
@@ -148,7 +148,7 @@ def _is_same(line: str, other: str, twins: Sequence[str]) -> bool:
 
 
 def _tolerance(number: str) -> float:
-    """Of a printed number: of a fraction its last digit, or what rounding makes of it; of a whole number none."""
+    """Return the tolerance of a printed number: the last digit of a fraction, or its rounding; 0 for a whole number."""
     digits, _, power = number.lower().partition("e")
     _, point, decimals = digits.partition(".")
     if not point and not power:

@@ -1,4 +1,4 @@
-"""Patches of findings as changed runs: each on its own, with the patched files in place of the user's."""
+"""Patches of findings as changed runs: each on its own, with the patched files instead of the user's."""
 
 from __future__ import annotations
 

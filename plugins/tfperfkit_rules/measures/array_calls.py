@@ -18,15 +18,15 @@ LARGE_MS = Threshold(
     1.0,
     "ms",
     "minimum time of a NumPy line for it to work on large arrays, so that larger ones gain nothing",
-    Derived("a NumPy call starts in 1 to 10 us, a line makes up to 10 of them: at most a tenth of 1 ms goes"),
+    Derived("a NumPy call starts in 1 to 10 us, a line makes up to 10 calls: at most a tenth of 1 ms goes"),
 )
 
 
 def may_be_fewer_calls(evidence: Evidence, place: Place, share: float) -> bool:
     """Whether the source and the times prove that fewer or larger calls can replace those of a NumPy line.
 
-    That is so where a comprehension on the line itself goes over elements in Python, and where a line of short calls
-    stands in a loop of its function with independent iterations. ``share``: what the line takes of the work (0 to 1).
+    This holds if a comprehension on the line itself goes over elements in Python, or if a line of short calls is
+    inside a loop of its function with independent iterations. ``share``: what the line takes of the work (0 to 1).
     """
     loops = find_loops(evidence, *place)
     if any(not loop.is_statement for loop in loops):

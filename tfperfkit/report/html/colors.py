@@ -39,7 +39,7 @@ BARS: dict[str, tuple[str, str]] = {
     "not_sampled": ("#686868", "#7c7c7c"),
     "importing_tf": ("#4c9adc", "#a3adf5"),
 }
-#: (in light, in dark) of boxes and lines in pictures that are no part of a bar.
+#: (in light, in dark) of boxes and lines in pictures outside of bars.
 PICTURES: dict[str, tuple[str, str]] = {
     "library": ("#7d8794", "#5d6672"),
     "xla": ("#6a3d8f", "#b58be0"),

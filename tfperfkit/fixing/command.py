@@ -89,7 +89,7 @@ def apply_contents(opened: Opened, after: dict[str, bytes]) -> None:
         tell(line)
     for file in after:
         tell(f"wrote {file}")
-    tell("tfperf fix --undo brings the originals back")
+    tell(f"tfperf fix {opened.folder} --undo brings the originals back")
 
 
 def undo_run(run: str) -> None:

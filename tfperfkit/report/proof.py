@@ -15,7 +15,7 @@ def shortfall(item: Measured | None) -> str:
     if item.verdict == "failed":
         return f"the patched script fails: {item.reason}"
     if item.verdict == "not applicable":
-        return item.reason
+        return item.reason or "it does not apply"
     if item.results == "differ":
         return results_words(item)
     if item.outputs == "differ":

@@ -133,7 +133,7 @@ def _padded_batches(stage: Stage, filled: float, computed: float, unit: Unit) ->
         gain=gained,
         where=(SourceSpan(stage.file, stage.line, stage.function),) if stage.file else (),
         evidence=(
-            Measurement("bytes before padding, as a share of bytes after it", filled, "share", "run"),
+            Measurement("bytes before padding as a share of bytes with padding", filled, "share", "run"),
             Measurement(f"share of {unit.the} that computes for padding", share, "share", WINDOW),
         ),
         advice=(

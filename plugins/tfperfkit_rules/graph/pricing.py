@@ -139,7 +139,9 @@ def finding(
     shares = [Measurement(f"share of {unit.the}", part.share, "share", part.window)]
     if part.backward > 0:
         shares.append(
-            Measurement("backward pass, as a part of that share", part.backward / part.share, "share", part.window)
+            Measurement(
+                "share of the wasted time in the backward pass", part.backward / part.share, "share", part.window
+            )
         )
     return Finding(
         code=code,

@@ -192,7 +192,7 @@ def _measured(evidence: Evidence) -> Iterator[Measurement]:
         yield Measurement(f"update operations {per}", sum(row.runs for row in rows), "count", "tfprof")
         yield Measurement(f"time of updates {per}", sum(row.ms for row in rows), "ms", "tfprof")
         moved = sum(row.bytes or 0.0 for row in rows) / shared.MEMORY_MIN_BYTES.value
-        yield Measurement("of it moving their bytes, at most", moved, "ms", "tfprof")
+        yield Measurement("time of updates limited by memory, at most", moved, "ms", "tfprof")
 
 
 def _asked(evidence: Evidence) -> list[SourceSpan]:

@@ -28,9 +28,9 @@ class StepCost(msgspec.Struct, frozen=True, kw_only=True):
         """Return the measurements that support a finding."""
         return (
             Measurement("step", self.step_ms, "ms", "baseline"),
-            Measurement("in compiled functions", self.graph_ms, "ms", "breakdown"),
-            Measurement("in their operations", self.operations_ms, "ms", "breakdown"),
-            Measurement("of it work that may grow with the batch", self.work_ms, "ms", "breakdown"),
+            Measurement("time in compiled functions", self.graph_ms, "ms", "breakdown"),
+            Measurement("time in operations of compiled functions", self.operations_ms, "ms", "breakdown"),
+            Measurement("time of operations that may grow with the batch", self.work_ms, "ms", "breakdown"),
         )
 
 

@@ -101,8 +101,8 @@ class Growth(NamedTuple):
         """Return the measurements that support a finding."""
         return (
             Measurement("step", self.step_ms, "ms", "baseline"),
-            Measurement("of it growing with the batch, at least", self.grows[0], "ms", "breakdown"),
-            Measurement("at most", self.grows[1], "ms", "breakdown"),
+            Measurement("time that grows with the batch, at least", self.grows[0], "ms", "breakdown"),
+            Measurement("time that grows with the batch, at most", self.grows[1], "ms", "breakdown"),
             Measurement("updating weights", self.update_ms, "ms", "breakdown"),
             Measurement("between the operations", self.gaps_ms, "ms", "breakdown"),
             Measurement("around the compiled step", self.around_ms, "ms", "breakdown"),

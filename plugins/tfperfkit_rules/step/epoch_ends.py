@@ -141,7 +141,7 @@ def _make_finding(evidence: Evidence, what: _What, found: _Ends, share: float) -
         evidence=(
             Measurement(f"share of the run in {what}", share, "share", "run"),
             Measurement(f"time in {what}", found.ns / 1e6, "ms", "samples"),
-            Measurement("epochs that it follows", found.epochs, "count", "samples"),
+            Measurement("epochs counted", found.epochs, "count", "samples"),
             *(
                 [Measurement("examples per validation batch", float(small.size), "count", "run")]
                 if small is not None

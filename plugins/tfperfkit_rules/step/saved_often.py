@@ -142,7 +142,7 @@ def _make_finding(evidence: Evidence, found: _Saves, share: float) -> Finding:
         where=tuple(span(evidence, *place) for place, _ in found.at.most_common(3)),
         evidence=(
             Measurement("share of the run in saving", share, "share", "run"),
-            Measurement("time in saving, with everything below it", 1000 * seconds, "ms", "samples"),
+            Measurement("time in saving with all calls below", 1000 * seconds, "ms", "samples"),
             Measurement("calls, about", float(found.times), "count", "samples"),
             Measurement("time per call", 1000 * seconds / found.times, "ms", "samples"),
             Measurement("samples", float(found.samples), "count", "samples"),

@@ -90,7 +90,7 @@ def spins(evidence: Evidence) -> Iterable[Finding]:
         where=tuple(dict.fromkeys((*loop, *(span(evidence, *item) for item, _ in spinner.at.most_common(2))))),
         evidence=(
             Measurement("share of the time the thread runs or is ready", spinner.busy, "share", "baseline"),
-            Measurement("share of its samples at polling lines", spinner.asking, "share", "samples"),
+            Measurement("share of the thread's samples at polling lines", spinner.asking, "share", "samples"),
             *(handed.measured() if handed is not None else ()),
             Measurement("samples of the polling thread", float(spinner.samples), "count", "samples"),
         ),

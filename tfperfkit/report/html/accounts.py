@@ -40,7 +40,8 @@ def accounts(report: Report, rules: Rules, sources: Sources) -> list[dict[str, A
     for number, item in enumerate(report.work, 1):
         kind = "Loop" if item.kind == "loop" else "Call"
         title = f"{kind} at {place(item.where, report.run.folder)}, {name_account(item)}"
-        made.append(_steps(item.steps, title, f"work-{number}", report, {}, rules, sources))
+        mean = " in the mean" if item.iterations else ""
+        made.append(_steps(item.steps, title, f"work-{number}", report, {}, rules, sources, mean=mean))
     run = report.run_account
     if run is not None:
         lines = {part: [(row.where, row.seconds) for row in rows] for part, rows in run.lines.items()}
@@ -59,14 +60,22 @@ def accounts(report: Report, rules: Rules, sources: Sources) -> list[dict[str, A
 
 
 def _steps(
-    steps: StepSummary, title: str, key: str, report: Report, lines: Lines, rules: Rules, sources: Sources
+    steps: StepSummary,
+    title: str,
+    key: str,
+    report: Report,
+    lines: Lines,
+    rules: Rules,
+    sources: Sources,
+    *,
+    mean: str = " in the mean",
 ) -> dict[str, Any] | None:
     parts = steps.breakdown_ms or {}
     words = {part: label_part(part) for part in parts}
     total = sum(value for value in parts.values() if math.isfinite(value))
     words_by = {"samples": "stack samples", **report.words}
     source = " and ".join(words_by.get(part, f"the {part} window") for part in steps.breakdown_window.split(" and "))
-    aside = f"{figure(total, 'ms')} in the mean{f', by {source}' if steps.breakdown_window else ''}"
+    aside = f"{figure(total, 'ms')}{mean}{f', by {source}' if steps.breakdown_window else ''}"
     return _account(title, key, aside, parts, words, "ms", lines, rules, sources)
 
 

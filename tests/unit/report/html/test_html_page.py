@@ -32,6 +32,7 @@ from tfperfkit.model import (
     Table,
     WarmUp,
     WindowSummary,
+    Work,
 )
 from tfperfkit.records.conclusion import Conclusion
 from tfperfkit.records.pictures import (
@@ -233,6 +234,14 @@ def test_an_account_opens_into_its_lines() -> None:
     run = html[html.index('id="account-run"') :].partition("</details>")[0]
     assert "9.00 s" in run and "training" in run
     assert 'id="account-start"' in html
+
+
+def test_the_time_of_one_call_is_no_mean() -> None:
+    steps = StepSummary(count=0, source="none", breakdown_ms={"graph": 9_000.0}, mean_ms=9_000.0)
+    call = Work(kind="call", where=SourceSpan(FILE, 4), seconds=9.0, share_of_run=0.7, steps=steps)
+    html = page(report(work=(call,)))
+    account = html[html.index('id="account-work-1"') :].partition("</details>")[0]
+    assert "9,000 ms" in account and "mean" not in account
 
 
 def test_the_start_is_a_line_of_time() -> None:

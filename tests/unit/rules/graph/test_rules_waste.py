@@ -137,7 +137,7 @@ def test_each_kind_has_its_code_place_and_words(kind: str) -> None:
     (finding,) = told(step(waste(kind)))
     assert (finding.code, finding.where[0]) == (CODES.get(kind, kind), HERE)
     assert finding.share_of_step == pytest.approx(6.0 / 12.14, abs=0.01)
-    backward = next(row for row in finding.evidence if row.name == "backward pass, as a part of that share")
+    backward = next(row for row in finding.evidence if row.name == "share of the wasted time in the backward pass")
     assert backward.value == pytest.approx(1 / 3)
 
 
@@ -163,7 +163,7 @@ def test_what_the_update_takes_goes_with_it() -> None:
     without, with_it = (told(step(waste("GRF028", updates=names)))[0] for names in ([], ["sort/TopKV2"]))
     assert with_it.share_of_step - without.share_of_step == pytest.approx(1.0 / 12.14, abs=0.01)
     backward = [
-        next(row for row in one.evidence if row.name == "backward pass, as a part of that share").value
+        next(row for row in one.evidence if row.name == "share of the wasted time in the backward pass").value
         for one in (without, with_it)
     ]
     assert backward[1] == pytest.approx(backward[0] * without.share_of_step / with_it.share_of_step)

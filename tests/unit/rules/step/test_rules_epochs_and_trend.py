@@ -59,7 +59,7 @@ def test_validation_that_takes_longer_than_short_epochs_is_reported_as_a_share_o
     assert "validation_freq=5" in finding.advice
     low, high = finding.gain.bounds or (0, 0)
     assert 1.2 < low < high < 1.8  # never more than what it takes
-    assert {row.name: row.value for row in finding.evidence}["epochs that it follows"] == 8
+    assert {row.name: row.value for row in finding.evidence}["epochs counted"] == 8
 
 
 def validated(size: int, kind: str = "tf.data") -> Any:

@@ -121,7 +121,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, metaclass=TakesStated):
     work_kind: Literal["loop", "call", ""] = ""
     #: Cost as a share of the run, from the start of the process to its end; None if it is not known.
     share_of_run: float | None = None
-    #: The same in seconds of the run; None where that is not known.
+    #: The same in seconds of the run; None if that is not known.
     costs_s: float | None = None
     #: Seconds that its remedy would take off this run, from and to; None if nothing is predicted. The centre orders the
     #: findings. For a gain that is only known from below, the upper end is the time of the finding's call sites.
@@ -203,7 +203,7 @@ class ProbeOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 class WindowDeath(msgspec.Struct, frozen=True, kw_only=True):
     """The script was killed by a signal while a window was open, or right after. ``stack`` of the thread that was
-    struck, innermost first; empty where it could not be had."""
+    struck, innermost first; empty if it could not be had."""
 
     signal: str
     probe: str
@@ -301,7 +301,7 @@ class RunAccount(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StepSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """The training steps. Times are of the clean windows (nothing invasive ran); None where not measured.
+    """The training steps. Times are of the clean windows (nothing invasive ran); None if not measured.
 
     ``breakdown_ms`` adds up to ``mean_ms``; ``breakdown_window`` names where its proportions come from.
     """
@@ -374,7 +374,7 @@ class Overhead(msgspec.Struct, frozen=True, kw_only=True):
     ``baseline_ratio``: time our hooks took in the clean windows, plus one, over the steps' time.
     ``waited_share``: of the steady time, in which the training thread was ready but had no processor.
     ``per_probe``: median step inside the probe's window over the clean median (1.2: 20 % slower there).
-    ``by_python``: why the hooks ran as Python, where their C code could not be used; "" where it was, or is not known.
+    ``by_python``: why the hooks ran as Python, where their C code could not be used; "" if it was, or is not known.
     """
 
     baseline_ratio: float | None = None
@@ -405,15 +405,13 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     overhead: Overhead
     windows: tuple[WindowSummary, ...] = ()
     headline: str = ""  # the conclusion as one sentence
-    conclusion: Conclusion | None = None  # None where nothing was seen that takes time
+    conclusion: Conclusion | None = None  # None if nothing was seen that takes time
     notes: tuple[str, ...] = ()
     shown: tuple[str, ...] | None = None  # probes whose sections the console shows in full; None: all
     work: tuple[Work, ...] = ()  # outside of training steps, the longest first
     run_account: RunAccount | None = None
     calls: tuple[CallTime, ...] = ()  # where the run's time went by call site, the costliest first
-    headroom: tuple[
-        Finding, ...
-    ] = ()  # what other choices would gain, the most first; empty where a finding comes first
+    headroom: tuple[Finding, ...] = ()  # what other choices would gain, the most first; empty if a finding comes first
     source: dict[str, str] = {}  # code at the places of findings and calls, by "file:line"
     words: dict[str, str] = {}  # how the console calls the source of the breakdown, by window
     history: History | None = None  # of a run in watch mode

@@ -25,7 +25,7 @@ def built(name: str) -> Any:
 
 
 def missing() -> str:
-    """Return why Python does the work of one of them; "" where none is missing."""
+    """Return why Python does the work of one of them; "" if none is missing."""
     for name in MODULES:
         try:
             built(name)

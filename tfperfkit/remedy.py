@@ -86,7 +86,7 @@ class Setting(msgspec.Struct, frozen=True, tag="setting"):
 
 
 class BatchSize(msgspec.Struct, frozen=True, tag="batch_size"):
-    """Make batches ``times`` as large; None where no number is advised."""
+    """Make batches ``times`` as large; None if no number is advised."""
 
     of: Literal["training", "predict", "adapt"]
     times: int | None = None

@@ -12,7 +12,7 @@ OWNERS = ("user", "keras")
 
 
 def retraces(evidence: Evidence) -> int | None:
-    """Traces of the script's and Keras' functions beyond the first, over the run. None where none was recorded."""
+    """Traces of the script's and Keras' functions beyond the first, over the run. None if none was recorded."""
     counts = evidence.offer(TraceCounts)
     return sum(each.retraces for each in counts.functions if each.owner in OWNERS) if counts is not None else None
 
@@ -33,7 +33,7 @@ def reads_per_step(evidence: Evidence) -> float | None:
 
 def graph_operations(evidence: Evidence) -> int | None:
     """Operations in the compiled functions of the script and of Keras, as traced; of a function that was traced several
-    times its largest graph counts. None where no graph was recorded."""
+    times its largest graph counts. None if no graph was recorded."""
     costs = evidence.offer(FunctionCosts)
     if costs is None:
         return None

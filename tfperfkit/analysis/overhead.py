@@ -50,7 +50,7 @@ def waited_share(rows: Iterable[object], table: StepTable) -> float | None:
     """Return the share of the time from the first clean step to the last in which the training thread had no CPU core;
     ``rows`` as in ``overhead``.
 
-    None where that was not noted, or not for long enough.
+    None if that was not noted, or not for long enough.
     """
     return _waited([row for row in map(_read_row, rows) if row is not None], table)
 
@@ -64,7 +64,7 @@ def _read_row(row: object) -> Row | None:
 
 
 def _hooks_ratio(rows: list[Row], table: StepTable) -> float | None:
-    """One plus the share of the clean steps' time that our hooks and our thread took; None where too little is known.
+    """One plus the share of the clean steps' time that our hooks and our thread took; None if too little is known.
 
     Pairs of notes between which only clean steps ran count.
     """

@@ -56,7 +56,7 @@ def step_times(rows: Iterable[object], table: StepTable) -> StepTimes:
 
 def used_ns(rows: Iterable[object], steps: Sequence[Step], pauses: Sequence[tuple[int, int]]) -> float | None:
     """Processor time of a step on average, with what passes between the steps but for ``pauses``, where notes were
-    taken as each step began (in a trial). None where there were none."""
+    taken as each step began (in a trial). None if there were none."""
     notes = [(when, used) for when, used, _ in filter(None, map(_note, rows))]
     known = [step for step in steps if notes and step.end_ns <= notes[-1][0] + NS_PER_MS]
     if not known or notes[0][0] > known[0].begin_ns + NS_PER_MS:

@@ -25,7 +25,7 @@ Piece = tuple[int, int, StartPart]
 
 
 def start_line(evidence: Evidence, begun: Beginning | None) -> Start | None:
-    """None where the account of the start is none, either. Times in seconds since the process began."""
+    """None if the account of the start is none, either. Times in seconds since the process began."""
     steps = evidence.steps.steps
     if not steps or begun is None or evidence.warm_up is None:
         return None

@@ -93,7 +93,7 @@ def read_windows(events: Sequence[dict[str, Any]]) -> dict[str, WindowSummary]:
 
 
 def _whole_number(event: dict[str, Any], name: str) -> int:
-    """Return a whole number of an event; 0 where a damaged file has something else."""
+    """Return a whole number of an event; 0 if a damaged file has something else."""
     value = event.get(name)
     return value if isinstance(value, int) else 0
 

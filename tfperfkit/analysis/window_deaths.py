@@ -67,7 +67,7 @@ def conclude(death: WindowDeath) -> Conclusion:
 
 
 def stack_note(death: WindowDeath) -> str:
-    """Return the stack in one line; "" where there is none."""
+    """Return the stack in one line; "" if there is none."""
     if not death.stack:
         return ""
     places = " < ".join(f"{each.file.rpartition('/')[2]}:{each.line} ({each.function})" for each in death.stack)

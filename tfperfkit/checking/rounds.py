@@ -73,6 +73,6 @@ def _pace(command: Command, folder: Path, which: str) -> Pace:
 
 
 def _mean(times: Sequence[float] | None) -> float | None:
-    """None where it is not known, or too short to be told by the notes that were taken."""
+    """None if it is not known, or too short to be told by the notes that were taken."""
     mean = level(times).mean if times else 0.0
     return mean if mean > 0 else None

@@ -54,7 +54,7 @@ class Timed:
 
     @property
     def undisturbed(self) -> Comparison | None:
-        """Without the wait for a processor; None where a run does not know it."""
+        """Without the wait for a processor; None if a run does not know it."""
         return self._paired("undisturbed")
 
     def _paired(self, name: str, confidence: float = CONFIDENCE) -> Comparison | None:
@@ -74,7 +74,7 @@ class Timed:
 
     @property
     def decided_by(self) -> DecidedBy:
-        """ "" where it is undecided."""
+        """ "" if it is undecided."""
         return self._judged()[1]
 
     def _judged(self) -> tuple[Outcome, DecidedBy]:

@@ -36,7 +36,7 @@ class SourceChange(msgspec.Struct, frozen=True):
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
-    """One quantity of both runs; None where it is not known."""
+    """One quantity of both runs; None if it is not known."""
 
     name: str
     a: float | None
@@ -75,8 +75,8 @@ class FindingChange(msgspec.Struct, frozen=True):
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
     """Run B against run A. ``step``: the ordinary step time, or time for an example where the batch sizes differ
-    (``per_example``); None where one has no steps. ``with_outliers``: the same with every step as it was;
-    ``processor``: of the processor time, None where that was not noted of both. ``culprit``: the line that accounts for
+    (``per_example``); None if one has no steps. ``with_outliers``: the same with every step as it was;
+    ``processor``: of the processor time, None if that was not noted of both. ``culprit``: the line that accounts for
     most of the difference."""
 
     schema: int = COMPARE_SCHEMA

@@ -38,7 +38,7 @@ def is_a_try(finding: Finding, headroom: Sequence[Finding]) -> bool:
 
 def is_less(finding: Finding, headroom: Sequence[Finding]) -> bool:
     """Return whether a finding outside of the training steps, whose fix leaves those as they are, saves less of the run
-    than the best choice in them, which has to be worth the first line; False where either is not known."""
+    than the best choice in them, which has to be worth the first line; False if either is not known."""
     room = max((_of_run(item) or 0.0 for item in large(headroom) if not item.work), default=0.0)
     saved = _of_run(finding)
     return bool(finding.work) and saved is not None and saved < room

@@ -44,7 +44,7 @@ def _of_window(evidence: Evidence, probe: str) -> OtherTraining | None:
     """Compare the user's own lines that stay the same throughout the window: most of the later samples went another way
     from one of these lines.
 
-    None where that is not so.
+    None if that is not so.
     """
     clean = evidence.steps.clean
     within = [_places(stack) for _, stack in evidence.log.inside(_spans(evidence.steps.in_window(probe)))]

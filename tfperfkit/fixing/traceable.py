@@ -18,7 +18,7 @@ _DEEPEST = 20
 
 
 def obstacle(module: Module, function: cst.FunctionDef) -> str:
-    """Return why a function can't become a tf.function as it is; "" where nothing is seen. Functions of the same file
+    """Return why a function can't become a tf.function as it is; "" if nothing is seen. Functions of the same file
     that it calls by name, and methods that it calls on ``self``, are looked at, too."""
     own = {node.name.value: node for node in module.nodes if isinstance(node, cst.FunctionDef) and node is not function}
     pending, seen = [function], {function}

@@ -76,7 +76,7 @@ def tensor(text: str) -> Tensor:
 
 
 def moved(kind: str, takes: Sequence[Tensor], makes: Sequence[Tensor], batch: int) -> float | None:
-    """Bytes that one run reads and writes; None where a size is open."""
+    """Bytes that one run reads and writes; None if a size is open."""
     made = _sum(each.bytes(batch) for each in makes)
     taken = _sum(each.bytes(batch) for each in takes)
     if kind in _PICKS:
@@ -104,11 +104,11 @@ class Machine(NamedTuple):
     gb_per_s: float | None
 
     def arithmetic_ms(self, flops: float | None) -> float:
-        """0 where either is not known."""
+        """0 if either is not known."""
         return flops / (self.gflops * 1e6) if flops and self.gflops else 0.0
 
     def memory_ms(self, moved: float | None) -> float:
-        """0 where either is not known."""
+        """0 if either is not known."""
         return moved / (self.gb_per_s * 1e6) if moved and self.gb_per_s else 0.0
 
 

@@ -23,7 +23,7 @@ Shape = tuple[int, ...]
 
 
 class Size(NamedTuple):
-    """A tensor's shape, -1 where it is open, None of unknown rank; and how many numbers it has, None where not known:
+    """A tensor's shape, -1 where it is open, None of unknown rank; and how many numbers it has, None if not known:
     that may be known of a tensor of which two sizes are open."""
 
     shape: Shape | None

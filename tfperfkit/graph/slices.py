@@ -63,7 +63,7 @@ def whole_along(view: View, node: Node, axis: int) -> bool:
 
 def taken_count(view: View, node: Node, length: int, axis: int) -> int | None:
     """Return how many places of an axis a slice or a lookup takes for each place of the axes before it, wherever they
-    are; None where that is not fixed, or may be all."""
+    are; None if that is not fixed, or may be all."""
     fixed = taken(view, node, length, axis)
     if fixed is not None:
         return fixed[1] - fixed[0]

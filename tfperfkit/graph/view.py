@@ -155,7 +155,7 @@ class View:
         return [self.shape(*owner) for owner in node.inputs]
 
     def bytes(self, name: str, output: int = 0) -> int:
-        """Return the size of a tensor; 0 where it is not known."""
+        """Return the size of a tensor; 0 if it is not known."""
         count = self.elements(name, output) or 0
         return count * (8 if self.graph.type_of(name, output).dtype in ("float64", "int64") else 4)
 

@@ -16,7 +16,7 @@ _BATCH = 32  # Keras' own
 
 
 def padding_of(array: Any, batch_size: int | None) -> Padding | None:
-    """None where it is no array of that kind, or its rows neither begin nor end with one number that repeats."""
+    """None if it is no array of that kind, or its rows neither begin nor end with one number that repeats."""
     numpy = sys.modules.get("numpy")
     if numpy is None or not isinstance(array, numpy.ndarray) or array.ndim != 2 or array.dtype.kind not in "iu":
         return None

@@ -116,7 +116,7 @@ def _kill(worker: subprocess.Popen[bytes]) -> None:
 
 
 def _children(pid: int) -> list[int]:
-    """None where the system does not tell."""
+    """None if the system does not tell."""
     try:
         return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except (OSError, ValueError):

@@ -29,7 +29,7 @@ _MAX = 1e7
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """A machine, best measurement first: float32 products in GFLOP/s, copies of memory in GB/s, on all processors that
     we may use and on one. ``measured``: how often. ``bfloat16_times``: so many times as fast is a product in
-    bfloat16, over float32; None where that was not measured."""
+    bfloat16, over float32; None if that was not measured."""
 
     float32_gflops: tuple[float, ...]
     copy_gb_per_s: tuple[float, ...]

@@ -33,7 +33,7 @@ print("times", best[0] / best[1])
 
 
 def has_bfloat16() -> bool:
-    """Return whether the processor says that it multiplies 16-bit numbers; False where the system does not tell."""
+    """Return whether the processor says that it multiplies 16-bit numbers; False if the system does not tell."""
     with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
         for line in file:
             name, _, value = line.partition(":")
@@ -43,7 +43,7 @@ def has_bfloat16() -> bool:
 
 
 def bfloat16_times() -> float | None:
-    """Return how many times as fast a product is in bfloat16 as in float32; None where it can't be measured."""
+    """Return how many times as fast a product is in bfloat16 as in float32; None if it can't be measured."""
     with suppress(OSError, subprocess.SubprocessError, ValueError, IndexError):
         done = subprocess.run(
             [sys.executable, "-c", _MEASURE], capture_output=True, text=True, timeout=_TIMEOUT_S, check=True

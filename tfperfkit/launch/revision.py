@@ -10,7 +10,7 @@ _MAX_BYTES = 5_000_000
 
 
 def revision(folder: Path) -> str:
-    """Return the full hash of what is checked out in the repository that holds ``folder``; "" where there is none."""
+    """Return the full hash of what is checked out in the repository that holds ``folder``; "" if there is none."""
     try:
         git = _git_folder(folder)
         return _resolved(git, _read(git / "HEAD")) if git is not None else ""

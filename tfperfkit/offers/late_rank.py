@@ -30,7 +30,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     """``kind``: "input", "tracing", "garbage collection", "saving", "evaluation", "Python", "alone" (a line that the
     others don't come to, whatever it does), "more work", "slower processor", "computing" (for the same work, and
     nothing says why). ``ms``: of a step, more than the others take.
-    ``code`` and ``title``: of the finding that tells it, "" where none does."""
+    ``code`` and ``title``: of the finding that tells it, "" if none does."""
 
     kind: str
     ms: float

@@ -9,7 +9,7 @@ from tfperfkit.records.spans import Span
 
 class GarbageCollections(msgspec.Struct, frozen=True, kw_only=True):
     """When Python collected garbage, in ns of ``clock.now_ns``. Very short collections may be left out. ``threads``:
-    for each the one that made the objects, as Python numbers them; 0 where that is not known."""
+    for each the one that made the objects, as Python numbers them; 0 if that is not known."""
 
     spans: tuple[Span, ...]
     threads: tuple[int, ...] = ()

@@ -32,7 +32,7 @@ BETWEEN, QUEUED, UNKNOWN = "between kernels", "another stream", "not recorded"
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
-    """None where the trace does not tell."""
+    """None if the trace does not tell."""
 
     vendor: str = ""
     multiprocessors: int | None = None
@@ -102,7 +102,7 @@ class TimeRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CopyRow(msgspec.Struct, frozen=True, kw_only=True):
-    """``bytes`` and what follows: 0 or None where the trace does not tell."""
+    """``bytes`` and what follows: 0 or None if the trace does not tell."""
 
     kind: str
     runs: int
@@ -114,10 +114,10 @@ class CopyRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CollectiveRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one run on each device the shortest is the transfer; the rest is waiting for the last device; None where the
+    """Of one run on each device the shortest is the transfer; the rest is waiting for the last device; None if the
     trace has one device, or does not tell which runs belong together. ``hidden_ms``:
-    of the total, in which a kernel that is no collective ran on the same device; None where that is unknown.
-    ``bytes``: of all runs, 0 where the trace does not tell."""
+    of the total, in which a kernel that is no collective ran on the same device; None if that is unknown.
+    ``bytes``: of all runs, 0 if the trace does not tell."""
 
     name: str
     devices: int

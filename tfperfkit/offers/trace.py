@@ -35,7 +35,7 @@ class GraphWaits(msgspec.Struct, frozen=True, kw_only=True):
 
 class RanOperation(msgspec.Struct, frozen=True, kw_only=True):
     """An operation over all traced steps. ``type`` is TensorFlow's; ``self_ms`` its own time, all threads together;
-    ``kernel_ms``: of an eager one, what its kernels take where nothing disturbs them, None where that is not known."""
+    ``kernel_ms``: of an eager one, what its kernels take where nothing disturbs them, None if that is not known."""
 
     name: str
     type: str
@@ -66,15 +66,15 @@ class ComputedOperation(msgspec.Struct, frozen=True, kw_only=True):
     """An operation of the compiled functions of a step. ``stage``: "forward", "backward" or "update".
 
     ``ms`` is its part of the step: each moment of the calls counted once, shared by what ran side by side; of it
-    ``alone_ms`` are the moments in which nothing else ran, None where not known; ``busy_ms`` the sum over threads.
-    ``flops`` of a step, forward-sized for a gradient's, None where the shapes don't tell.
-    ``file``, ``line``: the innermost of the user's lines on the way to it, "" and 0 where none is known.
+    ``alone_ms`` are the moments in which nothing else ran, None if not known; ``busy_ms`` the sum over threads.
+    ``flops`` of a step, forward-sized for a gradient's, None if the shapes don't tell.
+    ``file``, ``line``: the innermost of the user's lines on the way to it, "" and 0 if none is known.
     ``direct``: made by that line itself, in no layer or other part of Keras that it calls.
     ``of``: the operation by its name in its own graph; of a gradient's, the one that it differentiates.
     ``name`` is "" for the rest of a type and stage, in which many small operations are summed up.
-    ``bytes`` of a step that it reads and writes, None where the shapes don't tell; ``shapes`` of what it takes and
+    ``bytes`` of a step that it reads and writes, None if the shapes don't tell; ``shapes`` of what it takes and
     makes: "32×784, 784×256 → 32×256". ``bound``: what bounds it, see ``records.bounds``; ``lower_ms``: of a
-    step, what this machine needs for its arithmetic and its bytes, None where not known.
+    step, what this machine needs for its arithmetic and its bytes, None if not known.
     """
 
     name: str
@@ -112,7 +112,7 @@ class ComputedOperation(msgspec.Struct, frozen=True, kw_only=True):
 class ComputedStep(msgspec.Struct, frozen=True, kw_only=True):
     """A step's compiled functions, ms of a traced step: ``ms`` is what the calls took without waiting for their input.
     The operations' ``ms``, ``idle_ms`` (the runtime, gaps), ``waits_ms`` and ``unknown_ms`` (operations whose place
-    is not known) add up to it. ``batch``: examples of a step, 0 where not known. ``traced_ms``: how long a trace was
+    is not known) add up to it. ``batch``: examples of a step, 0 if not known. ``traced_ms``: how long a trace was
     that holds no whole steps; 0
     of one that does."""
 
@@ -163,7 +163,7 @@ class XlaCompilations(msgspec.Struct, frozen=True, kw_only=True):
 class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     """A collective operation of one traced step, as one rank saw it: ``ms`` from its start there to its end, the wait
     for the last rank and the transfer together. ``name`` is the operation's in its graph. ``ended_ns``: when it ended,
-    by ``clock.now_ns`` of its machine; None where the trace could not be set against that clock."""
+    by ``clock.now_ns`` of its machine; None if the trace could not be set against that clock."""
 
     step: int
     name: str

@@ -16,7 +16,7 @@ _MAX = 500
 
 
 class Alone(msgspec.Struct, frozen=True, kw_only=True):
-    """A run by one worker. ``efficiency``: the throughput of all, by that of so many single workers; None where the
+    """A run by one worker. ``efficiency``: the throughput of all, by that of so many single workers; None if the
     examples of a step are not known. ``step_ms``: its median step."""
 
     run: str

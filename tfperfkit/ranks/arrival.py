@@ -34,7 +34,7 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def own_ms(part: Part, *, computing: bool) -> float | None:
-    """ms of a step that a rank needs until it comes to the exchange; None where that is not known."""
+    """ms of a step that a rank needs until it comes to the exchange; None if that is not known."""
     if part.turn_ms is None or part.inside_ms is None or (computing and part.compute_ms is None):
         return None
     compute = part.compute_ms if computing and part.compute_ms is not None else 0.0

@@ -52,7 +52,7 @@ def offsets(parts: Sequence[Part]) -> list[Offset]:
 
 
 def words(found: Sequence[Offset]) -> str:
-    """In a sentence, the largest first; "" where nothing is known."""
+    """In a sentence, the largest first; "" if nothing is known."""
     if not found:
         return ""
     apart = sorted((each for each in found if abs(each.ahead_s) > each.error_s), key=lambda each: -abs(each.ahead_s))

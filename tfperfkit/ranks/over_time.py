@@ -42,7 +42,7 @@ class _Own(msgspec.Struct, frozen=True):
 
 
 def over_time(parts: Sequence[Part]) -> tuple[Stretch, ...]:
-    """In order; empty where that is not known of all ranks, or these don't wait for each other at each step."""
+    """In order; empty if that is not known of all ranks, or these don't wait for each other at each step."""
     if len(parts) < 2 or not all(part.moments for part in parts):
         return ()
     begin = max(part.moments[0].after for part in parts)

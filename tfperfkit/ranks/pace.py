@@ -15,7 +15,7 @@ from tfperfkit.ranks.part import Part
 
 
 def as_slow(late: Late, why: Cause | None, parts: Sequence[Part]) -> str:
-    """In a sentence, why nobody is named after all; "" where the others' input is quicker, or not known."""
+    """In a sentence, why nobody is named after all; "" if the others' input is quicker, or not known."""
     if why is None or why.kind != INPUT:
         return ""
     others = [part for part in parts if part.label != late.rank and part.pace_ms is not None and part.turn_ms]

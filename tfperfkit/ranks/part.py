@@ -70,8 +70,8 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     much longer all threads took for want of processors (1: not at all). ``ended_ns``: of the clock of its machine
     that nobody sets (``clock.now_ns``). ``after_s``: from its start to its end. ``calendar_s``: what
     its calendar says where that clock is 0, in s since 1970; ``clock_error_ms``: of when its exchanges ended.
-    ``waited_ms``: in which its training thread was ready and had no processor; None where that was not noted.
-    ``pace_ms``: how long its input pipeline needs for a step, waited for or not; None where that was not measured.
+    ``waited_ms``: in which its training thread was ready and had no processor; None if that was not noted.
+    ``pace_ms``: how long its input pipeline needs for a step, waited for or not; None if that was not measured.
     ``moments``: in watch mode, over the run's time.
     ``looked``: whether findings were looked for, and its graphs read; of a thousand ranks only some are.
     """
@@ -159,7 +159,7 @@ def part_of(
     evidence: Evidence,
     findings: tuple[Finding, ...] | None,
 ) -> Part:
-    """Return the part of this name. ``findings``: None where none were looked for."""
+    """Return the part of this name. ``findings``: None if none were looked for."""
     number = _number(name)
     rank, account = manifest.rank, steps.account
     traced, pace = evidence.offer(Exchanges), evidence.offer(InputPace)

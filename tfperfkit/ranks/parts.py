@@ -34,7 +34,7 @@ class Whole(msgspec.Struct, frozen=True, kw_only=True):
     """All of them.
 
     ``sizes``: how many ranks there are, as the ranks reported; ``missing``: ranks without a part; ``died``: those that
-    did not finish, ``endings`` how, the first to end first. ``late``: for whom the others wait, None where that is
+    did not finish, ``endings`` how, the first to end first. ``late``: for whom the others wait, None if that is
     unknown; ``wait_ms``: of a step, of the middle one of the others. ``transfer_ms``: of a step, the exchange without
     waiting, where it was traced; ``waits_ms``: by rank, of the waiting in it. ``differing``: functions that ranks trace
     or compile differently, in words. ``findings``: what only all ranks together show; each rank's own are in its part.

@@ -61,7 +61,7 @@ def first_line(whole: Whole, symbols: Symbols) -> list[str]:
 
 
 def late_words(whole: Whole, symbols: Symbols) -> str:
-    """Who is late, by how much, how often and why; "" where nobody is."""
+    """Who is late, by how much, how often and why; "" if nobody is."""
     late = whole.lateness
     if late is None:
         return ""
@@ -92,7 +92,7 @@ def exchange_words(whole: Whole, symbols: Symbols) -> str:
 
 
 def _hidden(whole: Whole) -> str:
-    """Return how much of the time of the exchange a rank computes meanwhile; "" where that is not known of all."""
+    """Return how much of the time of the exchange a rank computes meanwhile; "" if that is not known of all."""
     shares = [
         part.exchange_hidden_ms / part.exchange_ms
         for part in whole.parts

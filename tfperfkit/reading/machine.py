@@ -64,7 +64,7 @@ def uses_tensor_cores(label: Label) -> bool:
 
 
 def bound_by(label: Label, mean_ps: float, machine: Machine) -> str:
-    """ "compute", "memory", "gather", "launch"; "" where the trace does not tell."""
+    """ "compute", "memory", "gather", "launch"; "" if the trace does not tell."""
     seconds = mean_ps / 1e12
     peak = machine.tensor_flops_per_s if uses_tensor_cores(label) else machine.flops_per_s or machine.tensor_flops_per_s
     bandwidth = machine.memory_bytes_per_s
@@ -78,7 +78,7 @@ def bound_by(label: Label, mean_ps: float, machine: Machine) -> str:
 
 
 def occupancy(label: Label) -> float | None:
-    """Return the theoretical occupancy of a kernel (0 to 1); None where it was not recorded."""
+    """Return the theoretical occupancy of a kernel (0 to 1); None if it was not recorded."""
     match = re.search(r"occ_pct:([\d.]+)", label.details)
     return float(match[1]) / 100 if match and float(match[1]) > 0 else None
 

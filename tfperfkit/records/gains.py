@@ -82,7 +82,7 @@ class UpTo(_Known, frozen=True, tag="up_to"):
 
 
 class Unknown(_Known, frozen=True, tag="unknown"):
-    """Nothing is predicted. ``reason`` in words, "" where there is nothing to say."""
+    """Nothing is predicted. ``reason`` in words, "" if there is nothing to say."""
 
     reason: str = ""
 

@@ -18,7 +18,7 @@ class Container(msgspec.Struct, frozen=True, kw_only=True):
     """A container under a name of the script. ``length`` counts elements, of an array or tensor too.
 
     ``function`` is "" for a global. ``element`` is the type of the newest element ("EagerTensor"), and
-    ``element_bytes`` its size, None where that is unknown without running code of the script.
+    ``element_bytes`` its size, None if that is unknown without running code of the script.
     """
 
     name: str

@@ -59,7 +59,7 @@ class Series(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Stage(msgspec.Struct, frozen=True, kw_only=True):
-    """A stage of a ``Flow``. ``ms``: its own time for one output of the whole, None where not measured; ``share`` of
+    """A stage of a ``Flow``. ``ms``: its own time for one output of the whole, None if not measured; ``share`` of
     the own time of all; ``marked``: it sets the pace; ``facts``: what else to say, as (name, value)."""
 
     name: str

@@ -56,7 +56,7 @@ class _Config(msgspec.Struct):
 
 
 def rank_of(environ: Mapping[str, str]) -> Rank | None:
-    """Return the rank of this process; None where it trains alone, or what is said makes no sense. TF_CONFIG counts
+    """Return the rank of this process; None if it trains alone, or what is said makes no sense. TF_CONFIG counts
     first."""
     found = _of_config(environ.get("TF_CONFIG", ""))
     if found is not None:

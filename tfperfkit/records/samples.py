@@ -26,7 +26,7 @@ MIN = calibration.MIN_SAMPLES.value
 class Frame(NamedTuple):
     """A frame of the user's own code. ``span``: the expression that it was in, as (line, last line, column, end
     column); ``calls``: the functions of libraries that it called, outermost first, two at most, as "module:function";
-    None where the recording is older than these."""
+    None if the recording is older than these."""
 
     file: str
     first: int

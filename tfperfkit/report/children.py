@@ -16,7 +16,7 @@ _ENDS: dict[End, str] = {"failed": "failed", "no goodbye": "killed, or left by o
 
 
 def family(report: Report) -> ProbeOutcome | None:
-    """Return the section; None where no children were recorded."""
+    """Return the section; None if no children were recorded."""
     found = report.children
     if found is None:
         return None

@@ -67,7 +67,7 @@ class Store:
             raise RunDirectoryError(f"{self.address} already holds a run: give another address")
 
     def send(self, folder: Path, part: str = "") -> str:
-        """Copy a run's folder there; why that failed, "" where it did not."""
+        """Copy a run's folder there; why that failed, "" if it did not."""
         place = self._at(part)
         try:
             with _one_line():

@@ -56,7 +56,7 @@ def keep_apart() -> bool:
 
 
 def spent_ns() -> int:
-    """Return the processor time, in ns, of the thread that works on our files; 0 where the calling threads do it."""
+    """Return the processor time, in ns, of the thread that works on our files; 0 if the calling threads do it."""
     return _table.spent_ns() if _table is not None else 0
 
 
@@ -181,7 +181,7 @@ def _identity(descriptor: int) -> tuple[int, int]:
 
 
 def _limit() -> int | None:
-    """Return how many this process may have; None where the system does not say."""
+    """Return how many this process may have; None if the system does not say."""
     try:
         import resource
 

@@ -259,7 +259,7 @@ class Expression(Code):
 
     @property
     def bounds(self) -> tuple[Expression | None, Expression | None]:
-        """Return the lower and the upper end of a slice, None where it is open."""
+        """Return the lower and the upper end of a slice, None if it is open."""
         ends = (self.node.lower, self.node.upper) if isinstance(self.node, ast.Slice) else (None, None)
         lower, upper = (self.file.wrap(end) if end is not None else None for end in ends)
         return lower, upper

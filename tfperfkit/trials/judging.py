@@ -101,7 +101,7 @@ def measured(variant: Variant, base: Sequence[Outcome], changed: Sequence[Outcom
 
 
 def _processor(pairs: Sequence[tuple[Outcome, Outcome]], per_example: bool) -> Comparison | None:
-    """By processor time, per example where both batch sizes are known; None where no pair has it."""
+    """By processor time, per example where both batch sizes are known; None if no pair has it."""
     known = [(a, b) for a, b in pairs if a.processor_ns > 0 and b.processor_ns > 0]
     before, after = (
         [item.processor_ns / (item.batch_size if per_example else 1) for item in side]
@@ -111,7 +111,7 @@ def _processor(pairs: Sequence[tuple[Outcome, Outcome]], per_example: bool) -> C
 
 
 def _memory(pairs: Sequence[tuple[Outcome, Outcome]]) -> float | None:
-    """Return the difference of the peaks; None where no pair has both: a run that had to be killed leaves none."""
+    """Return the difference of the peaks; None if no pair has both: a run that had to be killed leaves none."""
     known = [b.memory_bytes - a.memory_bytes for a, b in pairs if a.memory_bytes > 0 and b.memory_bytes > 0]
     return statistics.median(known) if known else None
 

@@ -27,7 +27,7 @@ _MINUTE_NS = 60e9
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """``ns``: of a steady step with what passes between steps, or of the whole run; ``processor_ns``: the
-    processor time of the same, all threads together, 0 where it is not known. ``minute``: examples (steps, where the
+    processor time of the same, all threads together, 0 if it is not known. ``minute``: examples (steps, where the
     batch size is not known) in the first minute from the start of the process. ``error``: why it failed."""
 
     unit: Literal["step", "run", "none"] = "none"

@@ -202,7 +202,7 @@ def _works(namespace: Sequence[str], folder: Path, roots: Sequence[Path], scratc
 
 
 def _size(folder: Path) -> int | None:
-    """In bytes; None where it is too large to copy."""
+    """In bytes; None if it is too large to copy."""
     total = files = 0
     for place, _, names in os.walk(folder):
         for name in names:

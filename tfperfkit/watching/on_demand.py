@@ -22,7 +22,7 @@ _PATIENCE_S = 300.0
 
 
 def offered(folder: Path) -> Service | None:
-    """Return the service of this run's process; None where it has none."""
+    """Return the service of this run's process; None if it has none."""
     try:
         return msgspec.convert(safe_reader.read_json(folder, SERVICE), Service)
     except msgspec.ValidationError:

@@ -48,7 +48,7 @@ class Slower:
         self._newest: deque[float] = deque(maxlen=NEW)
 
     def add(self, row: Stretch) -> str:
-        """In words; "" where nothing changed."""
+        """In words; "" if nothing changed."""
         if not row.steps or row.windows:
             return ""
         if self._test is None:

@@ -91,7 +91,7 @@ class LineColumns:
         return {name: found.get(name, nothing) for name in names}
 
     def stat(self, name: str, which: Ints | None = None) -> list[StatValue | None]:
-        """One stat of each event, or of its kind; None where neither has it."""
+        """One stat of each event, or of its kind; None if neither has it."""
         coded = self.coded([name], which)[name]
         values = [*coded.values, None]  # -1 is the last
         return [values[code] for code in coded.codes.tolist()]

@@ -26,7 +26,7 @@ def nearly_all_zeros(graph: Any, constants: Iterable[Any]) -> dict[str, float]:
 
 
 def zeros_of(tensor: Any) -> float:
-    """Return the share of zeros among the numbers of a tensor in the host's memory, by a sample; 0 where that is less
+    """Return the share of zeros among the numbers of a tensor in the host's memory, by a sample; 0 if that is less
     than nearly all, it has few, or they are no floats."""
     try:
         share = _share_of(tensor)

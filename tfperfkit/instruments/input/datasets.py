@@ -221,7 +221,7 @@ class Passed:
         self._taken: weakref.WeakKeyDictionary[Any, set[int]] = weakref.WeakKeyDictionary()
 
     def number(self, frame: FrameType | None, stand_in: Any, number: Callable[[Any], int]) -> int:
-        """Return the number of the dataset that ``stand_in`` is in a graph; 0 where that is none that is known."""
+        """Return the number of the dataset that ``stand_in`` is in a graph; 0 if that is none that is known."""
         for _ in range(_FRAMES):
             if frame is None:
                 return 0

@@ -48,7 +48,7 @@ class Updating:
 
 
 def _counter(optimizer: Any) -> int:
-    """Return how many updates an optimizer has made; 0 where it does not tell."""
+    """Return how many updates an optimizer has made; 0 if it does not tell."""
     try:
         iterations = optimizer.iterations
         # Early Keras 3 has variables that int() does not take.

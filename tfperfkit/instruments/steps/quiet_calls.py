@@ -55,7 +55,7 @@ class PythonCalls:
     def remember(
         self, key: int, code: CodeType, instruction: int, depth: int, chain: tuple[tuple[CodeType, int], ...], site: int
     ) -> bool:
-        """Calls of the function of this ``id`` come from there; False where that is not to be remembered."""
+        """Calls of the function of this ``id`` come from there; False if that is not to be remembered."""
         return False
 
     def pass_by(self, key: int) -> None:
@@ -123,7 +123,7 @@ def seam_of(calls: Any, shared: bool = False) -> Callable[[Any, Before, After], 
 
 def names_of(context: Any) -> dict[str, Any] | None:
     """Return the names of TensorFlow's module ``context``, where it can be read there whether it runs eagerly on this
-    thread; None where that stands elsewhere."""
+    thread; None if that stands elsewhere."""
     names = vars(context)
     local = getattr(names.get("_context"), "_thread_local_data", None)
     known = type(local).__name__ == "EagerContextThreadLocalData"

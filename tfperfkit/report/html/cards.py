@@ -57,7 +57,7 @@ def list_anchors(report: Report) -> list[tuple[Finding, str]]:
 
 
 def gain_words(finding: Finding) -> tuple[str, str]:
-    """``("4.3x faster", "the step; 3.5x to 5.3x expected")``; the first "" where no gain is predicted."""
+    """``("4.3x faster", "the step; 3.5x to 5.3x expected")``; the first "" if no gain is predicted."""
     gain = finite(finding.gain)
     what = (
         f"the {finding.work_kind or 'work'} at {finding.work}"

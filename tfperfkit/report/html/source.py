@@ -26,12 +26,12 @@ class Sources:
         }
 
     def line(self, span: SourceSpan) -> str:
-        """Return the line itself, harmless; "" where it is not known."""
+        """Return the line itself, harmless; "" if it is not known."""
         lines = self.files.get(span.file, ())
         return visible(lines[span.line - 1].strip()[:_MAX_LINE]) if 0 < span.line <= len(lines) else ""
 
     def excerpt(self, span: SourceSpan) -> dict[str, Any] | None:
-        """Return the lines around a place; None where its file is not known."""
+        """Return the lines around a place; None if its file is not known."""
         lines = self.files.get(span.file, ())
         if not 0 < span.line <= len(lines):
             return None

@@ -172,22 +172,30 @@ def by_time(whole: Whole) -> Table:
     )
 
 
-def merged(whole: Whole) -> list[str]:
-    """Return the findings of all ranks together, with their gain; then each finding with the ranks that have it, the
-    most frequent first.
-    """
-    found: dict[str, tuple[str, list[str]]] = {}
+def gather(whole: Whole) -> list[tuple[Finding, list[str]]]:
+    """Return each finding of the ranks with the ranks that have it, what most have first."""
+    found: dict[str, tuple[Finding, list[str]]] = {}
     for part in whole.parts:
         for finding in part.loud:
-            found.setdefault(finding.code, (finding.title, []))[1].append(part.label)
+            ranks = found.setdefault(finding.code, (finding, []))[1]
+            if part.label not in ranks:
+                ranks.append(part.label)
+    return sorted(found.values(), key=lambda item: -len(item[1]))
+
+
+def name_ranks(whole: Whole, ranks: Sequence[str]) -> str:
+    """Return ``rank 0, rank 2``, or that all ranks have it."""
+    if len(ranks) < sum(part.looked for part in whole.parts):
+        more = f" and {len(ranks) - _MAX} more" if len(ranks) > _MAX else ""
+        return ", ".join(ranks[:_MAX]) + more
+    return "all ranks" if all(part.looked for part in whole.parts) else f"all {len(ranks)} that were looked into"
+
+
+def merged(whole: Whole) -> list[str]:
+    """Say what all ranks together show, with its gain; then each finding with the ranks that have it, what most have
+    first."""
     lines = [f"{each.code}  {each.title}{_gain(each)}: {each.advice}" for each in whole.findings]
-    for code, (title, who) in sorted(found.items(), key=lambda item: -len(item[1][1])):
-        names = list(dict.fromkeys(who))
-        more = f" and {len(names) - _MAX} more" if len(names) > _MAX else ""
-        every = "all ranks" if all(part.looked for part in whole.parts) else f"all {len(names)} that were looked into"
-        ranks = every if len(names) == sum(part.looked for part in whole.parts) else ", ".join(names[:_MAX]) + more
-        lines.append(f"{code}  {title}: {ranks}")
-    return lines
+    return lines + [f"{each.code}  {each.title}: {name_ranks(whole, ranks)}" for each, ranks in gather(whole)]
 
 
 def _gain(found: Finding) -> str:

@@ -21,7 +21,7 @@ def command_lines(report: Report, first: Finding | None, handle: str, screen: Sc
 
     ``handle``: what names the run on the command line; "" for its own name or folder.
     """
-    return _two_columns(list_commands(report, first, handle, screen), screen)
+    return two_columns(list_commands(report, first, handle, screen), screen)
 
 
 def list_commands(report: Report, first: Finding | None, handle: str, screen: Screen) -> list[tuple[str, str]]:
@@ -40,7 +40,7 @@ def list_commands(report: Report, first: Finding | None, handle: str, screen: Sc
     return pairs
 
 
-def _two_columns(pairs: list[tuple[str, str]], screen: Screen) -> list[Text]:
+def two_columns(pairs: list[tuple[str, str]], screen: Screen) -> list[Text]:
     """Return the commands in two columns; one below the other if they are too wide for that."""
     left, right = pairs[::2], pairs[1::2]
     left_width = max((len(command) for _, command in left), default=0)
@@ -65,7 +65,15 @@ def _handle(report: Report, screen: Screen) -> str:
     if not report.run.directory:
         return ""
     directory = report.run.directory.rstrip("/") or "/"
+    return folder_handle(report.run.handle or _short(directory), screen)
+
+
+def folder_handle(folder: str, screen: Screen) -> str:
+    """Return a folder's or a run's name, quoted for a shell."""
+    return name(shlex.quote(visible(folder, unicode=screen.unicode)), screen)
+
+
+def _short(directory: str) -> str:
+    """Return a short form of a path that a shell reads too: quoted, it would not expand the ~."""
     short = short_path(directory)
-    # Quoted, a shell would not expand the ~.
-    handle = report.run.handle or (directory if short.startswith("~") else short)
-    return name(shlex.quote(visible(handle, unicode=screen.unicode)), screen)
+    return directory if short.startswith("~") else short

@@ -26,11 +26,13 @@ SOURCE = "import tensorflow as tf\nds = ds.map(f)\nds = ds.batch(2)\n"
 class Sources(Made):
     """Evidence of a run of one file."""
 
+    text = SOURCE
+
     def files(self) -> list[str]:
         return [FILE]
 
     def source(self, file: str) -> list[str]:
-        return SOURCE.splitlines(keepends=True)
+        return self.text.splitlines(keepends=True)
 
 
 @pytest.fixture
@@ -90,6 +92,31 @@ def test_a_proven_patch_is_taken_and_the_run_recorded_again(
     (content,) = made.contents.values()
     assert list(made.originals.values()) == [SOURCE.encode()]
     assert b"AUTOTUNE" in content and len(made.rungs[0].lines) == 2
+
+
+def test_the_second_patch_stands_on_the_first(
+    recorded: tuple[Manifest, Report, Evidence], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest, report, evidence = recorded
+    seen: list[dict[str, bytes]] = []
+    monkeypatch.setattr(module, "run_variants", trials("faster", seen))
+
+    def record(self: Ladder, *args: Any) -> tuple[Report, Evidence]:
+        patched = Sources()
+        (patched.text,) = (content.decode() for content in self.contents.values())
+        more = len(self.rungs) == 1
+        findings = (finding_at("INP003", (2, "")), finding_at("INP004", (3, ""))) if more else ()
+        return msgspec.structs.replace(report, findings=findings), cast(Evidence, patched)
+
+    monkeypatch.setattr(Ladder, "_record", record)
+    made = Ladder(manifest, Budget(600.0), lambda text: None)
+    made.climb(report, evidence)
+    assert [rung.patch.finding.code for rung in made.rungs] == ["INP003", "INP004"]
+    assert [len(contents) for contents in seen] == [0, 1]  # the plain runs of the second have the first patch
+    (content,) = made.contents.values()
+    assert b"num_parallel_calls" in content and b"prefetch" in content
+    assert list(made.originals.values()) == [SOURCE.encode()]
+    assert Path(manifest.cwd, FILE).read_text() == SOURCE
 
 
 def test_a_patch_that_does_not_gain_is_not_taken(

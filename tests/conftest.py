@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("shared", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("shared")
 
-# What TensorFlow's C++ code logs is noise in a test's output.
+# Logs of TensorFlow's C++ code are noise in a test's output.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 # As a process ends, Python looks for garbage in all that TensorFlow has imported, several times: a second. Those of the
@@ -36,7 +36,7 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-#: Folders whose tests claim what samples of a real run tell. What else runs on the machine may leave a run of seconds
+#: Folders whose tests claim what samples of a real run tell. Other work on the machine may leave a run of seconds
 #: without the few samples at a line that a finding needs: a run that fails is repeated once, and listed as repeated
 #: (docs/design/0049). Not those of doing no harm, of lost runs and of hostile input: there once is too often.
 SAMPLED = ("faults", "integration")

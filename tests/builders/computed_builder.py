@@ -49,7 +49,7 @@ def compiled(
 
 
 def spread_out(ms: float = 10.0) -> dict[str, Sequence[Any]]:
-    """What a trace offers of a step whose time is spread over the lines of its layers, as fast as can be."""
+    """Make the offer of a trace for a step whose time is spread over its layers' lines, at the best rate."""
     rows = tuple(
         ComputedOperation(
             name=f"MatMul_{line}",

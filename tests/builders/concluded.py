@@ -1,4 +1,4 @@
-"""What a report concludes, as sentences."""
+"""The conclusions of a report, as sentences."""
 
 from __future__ import annotations
 

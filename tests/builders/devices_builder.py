@@ -1,4 +1,4 @@
-"""Made-up records of the probe ``devices``, and its analysis of them."""
+"""Made-up records of the probe ``devices``, and its analysis."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def _plain(row: Site) -> dict[str, Any]:
     return made
 
 
-#: A small network: 700 operations that do next to nothing.
+#: A small network: 700 operations with negligible work.
 TINY = (op("Mul", 300, 3.6), op("AddV2", 200, 2.4), op("ReadVariableOp", 180, 2.2), op("MatMul", 20, 1.0))
 #: Two long matrix products among few others.
 BIG = (op("MatMul", 6, 90.0), op("Mul", 40, 0.6), op("AddV2", 40, 0.6))
@@ -107,7 +107,7 @@ def eager_evidence(
     parts: Mapping[str, float] | None = None,
     **fields: Any,
 ) -> Evidence:
-    """An eager step; its update stands at line 7 of ``SCRIPT``, called at line 11 in the loop at 10."""
+    """Make an eager step; its update is at line 7 of ``SCRIPT``, called at line 11 in the loop at 10."""
     eager = sum(row.self_ms for row in ops if row.where == "eager") / STEPS
     own = {"eager_ops": eager, "dispatch": dispatch_ms, **(parts or {})}
     given = {"python": sum(own[name] for name in ("python", "dispatch", "host_sync") if name in own)}

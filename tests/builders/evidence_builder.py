@@ -26,7 +26,7 @@ from tfperfkit.testing import evidence_of
 MS = 1_000_000
 #: The user's script in made-up evidence.
 FILE = "train.py"
-#: What a script imports, put behind it where it imports nothing, so that the lines stay where a test counts them.
+#: Imports, put after a script that imports nothing, so that lines keep the numbers that a test counts.
 IMPORTS = """
 import asyncio, copy, gc, hashlib, json, queue, random, re, subprocess, time
 import cv2, imageio, keras, matplotlib.pyplot as plt, numpy as np, pandas as pd, requests, tensorflow as tf
@@ -68,7 +68,7 @@ def make_evidence(
     **fields: Any,
 ) -> Evidence:
     """``testing.evidence_of`` with steps. ``parts_ms`` is short for an account; ``source`` for the text of
-    ``train.py``, or texts by file. A record in ``data`` offers what its probe makes of it."""
+    ``train.py``, or texts by file. A record in ``data`` has the offers of its probe."""
     if account is None and parts_ms is not None:
         account = make_account(parts_ms)
     if steps is None:
@@ -88,7 +88,7 @@ def one(found: Iterable[Finding]) -> Finding:
 
 
 def offers_of(record: Any) -> Sequence[Any]:
-    """What the probe offers whose record this is, as far as the record tells."""
+    """Return the offers of the probe with this record, as far as the record shows them."""
     for kind, offers in _OFFERS.items():
         if isinstance(record, kind):
             return offers(record)

@@ -1,4 +1,4 @@
-"""Findings on made source, and what their patches make of it."""
+"""Findings on made source, and the source after their patches."""
 
 from __future__ import annotations
 

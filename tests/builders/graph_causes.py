@@ -1,4 +1,4 @@
-"""What the rules about graphs find in a graph, and evidence in which they have found something."""
+"""The causes that rules find in a graph, and evidence in which they have found something."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tfperfkit.graph.model import Graph
 from tfperfkit.graph.recorded import RecordedFunction, RecordedGraphs
 
 GRAPH_RULES: list[GraphRule[Any]] = [rule for rule in RULES if isinstance(rule, GraphRule)]
-#: By the type of a cause, the rule that finds it.
+#: The rule that finds a cause, by the cause's type.
 RULE_OF = {kind: rule for rule in GRAPH_RULES for kind in get_args(type(rule).__orig_bases__[0])}  # type: ignore[attr-defined]
 
 

@@ -1,4 +1,4 @@
-"""Recorded runs of fault scripts, packed by ``python -m benchmarks.recorded``, and what the analysis makes of them."""
+"""Recorded runs of fault scripts, packed by ``python -m benchmarks.recorded``, and their analysis."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tfperfkit import remedy as kinds
 from tfperfkit.remedy import BatchLoop, ChangeStage, Compile, Every, KeepTrace, Remedy, Remove, ReplaceOps, Rewrite
 
 _ROOT = Path(tfperfkit_rules.__path__[0])
-#: Where a rule's file has no code and remedy side by side in plain words.
+#: Remedies of rules whose file does not have code and remedy side by side in plain words.
 _ELSEWHERE: tuple[tuple[str, Remedy], ...] = (
     *codes.REMEDIES.items(),
     ("RET014", KeepTrace("keras")),

@@ -1,4 +1,4 @@
-"""Made-up traces, and what the probe ``retrace`` makes of them. No TensorFlow."""
+"""Made-up traces, and the result of the probe ``retrace``. No TensorFlow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one worker of pytest-xdist records serves the tests of all of them."""
+"""Runs that one worker of pytest-xdist records for the tests of all workers."""
 
 from __future__ import annotations
 

@@ -60,8 +60,10 @@ def _lines(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _findings(report: Mapping[str, Any]) -> Iterator[str]:
-    """A finding costs no more than the parts of the account that it explains. One that was told by samples is as exact
-    as these: the account may be told by the trace."""
+    """A finding costs no more than the parts of the account that it explains.
+
+    A finding from samples is as exact as the samples: the account may come from the trace.
+    """
     accounts = dict(_accounts(report))
     for row in report["findings"]:
         finding = msgspec.convert(stated_gains.read(copy.deepcopy(row)), Finding, strict=False)
@@ -75,7 +77,7 @@ def _findings(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _sampled(finding: Finding) -> float:
-    """Half of the 95 % interval of a share that samples told; 0 where their number does not stand in the evidence."""
+    """Return half of the 95 % interval of a share from samples; 0 if the evidence lacks their number."""
     count = next((item.value for item in finding.evidence if item.name == "samples"), 0.0)
     share = min(finding.share_of_step, 1.0)
     return 1.96 * math.sqrt(share * (1 - share) / count) if count else 0.0

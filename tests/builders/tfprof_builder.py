@@ -67,5 +67,5 @@ def brief(**fields: Any) -> Brief:
 
 
 def graphs(*functions: Brief, **fields: Any) -> OpsData:
-    """What the probe ``ops`` recorded."""
+    """Return a record of the probe ``ops``."""
     return OpsData(functions=[], all=functions, **fields)

@@ -96,9 +96,9 @@ def run_warm(
     environment: Mapping[str, str] | None = None,
     timeout: float = 300,
 ) -> subprocess.CompletedProcess[str]:
-    """``python script.py`` in ``folder``, from an interpreter that all tests of this process share: ``source`` stands
-    in another folder, as Python makes a script's path whole before it begins. What ``environment`` adds is not asked as
-    TensorFlow is imported."""
+    """``python script.py`` in ``folder``, from an interpreter that all tests of this process share: ``source`` is in
+    another folder, as Python makes a script's path whole before it begins. Variables that ``environment`` adds have no
+    effect on the import of TensorFlow."""
     python = _shared()
     (python.folder / "script.py").write_text(source, encoding="utf-8")
     given = {**_shared_environment(), **(environment or {})}
@@ -109,7 +109,7 @@ def run_warm(
 def run_file_warm(
     script: Path, *arguments: Path | str, folder: Path, timeout: float = 300
 ) -> subprocess.CompletedProcess[str]:
-    """``python script`` in ``folder``, likewise, where the script imports what stands beside it."""
+    """``python script`` in ``folder``, likewise, if the script imports modules next to it."""
     source = (
         f"import runpy, sys\nsys.path[0], sys.argv[0] = {str(script.parent)!r}, {str(script)!r}\n"
         "runpy.run_path(sys.argv[0], run_name='__main__')\n"

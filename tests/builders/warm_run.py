@@ -2,7 +2,7 @@
 longer than most scripts of the tests.
 
 tfperf is the real one, with all that it starts; so is the script, and its ``import tensorflow`` is seen as it ever is.
-Only what stands in ``sys.modules`` below it is there already. tfperf itself begins in a fork too, of an interpreter
+Only the content of ``sys.modules`` below it is there already. tfperf itself begins in a fork too, of an interpreter
 that has imported what tfperf imports. Not for tests of the start-up, of signals and of what else strikes a process. A
 test that compares with plain Python, to the byte, gives the ``script``. Of ``tfperf launch`` each worker's tfperf and
 its script begin so.
@@ -23,9 +23,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 _HERE = Path(__file__).with_name("warm_run")
-#: What Python and TensorFlow look at as they start.
+#: Variables that Python and TensorFlow look at as they start.
 _PREFIXES = ("PYTHON", "TF_", "KERAS_", "CUDA_", "XLA_", "OMP_", "GRPC_", "ABSL_", "MALLOC_")
-#: Of these, what is looked at later only.
+#: Those that are looked at later only.
 _LATER = ("PYTHONPATH", "TF_CONFIG")
 MAIN = "exec(__import__('sys').modules.pop('warm_begin').begin())"
 #: ``tfperf``, whose scripts are run by the program named first.

@@ -19,7 +19,7 @@ from tfperfkit.records.steps import Loop, Step, StepTable
 from tfperfkit.rule import Evidence
 
 LASTS_MS = 8000
-#: What a frame of the script may have called.
+#: Calls that a frame of the script may have made.
 PREDICT = "keras.src.backend.tensorflow.trainer:predict"
 SETTING_UP = "keras.src.backend.tensorflow.trainer:__init__"
 CALL = "tensorflow.python.eager.polymorphic_function.polymorphic_function:__call__"
@@ -38,7 +38,7 @@ def sampled(count: int, activity: str, *frames: Frame, context: str = "") -> tup
 
 
 def everything(evidence: Evidence) -> list[Finding]:
-    """What all rules of the family eager find."""
+    """Return the findings of all rules of the family eager."""
     return [finding for rule in RULES for finding in rule(evidence)]
 
 

@@ -1,11 +1,11 @@
 """Runs in the user's process, first of all: makes another TensorFlow of the real one before tfperf has looked at it.
 
-``breaks.json`` beside the script lists ``[module, path of the attribute, how]``. Each is done when the import of
+``breaks.json`` next to the script lists ``[module, path of the attribute, how]``. Each is done when the import of
 TensorFlow (or Keras) ends, before anything of tfperf's is installed. TensorFlow itself goes on as ever:
 
 - ``renamed``: the attribute has another name, in all code that uses it.
-- ``inherited``: the method stands in a new base class.
-- ``compiled``: C code in the place of a Python function.
+- ``inherited``: the method is in a new base class.
+- ``compiled``: C code instead of a Python function.
 - ``signature``: a function with other parameters.
 - ``variadic``: a function that takes anything, and refuses keywords and arguments that its own code never gives.
 - ``refused``: what raises when it is called; only for what TensorFlow does not call in the script.
@@ -30,7 +30,7 @@ _FRAMEWORKS = ("tensorflow.", "keras.", "tf_keras.")
 
 
 class OtherTensorFlow(RuntimeError):
-    """What a broken seam raises: its text shows where a reason comes from."""
+    """The exception of a broken seam: its text shows where a reason comes from."""
 
 
 def _moved(name):
@@ -151,7 +151,7 @@ def _apply(breaks):
 
 
 class _Finder:
-    """Breaks the seams of a package when its import ends, before whoever waits for that end is told."""
+    """Breaks the seams of a package when its import ends, before anybody who waits for that end."""
 
     def __init__(self, breaks):
         self.unimportable = {module for module, _, how in breaks if how == "unimportable"}

@@ -34,7 +34,7 @@ STEPS = 96
 GROUPS = tuple(dict.fromkeys(seam.group for seam in SEAMS))
 #: TensorFlow 2.16 has no readings that could go wrong.
 UNREAD = "this TensorFlow does not tell the times of tf.data stages"
-#: What these groups leave of the steps.
+#: The part of the steps that these groups leave.
 SEEN = {"steps inherited": 0, "steps compiled": 0, "eager": 16}
 #: Rows that say in a group that there is nothing (the lost seam is all that they live on, or the steps that they need).
 WITHOUT = {

@@ -1,7 +1,7 @@
 """Runs in a process with TensorFlow: takes away, one by one, each seam that an experiment replaces. Writes JSON.
 
-The seams are those that the experiments ask for when all is there, so a new experiment is covered by itself. Of each it
-is told what the experiment said, and what of TensorFlow's was another than before afterwards.
+The seams are those that the experiments ask for when all is there, so a new experiment is covered by itself. For each
+it prints the experiment's answer, and the parts of TensorFlow that differ afterwards.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TYPED: dict[str, str] = json.loads(sys.argv[1])
 
 
 class Trial:
-    """What a change says; a failure in a callback is a refusal, as in a real trial."""
+    """The answer of a change; a failure in a callback is a refusal, as in a real trial."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
@@ -60,7 +60,7 @@ def installed(name: str) -> Trial:
 
 
 def seams_of(name: str) -> list[tuple[Any, str]]:
-    """What it replaces when all is there."""
+    """Return the seams that it replaces if all exist."""
     asked: list[tuple[Any, str]] = []
     original = replaced.replace
 

@@ -1,4 +1,4 @@
-"""The core knows no plugin: no name of a probe, of its streams or of its records' fields stands in ``tfperfkit``.
+"""The core knows no plugin: no name of a probe, of its streams or of its records' fields is in ``tfperfkit``.
 
 Some names are also ordinary words of the field ("input" is a part of a step); where such a word stands as a text of its
 own it must be in a module that is listed here.

@@ -21,7 +21,7 @@ KEPT = Path(__file__).with_name("version_1") / "report_fields.json"
 
 
 def shape(value: dict[str, Any]) -> str:
-    """What a reader may rely on of a value; which words an enumeration has is left open."""
+    """Return the parts of a value that a reader may rely on; the words of an enumeration are left open."""
     if "$ref" in value:
         return str(value["$ref"]).rpartition("/")[2]
     if "anyOf" in value:
@@ -48,7 +48,7 @@ def fields(schema: dict[str, Any]) -> dict[str, str]:
 
 
 def broken(schema: dict[str, Any]) -> dict[str, tuple[str, str]]:
-    """What a program that was written for version 1 would stumble over: (before, now)."""
+    """Find changes on which a program for version 1 would fail: (before, now)."""
     now = fields(schema)
     kept: dict[str, str] = json.loads(KEPT.read_text(encoding="utf-8"))
     return {

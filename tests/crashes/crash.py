@@ -31,7 +31,8 @@ TIMEOUT_S = 280
 
 @dataclasses.dataclass(frozen=True)
 class Fate:
-    """What a script goes through. ``status`` of ``tfperf run``, None where it is the operating system's to choose.
+    """The events that a script goes through. ``status`` of ``tfperf run``, None where it is the operating system's to
+    choose.
 
     ``ends``: the script's process dies of it at that moment. ``sees``: who watches must be able to give a report at
     once (not when tfperf itself was killed).
@@ -44,7 +45,7 @@ class Fate:
 
     @property
     def needs_own_process(self) -> bool:
-        """It changes what a process begins with, or stops a whole group of them."""
+        """Tell whether it changes the start of a process, or stops a whole group of processes."""
         return self.name in ("clock", "suspended")
 
 

@@ -1,4 +1,4 @@
-"""A script without a training step: ``stepless.py SEED PART PART …`` does each part in turn and prints what came of it.
+"""A script without a training step: ``stepless.py SEED PART PART …`` does each part in turn and prints its result.
 
 Each part keeps TensorFlow at work in another way for about a second. Its number depends on the seed alone.
 """

@@ -1,6 +1,6 @@
 """Whatever strikes script, tfperf or disk at whatever moment: the script's fate is its own, and nothing is lost.
 
-Twenty cases in ``make test``, more in ``make test-long`` (``TFPERF_CRASHES`` of them); a case's number decides what
+Twenty cases in ``make test``, more in ``make test-long`` (as many as ``TFPERF_CRASHES``); a case's number decides what
 strikes and when, so that one that failed can be run again: ``TFPERF_CRASHES=57 pytest tests/crashes -k "57 "``.
 """
 

@@ -1,7 +1,8 @@
 """Scripts without a training step, with windows by time that are many and short: they live, and say what they say.
 
-Five runs of four parts each in ``make test``, 300 in ``make test-long`` (``TFPERF_STEPLESS`` of them). A run's number
-decides everything, so that one that failed can be run again: ``TFPERF_STEPLESS=57 pytest tests/crashes -k "57 "``.
+Five runs of four parts each in ``make test``, 300 in ``make test-long`` (as many as ``TFPERF_STEPLESS``). A run's
+number decides everything, so that one that failed can be run again: ``TFPERF_STEPLESS=57 pytest tests/crashes -k "57
+"``.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def plainly(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @functools.cache
 def said(seed: int) -> dict[str, str]:
-    """What each part prints under plain Python."""
+    """Return the output of each part under plain Python."""
     without = plainly("stepless.py", str(seed), *PARTS)
     return {line.partition(" ")[0]: line for line in without.stdout.splitlines(keepends=True)}
 

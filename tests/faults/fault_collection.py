@@ -1,7 +1,7 @@
 """The fault collection: what is planted where, and whether a run under tfperf named it.
 
-What a script is stands at its end, so that its lines keep their numbers, as TOML in comments from ``# /// fault`` or
-``# /// healthy`` to ``# ///``: the fields of ``Case`` but its name. Used by ``test_faults.py`` and by
+The description of a script is at its end, so that its lines keep their numbers, as TOML in comments from ``# ///
+fault`` or ``# /// healthy`` to ``# ///``: the fields of ``Case`` but its name. Used by ``test_faults.py`` and by
 ``python -m benchmarks.accuracy``.
 """
 
@@ -35,7 +35,7 @@ TIMEOUT = 180.0
 
 @dataclass(frozen=True)
 class Case:
-    """A script of the collection; ``scripts/NAME_fixed.py`` is its mended twin.
+    """A script of the collection; ``scripts/NAME_fixed.py`` is its fixed twin.
 
     ``style``: fit, custom, subclassed, distributed, or what its neighbours have. ``codes`` are the acceptable codes of
     the first finding, the best first; empty for a healthy script. ``families``: acceptable families, for causes that
@@ -95,7 +95,10 @@ def cases() -> tuple[Case, ...]:
 
 
 def read_case(path: Path) -> Case:
-    """What a script says of itself. Raises ValueError if it says nothing, or no TOML; TypeError for another field."""
+    """Read the script's description of itself.
+
+    Raises ValueError if it says nothing, or no TOML; TypeError for another field.
+    """
     found = _METADATA.findall(path.read_text(encoding="utf-8"))
     if len(found) != 1:
         raise ValueError(f"{path.name} has {len(found)} blocks from '# /// fault' (or healthy) to '# ///', not one")

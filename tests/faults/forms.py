@@ -166,7 +166,7 @@ def _binds(node: ast.AST, name: str) -> bool:
 
 
 def _variables(program: Program) -> Iterator[tuple[str, list[ast.Name]]]:
-    """What the module's own code assigns by ``=`` alone, with all names that stand for it."""
+    """Return the values that the module's own code assigns by ``=`` alone, with all their names."""
     assigned = {
         target.id
         for item in program.nodes

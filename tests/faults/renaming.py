@@ -75,7 +75,10 @@ def _tokens(text: str) -> list[tokenize.TokenInfo]:
 
 
 def _chosen(tree: ast.Module) -> set[str]:
-    """What the user named. A name that is a library's too (an attribute, a keyword, an import) is left alone."""
+    """Return the names that the user chose.
+
+    A name that is a library's too (an attribute, a keyword, an import) is left alone.
+    """
     theirs = set(_imported(tree)) | _inherited(tree)
     names: set[str] = set()
     for node in ast.walk(tree):
@@ -105,7 +108,7 @@ def _selves(tree: ast.Module) -> set[str]:
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:
-    """What imports bind: an alias is chosen by the user, but nearly all choose the same; it stays."""
+    """Return the names that imports bind: an alias is chosen by the user, but nearly all choose the same; it stays."""
     for node in ast.walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for item in node.names:
@@ -157,8 +160,8 @@ def _members(base: str, tree: ast.Module) -> set[str]:
 
 
 def _kept(tree: ast.Module, text: str) -> set[tuple[int, int]]:
-    """Where a chosen name stands for a library's: an attribute of something that is not the user's own object, a
-    keyword of a library's call, a part of an import."""
+    """Return the places where a chosen name is a library's: an attribute of something that is not the user's own
+    object, a keyword of a library's call, a part of an import."""
     own_attributes = {
         node.attr
         for node in ast.walk(tree)

@@ -1,6 +1,6 @@
 """A script whose text is edited at the nodes of its syntax tree, so that it is written in other words.
 
-An edit keeps the lines that it doesn't change, with their comments. What must be added goes on the line before, or on
+An edit keeps the lines that it doesn't change, with their comments. Additions go on the line before, or on
 an empty line, if there is one: so most statements keep their lines. ``forms`` has the edits.
 """
 
@@ -118,7 +118,7 @@ class Program:
         return found.node if found is not None else None
 
     def is_read(self, node: ast.AST) -> bool:
-        """Whether a name stands in the text where the tree says: within an f-string it may not."""
+        """Tell whether a name is in the text where the tree says: within an f-string it may not be."""
         return isinstance(node, ast.Name) and self.source(node) == node.id
 
     def module_names(self, name: str) -> list[ast.Name]:

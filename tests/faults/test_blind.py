@@ -1,6 +1,6 @@
 """The corpus of blind scripts is complete: each fault has its script, its fixed twin, its lines and a measured gain.
 
-What the report says of them was judged once, at first sight (``results/blind-trials.md``); nothing here repeats that.
+The reports about them were judged once, at first sight (``results/blind-trials.md``); nothing here repeats that.
 """
 
 from __future__ import annotations

@@ -142,7 +142,7 @@ def calls_of_libraries(text: str) -> Counter[str]:
 
 
 def output(text: str) -> str:
-    """What a script prints."""
+    """Return the output of a script."""
     made = io.StringIO()
     with contextlib.redirect_stdout(made):
         exec(compile(text, "script.py", "exec"), {"__name__": "__main__"})

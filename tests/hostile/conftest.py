@@ -81,7 +81,7 @@ def copied(recorded: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def fresh(recorded: Path, tmp_path: Path) -> Callable[[], Path]:
-    """Makes the copy anew, for each example of hypothesis."""
+    """Makes the copy again, for each example of hypothesis."""
 
     def make() -> Path:
         for path in (tmp_path / "run", tmp_path / "scratch"):

@@ -135,7 +135,7 @@ def _records(random: Random, path: Path) -> str:
         what = f"lines {number} and {other} swapped"
     else:
         record, what = _changed(random, record)
-        # Not ASCII only: a control character stands in the file as an escape, all else as itself.
+        # Not ASCII only: the file has a control character as an escape, all else as itself.
         text = json.dumps(record, ensure_ascii=random.random() < 0.5)
         lines[number] = text.encode("utf-8", random.choice(["surrogatepass", "backslashreplace"])) + b"\n"
         what = f"line {number}: {what}"
@@ -241,7 +241,7 @@ def _bytes(random: Random, path: Path) -> str:
 
 
 def _replaced(random: Random, path: Path) -> str:
-    """Something other than the file takes its place, or that of the folder it stands in."""
+    """Replace the file, or its folder, by something else."""
     target = path.parent if random.random() < 0.2 and (path.parent / "run.json").exists() is False else path
     if target.is_dir():
         shutil.rmtree(target)
@@ -266,4 +266,4 @@ def _replaced(random: Random, path: Path) -> str:
                 made.bind(target.name[:90])
         finally:
             os.chdir(here)
-    return f"{kind} in place of {target.name}"
+    return f"{kind} instead of {target.name}"

@@ -36,7 +36,7 @@ def test_whatever_is_damaged_a_report_comes(fresh: Callable[[], Path], random: R
 
 
 def test_the_run_itself_is_whole(copied: Path, tmp_path: Path) -> None:
-    """What the damage is done to: else the tests here would prove little."""
+    """Check the undamaged run: else the tests here would prove little."""
     report = survival.report_of(copied, tmp_path)
     assert report is not None
     installed = importlib.metadata.entry_points(group="tfperfkit.probes")

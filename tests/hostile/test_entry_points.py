@@ -1,4 +1,4 @@
-"""Entry points of other packages with odd names and values are told, and nothing more."""
+"""Entry points of other packages with odd names and values are reported, and nothing more."""
 
 from __future__ import annotations
 

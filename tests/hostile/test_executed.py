@@ -39,7 +39,7 @@ NEVER = {
 #: Finds the code of the user's script as ``python -m`` does.
 OWN_SCRIPT = {"launch/edited_main.py": {"runpy"}}
 
-#: What starts a program or talks to one, and the files that do.
+#: Calls that start a program or talk to one, and the files that do.
 SOME = {
     "subprocess": {
         "doctor/runtime.py",
@@ -125,7 +125,7 @@ READING = {
     "recording/source_copies.py",
     "storage/reserved_space.py",
     "syntax/script.py",  # the user's script, in its own process
-    "syntax/effects.py",  # the table of known APIs beside it
+    "syntax/effects.py",  # the table of known APIs next to it
     "syntax/flow/objects.py",  # no file: a value of the analysed program
     "storage/descriptors.py",  # the process's own descriptors
     "storage/stream_writer.py",
@@ -160,7 +160,7 @@ READING = {
     "reading/chrome.py",  # traces that the user names
     "reading/sources.py",
     "opentelemetry.py",  # what it writes
-    "agents/command.py",  # nothing: the null device, in place of an output that nobody reads any more
+    "agents/command.py",  # nothing: the null device, instead of an output that nobody reads any more
     "agents/process.py",
     "agents/tools.py",
     "trials/judging.py",

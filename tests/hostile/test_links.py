@@ -104,7 +104,7 @@ def test_name_of_a_probe_that_leads_out(name: str, copied: Path, tmp_path: Path)
 
 
 def dumping(run: Path) -> Path:
-    """The run's manifest asks for the operations of ``step``, which are written beside the records."""
+    """The run's manifest asks for the operations of ``step``, which are written next to the records."""
     analyze(run, {"ops": {"dump": "step"}})
     return run / "probes" / "ops" / "step.txt"
 

@@ -52,8 +52,10 @@ def put(value: Any, text: str, replaced: Callable[[str], bool]) -> Any:
 
 
 def with_text(run: Path, text: str) -> None:
-    """Every name that a user may choose is this text: files, functions, scopes, arguments, messages. Of a long
-    one, five in each file: a stream ends at 24 MB."""
+    """Every name that a user may choose is this text: files, functions, scopes, arguments, messages.
+
+    Insert a text; five in each file for a long one: a stream ends at 24 MB.
+    """
     text = text.encode("utf-8", "backslashreplace").decode()  # as the recording writes what is no JSON
     ours = re.compile(r"/|step|main|train|dense|sequential|kernel|bias|python|linux", re.IGNORECASE)
     for path in [*apart(run).glob("*.json"), *run.rglob("*.jsonl")]:
@@ -309,7 +311,7 @@ def test_odd_variables(variables: dict[str, str], tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", ["", "/", "/nowhere", "/dev/zero", "/etc/passwd", ODD, "..", "pipe"])
 def test_somebody_elses_run_directory_in_the_environment(value: str, tmp_path: Path) -> None:
-    """Our own variables are set anew for the script; one that was there before is neither used nor passed on."""
+    """Our own variables are set again for the script; one that was there before is neither used nor passed on."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "t.py").write_text("import os; print([name for name in os.environ if name.startswith('TFPERF_')])")
     names = {"TFPERF_RUN_DIRECTORY": value, "TFPERF_PYTHONPATH": value, "TFPERF_PROFILE": value}

@@ -135,7 +135,7 @@ def test_millions_of_empty_parts(make: Callable[[], bytes], words: str, copied: 
 
 
 def test_graphs_that_expand_without_end(copied: Path) -> None:
-    """A megabyte that becomes a gigabyte, in place of every packed graph."""
+    """A megabyte that becomes a gigabyte, instead of every packed graph."""
     bomb = base64.b64encode(zlib.compress(bytes(1 << 30), 9)).decode()
     replaced = 0
 

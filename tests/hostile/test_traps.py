@@ -43,7 +43,7 @@ NAMES = [
 
 
 def with_traps(folder: Path, mark: Path) -> None:
-    """Modules under the names that we import, a path file, a pickle, and packages of them."""
+    """Modules under the names that we import, a path file, a pickle, and packages of these."""
     code = f"open({str(mark)!r}, 'a').write(__file__)\n"
     for name in NAMES:
         (folder / f"{name}.py").write_text(code)

@@ -83,7 +83,7 @@ class Browser:
         self._out, self._in = os.fdopen(ours, "wb"), os.fdopen(answers, "rb")
         self._number = 0
         self._buffer = b""
-        #: What the browser said by itself, in the domains that were enabled.
+        #: Messages that the browser sent by itself, in the enabled domains.
         self.events: list[dict[str, Any]] = []
         self._session: str | None = None
         target = self("Target.createTarget", url="about:blank")["targetId"]

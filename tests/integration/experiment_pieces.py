@@ -1,4 +1,4 @@
-"""What programs that try experiments in one process begin with: a trial that counts, and results with and without."""
+"""The beginning of programs that try experiments in one process: a trial that counts, and results with and without."""
 
 from __future__ import annotations
 

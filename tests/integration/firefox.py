@@ -24,7 +24,7 @@ user_pref("network.captive-portal-service.enabled", false);
 user_pref("network.connectivity-service.enabled", false);
 """
 _FLAGS = ("--headless", "--no-remote", "--marionette", "--remote-allow-system-access")
-#: What pages made the console say: their own errors and warnings, not those of the browser's own parts.
+#: Console output of pages: their own errors and warnings, not those of the browser's own parts.
 _SAID = """
 return Services.console.getMessageArray().filter((item) => item instanceof Ci.nsIScriptError)
   .filter((item) => item.sourceName.startsWith(arguments[0]) || /content|csp/i.test(item.category))
@@ -106,7 +106,7 @@ class Firefox:
         return found
 
     def size(self, width: int, height: int) -> None:
-        """Of the page: a window has a frame, and without a screen a smallest width."""
+        """Set the size of the page: a window has a frame, and without a screen a smallest width."""
         self("WebDriver:SetWindowRect", width=width, height=height)
 
     def screenshot(self) -> bytes:

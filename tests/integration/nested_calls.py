@@ -1,6 +1,6 @@
 """Random programs of tf.functions that call one another several times, and where each of their products must be told.
 
-Run as a script with seeds: builds each program with TensorFlow, has its graph optimised, and compares what is told of
+Run as a script with seeds: builds each program with TensorFlow, has its graph optimised, and compares the claims about
 each product that runs (the lines that lead to it, forward or backward) with what the program's own structure says.
 Prints one JSON list of differences: [] if there is none.
 """
@@ -116,7 +116,7 @@ def expected(made: Program) -> dict[tuple[int, ...], Product]:
             return gradient
         wanted = set(made.results[level]) if used else set()
         if level == LEVELS:
-            wanted = {call.target for call in made.bodies[level]}  # all are returned beside the loss
+            wanted = {call.target for call in made.bodies[level]}  # all are returned next to the loss
         differentiated = set(made.results[level]) if gradient else set()
         for call in reversed(made.bodies[level]):
             asked = call.target in differentiated and not call.stopped
@@ -132,7 +132,7 @@ def expected(made: Program) -> dict[tuple[int, ...], Product]:
 
 
 def told(made: Program, folder: Path) -> Counter[tuple[tuple[int, ...], str]]:
-    """How often a product is told to come from a way of lines, forward and backward."""
+    """Count how often a product is attributed to a call path of lines, forward and backward."""
     import tensorflow as tf
     from tensorflow.python.eager import context
     from tfperfkit_probes.lines.graph.model import Place

@@ -2,7 +2,7 @@
 
 CELLS = (
     "import tensorflow as tf, tfperfkit\n%load_ext tfperfkit",
-    # Cell 2: a step that is traced anew, from a line that the report has to name.
+    # Cell 2: a step that is traced again, from a line that the report has to name.
     "w = tf.Variable(tf.ones([64, 64]))\n"
     "optimizer = tf.keras.optimizers.SGD(1e-4)\n"
     "optimizer.build([w])\n"

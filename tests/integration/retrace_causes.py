@@ -25,7 +25,7 @@ from tfperfkit.testing import capture_of, evidence_of
 
 
 def seams() -> dict[str, object]:
-    """What happens where TensorFlow is not as we know it, and when listeners come and go."""
+    """Try a TensorFlow that is not as we know it, and listeners that come and go."""
     from tensorflow.python.eager.polymorphic_function import tracing_compilation, transform
 
     facts: dict[str, object] = {}
@@ -56,7 +56,7 @@ def seams() -> dict[str, object]:
     leave_first = tracing.subscribe(lambda traced: first.append(traced.function is function))
     leave_second = tracing.subscribe(lambda traced: second.append(traced.function is function))
     function(1)
-    function(1)  # on the steady path nothing is told
+    function(1)  # on the steady path nothing is reported
     leave_first()
     leave_first()
     function(2)

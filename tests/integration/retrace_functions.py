@@ -224,7 +224,7 @@ def nested(run: Run) -> None:
 
     @tf.function
     def outer(x):
-        if tf.reduce_sum(x) > 0:  # the call stands in code that AutoGraph converts
+        if tf.reduce_sum(x) > 0:  # the call is in code that AutoGraph converts
             x = inner(x)
         return x
 

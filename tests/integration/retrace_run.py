@@ -1,4 +1,4 @@
-"""What the causes of retraces share: a recording for each."""
+"""Shared parts of the causes of retraces: a recording for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A thread of the script's that spins beside the training, in a real run."""
+"""A thread of the script's that spins next to the training, in a real run."""
 
 from __future__ import annotations
 

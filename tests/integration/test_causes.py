@@ -1,4 +1,4 @@
-"""What ran decides, not what it is called: each mistake that names would suggest, beside its twin, in real runs."""
+"""The running code decides, not its name: each mistake that names would suggest, with its twin, in real runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def update(x):
     opt.apply_gradients(zip(tape.gradient(loss, net.trainable_variables), net.trainable_variables))
     return loss
 """
-#: A model called operation by operation beside the compiled update, and a function of the user's that is none.
+#: A model called operation by operation next to the compiled update, and a function of the user's that is none.
 MODEL = """
 def planet_mask(x):
     return tf.abs(tf.sin(x)) + tf.cos(x) * tf.exp(-tf.abs(x))

@@ -1,4 +1,4 @@
-"""``tfperf run --children``: real processes of every kind, and what the report has of them."""
+"""``tfperf run --children``: real processes of every kind, and the report about them."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def prepare(x):
 for x, y in data.repeat().batch(64).take(150):
     train_step(prepare(x), y)
 """
-#: Some ten times the step itself, whatever the machine does beside it.
+#: Some ten times the step itself, whatever else the machine does.
 PLANTED = """\
     for _ in range(400_000):
         pass

@@ -98,7 +98,7 @@ def profiled(tfperf: Tfperf, source: str, **options: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
-    """What a script writes to stdout without us."""
+    """Return the script's stdout without us."""
 
     def written(source: str) -> str:
         done = run_warm(source, tmp_path_factory.mktemp("plain"))

@@ -93,7 +93,7 @@ def test_every_command_of_the_readme_works_from_a_clone(command: str) -> None:
         assert words[:3] == ["-m", "pip", "install"]
         (what,) = words[3:]
         name, _, extras = what.partition("[")
-        assert (ROOT / name / "pyproject.toml").is_file(), "only what stands in the clone can be installed"
+        assert (ROOT / name / "pyproject.toml").is_file(), "only the clone's content can be installed"
         known = metadata.metadata("tfperfkit").get_all("Provides-Extra") or []
         assert set(filter(None, extras.rstrip("]").split(","))) <= set(known)
     elif words[0] == "run":
@@ -201,7 +201,7 @@ def test_reading_a_report_names_every_part_of_a_step() -> None:
 
 
 def test_the_site_has_every_page_once() -> None:
-    """mkdocs checks the same with all anchors (``make site``), but is no part of what tests need."""
+    """mkdocs checks the same with all anchors (``make site``), but tests do not need it."""
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2].partition("\nplugins:")[0]
     entries = re.findall(r"[-:] (\S+(?:\.md|/))$", text, re.MULTILINE)
     listed: list[Path] = []

@@ -129,7 +129,7 @@ def test_a_damaged_cache_file_is_drawn_again_and_log_every_thins_the_log(warm: W
     assert done.returncode == 0, done.stderr
     assert "is damaged" in done.stdout
     assert [int(step["step"]) for step in STEP.finditer(done.stdout)] == [2, 4, 5]
-    # The same layout as Keras' mnist.npz, and no unfinished file beside it.
+    # The same layout as Keras' mnist.npz, and no unfinished file next to it.
     with np.load(damaged) as arrays:
         assert {name: (arrays[name].shape, arrays[name].dtype.name) for name in arrays.files} == {
             "x_train": ((600, 28, 28), "uint8"),

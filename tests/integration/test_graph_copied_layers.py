@@ -1,4 +1,4 @@
-"""TimeDistributed in the graphs that Keras and TensorFlow make of it."""
+"""TimeDistributed in the graphs that Keras and TensorFlow make."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STEPS = 12
 
 
 def layers_of(make: Callable[[Any], Any], steps: int | None = STEPS) -> list[CopiedLayer]:
-    """Of a model of one layer, in a step that trains it."""
+    """Return the copied layers of a model of one layer, in a step that trains the model."""
     model = tf.keras.Sequential([tf.keras.Input((steps, 4)), make(tf.keras.layers)])
 
     @tf.function(autograph=False)

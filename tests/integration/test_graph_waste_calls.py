@@ -126,7 +126,7 @@ def test_others_stay_or_all_or_for_too_few_calls(same: list[int], calls: int) ->
 
 
 def test_what_no_argument_is_part_of() -> None:
-    """Targets that a loss makes anew of a picture, in a function that trains another picture by the same network."""
+    """Targets that a loss makes again of a picture, in a function that trains another picture by the same network."""
     picture, trained = tf.constant(tf.ones((1, 8, 8, 3))), tf.Variable(tf.zeros((1, 8, 8, 3)))
     network()  # its variables are made outside of the function
 

@@ -49,7 +49,7 @@ def scanned(a: Any, b: Any) -> Any:
     ],
 )
 def test_a_matrix_that_stays(function: Makes, shapes: Any) -> None:
-    """What it is made of may stay too, and be large enough to be named (the second)."""
+    """Its sources may stay too, and be large enough to be named (the second)."""
     assert kinds(function, *shapes) - {"GRF023"} == {"GRF016"}
 
 

@@ -1,4 +1,4 @@
-"""What updates take beside the update itself, and results for whoever wants them, in graphs that TensorFlow traced."""
+"""Work of updates next to the update itself, and results for any caller, in graphs that TensorFlow traced."""
 
 from __future__ import annotations
 

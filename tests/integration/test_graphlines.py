@@ -218,7 +218,7 @@ def test_fit_of_a_stock_convnet_is_reported_by_layer(tmp_path: Path) -> None:
     assert convolution["forward_ms"] > 0 and convolution["backward_ms"] > 0
     # 16 images of 22 x 22, kernel 3 x 3, 16 to 32 channels; forward, and two gradients
     assert convolution["gflop"] == pytest.approx(3 * 2 * 16 * 22 * 22 * 9 * 16 * 32 / 1e9, rel=0.01)
-    # What it takes, its weights and what it makes, once by each of the three; the activation's gradient; the bias'.
+    # Inputs, weights and outputs, once by each of the three; the activation's gradient; the bias'.
     made = 4 * 16 * 22 * 22 * 32
     moved = 4 * (16 * 24 * 24 * 16 + 9 * 16 * 32) + made
     assert 3 * moved + 3 * made <= 1.01e9 * convolution["gb"] <= 3 * moved + 5 * made

@@ -35,7 +35,7 @@ WIDTHS = (390, 820, 1280)
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where ``tfperf run --html`` wrote it."""
+    """Return the page that ``tfperf run --html`` wrote."""
     tfperf = Tfperf(tmp_path_factory.mktemp("html"))
     # With fewer retraces than the pictures of the docs have: each takes a second.
     source = SCRIPT.read_text(encoding="utf-8")
@@ -177,7 +177,7 @@ def test_the_steps_can_be_zoomed_and_read_out(browser: Browser, page: Path) -> N
     assert "Median" in before and before != after
 
 
-#: Where a stretch of the steps is marked with the mouse, as shares of the picture's width.
+#: The stretch of the steps to mark with the mouse, as shares of the picture's width.
 BRUSH = (0.25, 0.5)
 RANGE = "document.querySelector('#steps-plot [role=img]').getAttribute('aria-label').match(/(\\d+) to (\\d+)/).slice(1)"
 BOX = (
@@ -268,7 +268,7 @@ def test_axe_finds_no_serious_issue(browser: Browser, page: Path, theme: str) ->
 
 
 def framed(browser: Browser, content: str, folder: Path, sandbox: str) -> str:
-    """What a sandboxed frame, as notebooks show an output in, has on display."""
+    """Return the text that a sandboxed frame shows, as notebooks use for an output."""
     holder = folder / "frame.html"
     frame = f'<iframe sandbox="{sandbox}" width="900" height="700" srcdoc="{html.escape(content)}"></iframe>'
     holder.write_text(f"<!doctype html><meta charset=utf-8><body>{frame}", encoding="utf-8")
@@ -314,7 +314,7 @@ def test_a_cells_output_can_be_read_in_any_renderer(
 
 
 def test_the_page_works_in_a_sandboxed_frame(browser: Browser, page: Path, tmp_path: Path) -> None:
-    """Where there is neither storage nor the origin of what is around it."""
+    """Check a frame with neither storage nor the origin of its surroundings."""
     shown = framed(browser, page.read_text(encoding="utf-8"), tmp_path, "allow-scripts")
     assert "Copy" in shown and "predicted" in shown
     # A box of the flame graph, which a script draws.

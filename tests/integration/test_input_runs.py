@@ -169,7 +169,7 @@ def test_a_loop_in_a_graph_and_files_read_in_turn(tfperf: Tfperf) -> None:
     assert [item["kind"] for item in inside["stages"]] == ["Batch", "TensorSlice"]
     assert stage(inside, "TensorSlice")["memory_bytes"] == 480 * 9 * 4
     assert [item["in_graph"] for item in inside["stages"]] == [True, True]
-    # What a compiled function gets as an argument is what the script made.
+    # The argument of a compiled function is the tensor that the script made.
     first, second = (item for item in data["pipelines"] if item["in_graph"] == "both")
     assert [item["kind"] for item in first["stages"]] == ["Batch", "TensorSlice"]
     assert [item["kind"] for item in second["stages"]] == ["Batch", "Map", "TensorSlice"]

@@ -166,7 +166,7 @@ def test_traces_on_demand(tfperf: Tfperf) -> None:
 
 
 def other_addresses() -> list[str]:
-    """Of this machine, but for the loopback's."""
+    """Return this machine's addresses, except the loopback's."""
     told = subprocess.run(["hostname", "-I"], capture_output=True, text=True).stdout.split()
     return [address for address in told if "." in address]
 

@@ -116,7 +116,7 @@ def test_the_reload_is_the_first_finding(hot: dict[str, Any]) -> None:
     assert (first["code"], first["family"]) == ("INP002", "input")
     assert (Path(first["where"][0]["file"]).name, first["where"][0]["line"]) == ("train.py", 26)
     assert [place["line"] for place in first["where"]] == [26, 11]
-    # Where the reload takes nearly all of the step the gain has a lower bound only.
+    # If the reload takes nearly all of the step, the gain has a lower bound only.
     assert first["evidence"] and (first["predicted_speedup"] or first["at_least"]) > 1
 
 

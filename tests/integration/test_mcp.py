@@ -21,7 +21,7 @@ pytest.importorskip("mcp.server.mcpserver")
 TOOLS = ("run", "findings", "explain", "try", "compare", "check")
 SOURCE = ["import numpy as np\n", "for i in range(9):\n", "    x = np.load('data.npy')\n"]
 PROBE = '''
-"""A probe that finds what it was told to, and prints on the way."""
+"""A probe that finds what the test says, and prints on the way."""
 from contextlib import nullcontext
 from tfperfkit.gain import Range
 from tfperfkit.model import Finding, Measurement, ProbeResult, SourceSpan

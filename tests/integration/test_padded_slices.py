@@ -1,4 +1,4 @@
-"""What a dataset is made of: sequences of whole numbers with padding, read off TensorFlow's own tensors."""
+"""The data of a dataset: sequences of whole numbers with padding, read off TensorFlow's own tensors."""
 
 from __future__ import annotations
 

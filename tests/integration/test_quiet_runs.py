@@ -1,5 +1,5 @@
 """Markers by C code and by Python tell the same of the same script: every step, those that raise and those in which a
-function is traced again, beside a thread that trains too."""
+function is traced again, next to a thread that trains too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tfperf report`` as a user types it, and its figures beside XProf's own converters."""
+"""``tfperf report`` as a user types it, and its figures next to those of XProf's own converters."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def rows(table: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def both(tfperf: Tfperf, grouped: bool) -> tuple[dict[str, Any], Path]:
-    """What we make of a trace, and a copy of it for XProf, which leaves files beside it."""
+    """Return our reading of a trace, and a copy of the trace for XProf, which leaves files next to it."""
     path = gpu_trace(6, grouped=grouped).write(tfperf.folder / "a.xplane.pb")
     copy = tfperf.folder / "xprof" / "a.xplane.pb"
     copy.parent.mkdir()
@@ -134,7 +134,7 @@ def test_idle_time_is_xprofs(tfperf: Tfperf) -> None:
     assert named + copies == pytest.approx(sum(row["span_busy_ms"] for row in ours["devices"]))
 
 
-#: A folder of recorded traces, which are no part of the repository.
+#: A folder of recorded traces, which are not in the repository.
 RECORDED = sorted(Path(os.environ.get("TFPERF_TRACES") or "/nowhere").glob("*.xplane.pb"))
 
 
@@ -153,8 +153,8 @@ def has_xprofs_figures(tfperf: Tfperf, path: Path) -> None:
     spans = sum(row["span_ms"] for row in ours["devices"])
     busy = sum(row["span_busy_ms"] for row in ours["devices"])
     assert idle + named == pytest.approx(spans, abs=1e-3)
-    # What belongs to no operation is idle there: copies, the odd kernel that names none, and all kernels of older
-    # traces, which have an annotation in its place.
+    # Time without an operation is idle there: copies, the odd kernel that names none, and all kernels of older traces,
+    # which have an annotation instead.
     copies_ms = sum(row["total_ms"] for row in ours["copies"])
     assert named <= busy + 1e-3
     assert not named or busy - named == pytest.approx(copies_ms, abs=1e-4 * spans)

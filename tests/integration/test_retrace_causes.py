@@ -226,7 +226,7 @@ def test_nested(outcome: Outcome) -> None:
     for outer, inner in zip(outcome.traces("outer"), outcome.traces("inner"), strict=True):
         assert inner["ms"] >= 20
         assert abs(outer["ms"] - inner["ms"] - outer["self_ms"]) < 1
-    # The call stands in a converted function: its line is the user's all the same.
+    # The call is in a converted function: its line is the user's all the same.
     assert outcome.traces("inner")[0]["call_site"] == {
         "file": str(FUNCTIONS),
         "line": line_of("x = inner(x)"),

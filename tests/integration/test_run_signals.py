@@ -127,7 +127,7 @@ def test_the_script_outlives_us(tfperf: Tfperf) -> None:
 
 def _on_terminal(tfperf: Tfperf, keys: bytes, *arguments: str) -> tuple[int, str]:
     """Run in the foreground of a terminal of its own, type ``keys`` when the script is ready, each when it has told of
-    the one before. A script that counts is told to end."""
+    the one before. End a script that counts, by a signal."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(tfperf.folder)
@@ -242,7 +242,7 @@ def test_a_timer_that_was_set_before_us(tfperf: Tfperf) -> None:
 
 
 def test_sent_to_the_group_first_and_then_to_us(tfperf: Tfperf) -> None:
-    """What the group has had must not be taken for the group's again."""
+    """A signal that the group has had must not count as the group's again."""
     tfperf.script(COUNTS.replace("until = ", "os.killpg(0, signal.SIGUSR1)\nuntil = "))
     process = tfperf.start("run", "--probes", "none", "train.py")
     _ready(process.stdout)
@@ -259,7 +259,7 @@ def test_sent_to_the_group_first_and_then_to_us(tfperf: Tfperf) -> None:
 
 
 def test_one_after_another(tfperf: Tfperf) -> None:
-    """A program that is told of progress by signals gets each of them."""
+    """A program that gets its progress by signals gets each signal."""
     tfperf.script(COUNTS)
     process = tfperf.start("run", "--probes", "none", "train.py")
     _ready(process.stdout)

@@ -25,7 +25,7 @@ def matrix(*, trainable: bool = False) -> Any:
 
 
 def inverted_each_call(*functions: Callable[..., Any]) -> bool:
-    """Whether the first of the functions of a run is told to invert, or solve with, a matrix that stays."""
+    """Tell whether the first function of a run is reported to invert, or solve with, a matrix that stays."""
     records, graphs = [], {}
     for number, function in enumerate(functions):
         concrete = tf.function(function).get_concrete_function(

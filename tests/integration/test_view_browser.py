@@ -1,4 +1,4 @@
-"""What a user sees in a real browser: the pages of ``tfperf view --tensorboard`` for a fresh run."""
+"""The view of a user in a real browser: the pages of ``tfperf view --tensorboard`` for a fresh run."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_the_pages_show_the_runs_steps(browser: Browser, run: Path, tmp_path: Pa
         browser.open(viewed.links["gan", "overview"])
         text, _ = browser.wait("Performance Summary", "gan", "All Others Time")
         _not_blank(browser.screenshot(tmp_path / "overview.png"))
-        # XProf leaves out the first and the last step. What it splits a step into adds up to the step's time.
+        # XProf leaves out the first and the last step. The parts of a step add up to the step's time.
         parts = [float(value) for value in re.findall(r"Time\s+\(σ = [\d.]+ ms\)\s+([\d.]+) ms", text)]
         assert len(parts) == text.count("(σ") > 5
         assert sum(parts) == pytest.approx(statistics.fmean(list(markers.values())[1:-1]), abs=0.1 * len(parts))

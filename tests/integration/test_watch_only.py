@@ -146,8 +146,8 @@ def test_a_person_reads_it(watched: Watched) -> None:
 #: and the rows of the steps alone fill the ring: a fast machine has fewer samples.
 SMALL = {"TFPERF_WATCH_PLAN": "block_s=0.05 details_mb=0.12"}
 
-#: What waits is slower by as much on a busy machine too. The rest of a step waits as well: so the first steps, of which
-#: few are kept, have enough samples on a fast machine, some at the line that grows and most at another.
+#: Waiting code is slower by as much on a busy machine too. The rest of a step waits as well: so the first steps, of
+#: which few are kept, have enough samples on a fast machine, some at the line that grows and most at another.
 SLOWING = """
 import select, time
 import tensorflow as tf

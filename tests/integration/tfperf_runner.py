@@ -1,7 +1,7 @@
 """The command in a process of its own, in a folder and an environment of its own; see the fixture ``tfperf``.
 
-Where ``warm`` is asked for, what is run to its end has a script that begins in a fork of a warm interpreter, and tfperf
-begins in one too: see ``warm_run``. A module's tests ask for it by ``WARM = True``.
+If ``warm`` is asked for, scripts that run to their end begin in a fork of a warm interpreter, and so does tfperf: see
+``warm_run``. A module's tests ask for it by ``WARM = True``.
 """
 
 from __future__ import annotations

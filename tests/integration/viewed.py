@@ -37,7 +37,7 @@ def _record(folder: Path) -> None:
 
 
 class Viewed:
-    """What ``tfperf view --tensorboard`` printed: the addresses by run and page."""
+    """The output of ``tfperf view --tensorboard``: the addresses by run and page."""
 
     def __init__(self, lines: list[str]) -> None:
         self.links: dict[tuple[str, str], str] = {}

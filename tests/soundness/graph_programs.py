@@ -69,12 +69,12 @@ class Program:
 
     @cached_property
     def made(self) -> list[Any]:
-        """What it returns for the arguments ``given``."""
+        """Return its results for the arguments ``given``."""
         return self.run(self.given)
 
     @cached_property
     def made_again(self) -> list[Any]:
-        """What it returns in another call with the same arguments; it may draw at random."""
+        """Return its results in another call with the same arguments; it may draw at random."""
         return self.run(self.given)
 
     def arguments(self, seed: int) -> list[Any]:
@@ -113,7 +113,7 @@ class Program:
         return made or [tf.identity(x)]
 
     def _apply(self, operation: Callable[..., Any], pool: list[Any], ids: Any) -> Any:
-        """What an operation makes of some of the tensors; None if their shapes don't fit."""
+        """Return an operation's result for some of the tensors; None if their shapes don't fit."""
         try:
             return operation(self, pool, ids)
         except (ValueError, TypeError, IndexError, ZeroDivisionError, tf.errors.OpError):

@@ -31,7 +31,7 @@ class Failed(Exception):
 
 
 class Iterations:
-    """What a loop's iterations saw: for each expression its value at each place of the loops within, by iteration."""
+    """Values in a loop's iterations: for each expression the value at each place of the loops within, by iteration."""
 
     def __init__(self) -> None:
         self.execution = 0

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Choose(Protocol):
-    """Where the random decisions come from."""
+    """The source of the random decisions."""
 
     def number(self, low: int, high: int) -> int:
         """Return a number from low to high, both included."""
@@ -487,7 +487,7 @@ class Writer:
         return found
 
     def change_part(self, name: str, a: str, many: str) -> list[str]:
-        """A statement about a container whose elements stand at places, or under keys, that are written out."""
+        """Write a statement about a container whose elements have literal places or keys."""
         pick = self.choose.pick
         one, other = pick(PARTS), pick(["halves[0]", "halves[1]"])
         return pick(
@@ -698,7 +698,7 @@ def _needed(head: str, body: str) -> str:
 
 
 def _names_of(part: str) -> set[str]:
-    """What a part of the head defines."""
+    """Return the names that a part of the head defines."""
     words = part.lstrip("@").split()
     if part.startswith("@"):
         words = words[1:]

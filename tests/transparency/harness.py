@@ -27,7 +27,7 @@ from warm_run import warm_tfperf
 import tfperfkit
 
 TIMEOUT_S = 200
-#: Where tfperfkit and what it needs are found, for an interpreter that is not the venv's own.
+#: The folders of tfperfkit and its requirements, for an interpreter that is not the venv's own.
 OURS = tuple(
     dict.fromkeys(
         [
@@ -37,7 +37,7 @@ OURS = tuple(
         ]
     )
 )
-#: What some programs need and others must not find, put there by the Makefile.
+#: Packages that some programs need and others must not find, put there by the Makefile.
 APART = Path(sys.prefix) / "jax"
 #: Bytecode of other kinds than a wheel brings. As ever, Python asks whether it is that of the source.
 KEPT = Path(sys.prefix) / "bytecode"
@@ -64,7 +64,7 @@ class Program:
     environment: tuple[tuple[str, str], ...] = ()
     stdin: bytes = b""
     status: int = 0  # as plain Python gives it to its parent: negative for a signal
-    shows: bytes = b""  # what must stand in stdout or stderr, so that a program that fails early is not taken as good
+    shows: bytes = b""  # text that must be in stdout or stderr, so that a program that fails early is not taken as good
     stderr: Literal["whole", "logs", "traceback"] = "whole"  # "logs": without them; "traceback": the last one only
     header: str = ""  # what our header line must say
     options: tuple[str, ...] = ()  # ours

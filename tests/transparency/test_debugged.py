@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from harness import Program, assert_same
 
-#: What coverage is to see.
+#: The code that coverage is to see.
 HELPER = """
 def f(n):
     total = 0

@@ -1,4 +1,4 @@
-"""What a script can ask Python about itself, under flags and variables of the environment."""
+"""Questions that a script can ask Python about itself, under flags and variables of the environment."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from harness import Program, assert_same
 
-#: What a script can ask Python about itself. Ours are two things, both in docs/transparency.md.
+#: Questions that a script can ask Python about itself. Ours are two things, both in docs/transparency.md.
 INSPECT = """
 import sys
 modules = sorted(sys.modules)

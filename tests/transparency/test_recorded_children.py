@@ -11,7 +11,7 @@ from test_concurrent import PROGRAMS
 from test_training_children import FORKS, WINDOWS
 from training import STEPS
 
-#: What a child sees of itself, and what those see that it starts in turn.
+#: The view of a child of itself, and of those that it starts in turn.
 SEEN = """
 import multiprocessing, os, resource, signal, subprocess, sys, threading
 LOOK = '''

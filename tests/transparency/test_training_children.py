@@ -1,4 +1,4 @@
-"""Scripts that train beside other things: children, pools, threads, asyncio, signals."""
+"""Scripts that train next to other things: children, pools, threads, asyncio, signals."""
 
 from __future__ import annotations
 

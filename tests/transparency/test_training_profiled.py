@@ -20,7 +20,7 @@ WINDOWS = (
     "tfprof=55:40",
 )
 
-#: What a session left: how many files of which kind, and whether the trace has the script's own marks in it.
+#: The files of a session: how many of which kind, and whether the trace has the script's own marks in it.
 LEFT = """
 import pathlib, shutil
 def left(folder):

@@ -1,4 +1,4 @@
-"""What a script keeps and looks at after it has trained: exports, pickles, methods, messages, what is freed."""
+"""Objects that a script keeps and looks at after training: exports, pickles, methods, messages, what is freed."""
 
 from __future__ import annotations
 

@@ -217,7 +217,7 @@ PROGRAMS = [
     Program("deterministic", DETERMINISTIC, shows=b"RuntimeError", stderr="logs"),
     Program("absl", ABSL, ("--steps=130", "rest"), status=3, shows=b"['script.py', 'rest'] 130", stderr="logs"),
     Program("absl fails", ABSL, ("--verbose",), status=1, shows="é in main".encode(), stderr="logs"),
-    Program("absl is told wrongly", ABSL, ("--steps=0",), status=1, shows=b"--steps=0", stderr="logs"),
+    Program("absl gets a wrong option", ABSL, ("--steps=0",), status=1, shows=b"--steps=0", stderr="logs"),
     Program("sessions", SESSIONS, status=1, shows=b"120", stderr="logs"),
     Program("warnings are errors", STRICT, flags=("-X", "dev"), status=1, shows=b"UserWarning: now", stderr="logs"),
     Program(

@@ -1,4 +1,4 @@
-"""What programs that train have in common. Prepended to their source, so that each is one script."""
+"""Shared parts of programs that train. Prepended to their source, so that each is one script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the documents' tables say of predictions, and the scores that are made of them."""
+"""The predictions in the documents' tables, and their scores."""
 
 from __future__ import annotations
 

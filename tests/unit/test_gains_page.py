@@ -1,4 +1,4 @@
-"""What ``benchmarks.gains`` makes of a prediction, and its page."""
+"""The verdict of ``benchmarks.gains`` on a prediction, and its page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``python -m benchmarks.oracle compare`` says of two reports of a run."""
+"""The differences that ``python -m benchmarks.oracle compare`` finds between two reports of a run."""
 
 from __future__ import annotations
 

@@ -27,7 +27,8 @@ def find_open_question(evidence: Evidence, *, near_limit: bool = False) -> str:
     if step is None or step.ms <= 0 or 2 * (step.unknown_ms + step.waits_ms) > step.ms:
         return "" if near_limit else "Its lines were not traced, so it is open whether all of it is needed."
     if _is_short_trace(evidence, step):
-        return f"The trace holds {step.traced_ms:,.3g} ms of the step, so it is open whether all of it is needed."
+        held = f"{step.traced_ms:,.3g} ms of {evidence.unit.a}"
+        return f"The trace holds {held}, so it is open whether all of it is needed."
     part = _find_dominant_part(evidence, step)
     if part is not None:
         return (

@@ -1,4 +1,4 @@
-"""What the two servers beside this file have in common: a fork for each that asks, an attendant for each fork."""
+"""Shared parts of the two servers next to this file: a fork for each that asks, an attendant for each fork."""
 
 import json
 import os

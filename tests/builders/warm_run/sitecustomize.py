@@ -14,7 +14,7 @@ import attending
 
 class _Waiting:
     """Finds and loads what was imported before the fork: the script's own import begins and ends as ever, with whoever
-    watches it, and takes no time. What lies below the two packages stays in ``sys.modules``."""
+    watches it, and takes no time. Modules below the two packages stay in ``sys.modules``."""
 
     def __init__(self, names, environment):
         """``environment``: what importing them sets."""

@@ -1,6 +1,6 @@
-"""What ``tfperf run`` starts as ``python script``, and, under the name ``tfperf``, tfperf itself: asks a server beside
-this file for a fork that is it, is its process for whoever waits or sends a signal, and ends as it ends. What a fork
-can't be (flags, another environment for Python or TensorFlow) it becomes itself.
+"""The program that ``tfperf run`` starts as ``python script``, and, under the name ``tfperf``, tfperf itself. It asks a
+server next to this file for a fork that is it, is its process for whoever waits or sends a signal, and ends as it ends.
+It becomes itself any process that a fork can't be (flags, another environment for Python or TensorFlow).
 """
 
 import json

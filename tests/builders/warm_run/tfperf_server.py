@@ -1,5 +1,5 @@
 """Imports what ``tfperf`` imports, which takes most of the time of a short run, then each ``tfperf`` begins in a fork
-of it. What commands import as they go is told by the forks at their ends, for those that come after them.
+of this server. The forks report at their ends what commands import as they go, for the forks after them.
 """
 
 import gc
@@ -9,7 +9,7 @@ import os
 import socket
 import sys
 
-#: Of what a fork has imported the next ones are given this. Not what a test adds, and never TensorFlow.
+#: The part of a fork's imports that the next forks are given. Not what a test adds, and never TensorFlow.
 _PACKAGES = sys.stdlib_module_names | {"click", "google", "jinja2", "libcst", "msgspec", "numpy", "rich", "scipy"}
 _OURS = "tfperfkit"
 
@@ -40,7 +40,7 @@ def _tell(telling, known):
         try:
             telling.send(json.dumps(names).encode())
         except OSError:
-            pass  # the tests are over, or too much was told already
+            pass  # the tests are over, or too much was reported already
 
 
 def main():

@@ -1,4 +1,4 @@
-"""What of the operations in compiled functions only moves data."""
+"""The part of the operations in compiled functions that only moves data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a probe offers reaches those who ask by type, whoever made it; what is no offer is left out and told."""
+"""A probe's offers reach those who ask by type, whoever made them; anything else is left out and reported."""
 
 from __future__ import annotations
 

@@ -28,7 +28,8 @@ def test_one_call_is_clean_though_a_window_lies_within() -> None:
 def test_its_tracing_is_paid_once_and_no_part_of_its_steps() -> None:
     epoch = Step(1, 100, 1000, count=150)
     assert called(epoch, tracing=Spans([(0, 50), (110, 300), (310, 700)])) == [(700, "clean")]
-    assert called(epoch, tracing=Spans([(110, 300), (900, 950)])) == [(100, "clean")]  # traced anew in the midst of it
+    # traced again in the middle of the call
+    assert called(epoch, tracing=Spans([(110, 300), (900, 950)])) == [(100, "clean")]
 
 
 def test_of_several_calls_the_last_where_none_is_clean_already() -> None:

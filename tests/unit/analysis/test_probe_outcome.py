@@ -1,4 +1,4 @@
-"""What a probe did wrong while it recorded: told by fields, in recordings of before November 2026 by words."""
+"""Mistakes of a probe while it recorded: in fields, in recordings from before November 2026 in words."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def test_what_a_trace_took_is_not_rounded_up_to_the_next_sample() -> None:
     tracing = [(3 * S + (n + 1) * S // 2 - S // 10, 3 * S + (n + 1) * S // 2) for n in range(12)]
     found = parts(make_run(log=make_log(seen, rate_s=0.5), events=[{"kind": "end", "ns": 9 * S}], tracing=tracing))
     assert found["tracing"] == pytest.approx(1.2) and found["tensorflow"] == pytest.approx(2.4)
-    # Where no trace was recorded, samples are what there is.
+    # If no trace was recorded, only samples are left.
     assert parts(make_run(log=make_log(seen, rate_s=0.5), events=[{"kind": "end", "ns": 9 * S}]))["tracing"] == 3.0
 
 

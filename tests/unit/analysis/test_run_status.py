@@ -1,4 +1,4 @@
-"""How a run ended, from what is left of it."""
+"""The end of a run, from the files that are left."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def test_what_ran_stands_in_order_and_leaves_no_gap() -> None:
 
 
 def test_an_ordinary_step_is_no_warm_up_of_its_own() -> None:
-    """Of each first step as much as an ordinary one takes is the step, at its end."""
+    """The end of each first step, as long as an ordinary step, is the step."""
     table = StepTable(steps=STEPS, source="custom")
     given: dict[str, Any] = {"steps": table, "parts_ms": {"graph": 400.0}, "warm_up": WarmUp(total_s=13.0)}
     found = start_line(make_evidence(**given), BEGUN)

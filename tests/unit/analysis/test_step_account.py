@@ -369,7 +369,7 @@ def late_calls(**more: Any) -> StepAccount:
 
 
 def test_late_calls_wait_for_their_input_if_traced_calls_do() -> None:
-    """A generator keeps up with most steps. What the others wait for it is no computing."""
+    """A generator keeps up with most steps. The others' wait for it is no computing."""
     found = late_calls(longer_wait_share=0.6)
     assert {outlier.cause for outlier in found.outliers} == {"input"}
     excess = 90.0 / 7 * 0.6

@@ -1,4 +1,4 @@
-"""Where watch mode dropped records: no step goes across the gap, and steps have the numbers that they had."""
+"""Gaps where watch mode dropped records: no step goes across the gap, and steps have the numbers that they had."""
 
 from __future__ import annotations
 

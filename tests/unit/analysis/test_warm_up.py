@@ -1,4 +1,4 @@
-"""What passes before the first steady step: parts that add up, and what is steps rather than compiling."""
+"""The time before the first steady step: parts that add up, steps separated from compiling."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def test_left_out_from_then_on_unless_told_otherwise(tmp_path: Path, script: Spl
     assert "this script died of SIGSEGV in it (run 1)" in out(script).reasons["tfprof"]
     assert out(script, "tfprof").reasons == {} and out(_script("other.py")).reasons == {}
     assert LeftOut(script, ["devices"], []).reasons == {}
-    # A run without the window says nothing of it, one with it that ends well does.
+    # A run without the window says nothing about it; a run with the window that ends well does.
     assert out(script).after(directory(tmp_path / "2"), Exit(status=0, ended_ns=50)) == []
     assert out(script, "tfprof").after(directory(tmp_path / "3", OPENED), Exit(status=0, ended_ns=50)) == []
     assert list(out(script).reasons) == ["tfprof"]

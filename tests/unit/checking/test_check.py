@@ -1,4 +1,4 @@
-"""The budget, its bounds, three outcomes, and what is written of them."""
+"""The budget, its bounds, three outcomes, and the texts about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a step time against the base is decided by, and what it is not."""
+"""The figures that decide about a step time against the base, and those that don't."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 from tfperfkit.checking.timed import MIN_ROUNDS, Pace, Timed
 
-#: How pairs of runs differed on a machine where others worked, as standard deviations of one run: by the clock, by
-#: processor time, by the clock without waiting for a processor.
+#: How pairs of runs differed on a machine where others worked, as standard deviations of one run: wall-clock time,
+#: processor time, wall-clock time without waiting for a CPU core.
 BUSY = (0.36, 0.10, 0.24)
 
 
@@ -58,7 +58,7 @@ def test_it_does_not_where_the_clock_contradicts() -> None:
 
 
 def test_no_more_processor_time_alone_passes_nothing() -> None:
-    """A step that waits longer uses no more of it."""
+    """A step that waits longer uses no more processor time."""
     same = [(Pace(base.clock, 8, 9), Pace(base.clock * (1 + 0.5 * n), 8, None)) for n, (base, _) in enumerate(NOISY)]
     assert pairs(*same).outcome == "undecided"
     sleeps = [(Pace(base.clock, 8, 9), Pace(head.clock, 8, 29)) for base, head in NOISY]
@@ -74,7 +74,7 @@ def test_both_within_what_is_allowed_pass_unless_the_clock_contradicts() -> None
 
 
 def test_the_clock_is_not_believed_where_neither_of_the_others_agrees() -> None:
-    """What made it longer was waiting for a processor, and nothing of ours used more of them: other programs."""
+    """The step waited for a CPU core, and nothing of ours used more cores: other programs did."""
     queued = [(Pace(10, 8, 9), Pace(13 + n / 100, 8 - n, 9 - n)) for n in range(3)]
     assert pairs(*queued).outcome == "undecided"
     assert pairs(*((Pace(a.clock), Pace(b.clock)) for a, b in queued)).outcome == "fail"  # nothing else is known

@@ -74,7 +74,7 @@ def test_a_thread_that_is_sampled_while_a_call_waits_does_not_end_the_call() -> 
 
 
 def test_a_part_without_an_owner_is_reported_by_the_call_that_takes_it() -> None:
-    """Of a step 60 % is tracing and saving, both below one call; 15 % is the user's own Python."""
+    """Tracing and saving are 60 % of a step, both below one call; 15 % is the user's own Python."""
     samples = make_samples(
         [
             (80, "tracing", [TRAIN, EXPORT]),

@@ -37,7 +37,7 @@ def test_under_two_per_cent_nothing_is_shouted() -> None:
 
 
 def test_severity_goes_by_what_a_fix_saves_of_the_run() -> None:
-    """30 % of a loop that is a tenth of the run is 3 % of it; of a run that mostly starts and ends it is more."""
+    """30 % of a loop that is a tenth of the run is 3 % of the run; if the run mostly starts and ends, it is more."""
     item = msgspec.structs.replace(finding("A", 0.3), work="a.py:3")
     shares: dict[tuple[str, Basis], float] = {("a.py:3", "step"): 0.1, ("", "step"): 0.5}
     assert [rank([item], shares, repeated)[0].severity for repeated in (1.0, 0.25, 0.1)] == ["low", "medium", "high"]
@@ -215,7 +215,7 @@ def test_what_bounds_a_healthy_step() -> None:
     outrun = make_evidence(parts_ms={"graph": 9.0}, machine_gflops=40.0, offers={"anyone": [LayerWork(flops=0.75e9)]})
     assert headline([], outrun).startswith("No cause found")  # the machine was busy when it was measured
     called = FunctionCalls(per_step={GRAPH: 1.0})
-    for flops, said in ((4e5, False), (4e8, True)):  # next to nothing is counted where sizes are open
+    for flops, said in ((4e5, False), (4e8, True)):  # almost nothing is counted if sizes are open
         costs = FunctionCosts(functions=(brief(flops=flops),))
         text = headline([], make_evidence(parts_ms={"graph": 9.0}, offers={"one": [called], "another": [costs]}))
         assert ("44 GFLOP/s" in text) is said and ("GFLOP" in text) is said

@@ -98,7 +98,7 @@ def test_iterators_that_lived_less_long_are_freed_sooner(monkeypatch: pytest.Mon
 
 
 def test_the_same_line_in_a_work_is_one_finding_with_the_seconds_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One remedy mends both: the costlier one is kept, and says what it saves in the other."""
+    """One remedy fixes both: the costlier one is kept, and says what it saves in the other."""
     run = of_the_steps()
     work = Work(kind="loop", where=SourceSpan(FILE, 9), seconds=20.0, share_of_run=0.5, iterations=99)
     of_work = run.narrowed(

@@ -1,4 +1,4 @@
-"""Findings beside what was measured of them; what is refuted goes to the end."""
+"""Findings with their measurements; refuted findings go to the end."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_what_is_refuted_goes_to_the_end() -> None:
     ("verdict", "low", "high", "expected"),
     [
         ("faster", 1.3, 1.5, False),  # less than predicted, and a gain
-        ("faster", 1.01, 1.03, True),  # next to nothing
+        ("faster", 1.01, 1.03, True),  # negligible
         ("no difference", 0.9, 1.2, True),  # what was predicted is excluded
         ("no difference", 0.5, 3.0, False),  # they could not tell
         ("slower", 0.5, 0.9, True),

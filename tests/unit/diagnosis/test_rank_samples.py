@@ -25,7 +25,7 @@ def test_close_samples_tell_by_the_time_between_them() -> None:
 
 
 def test_samples_that_stand_alone_have_a_reading_of_their_own() -> None:
-    """What passes between them, work of other steps, is not asked."""
+    """The time between them, work of other steps, is not asked for."""
     rows = []
     for n in range(1, 29):
         when, used = n * 200 * MS, n * 150 * MS

@@ -1,4 +1,4 @@
-"""Silenced findings: by what, what stays owned, and what the report says of them."""
+"""Silenced findings: the ways to silence, the owned time, and the report's words about them."""
 
 from __future__ import annotations
 

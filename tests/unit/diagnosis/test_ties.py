@@ -1,4 +1,4 @@
-"""Findings that may as well stand in the other order name each other."""
+"""Findings that might have the other order name each other."""
 
 from __future__ import annotations
 

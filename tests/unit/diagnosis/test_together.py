@@ -1,4 +1,4 @@
-"""What a finding gains once those before it are fixed."""
+"""The gain of a finding once those before it are fixed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def costs(code: str, share: float, low: float, high: float, **fields: Any) -> Fi
 
 
 def test_a_small_cost_beside_a_large_one_is_worth_more_once_that_is_gone() -> None:
-    # 100 ms: 60 to 70 are a load, 20 are handing out operations. Without the load 40 (30) ms, and then 20 (10).
+    # 100 ms: 60 to 70 are a load, 20 are dispatching operations. Without the load 40 (30) ms, and then 20 (10).
     load, eager = together((costs("INP002", 0.65, 0.6, 0.7), costs("EAG001", 0.2, 0.2, 0.2, family="eager")))
     assert load.once is None
     assert eager.once is not None

@@ -1,4 +1,4 @@
-"""What stands in the place of a function of the user's."""
+"""The replacement of a function of the user's."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Trial:
 
 
 def wrapped(name: str, trial: Trial, function: Any) -> Any:
-    """What the experiment makes of a function."""
+    """Return the function as the experiment changes it."""
     experiment: Any = load_experiment(name)
     return experiment.decorate(trial, Change(name, "f"), function)
 

@@ -1,4 +1,4 @@
-"""What a report says can be looked up: codes, probes, parts, windows, sections."""
+"""The words of a report can be looked up: codes, probes, parts, windows, sections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Patches of a report are kept beside the run, as long as what they are made from is the same."""
+"""Patches of a report are kept next to the run, as long as their sources are unchanged."""
 
 from __future__ import annotations
 

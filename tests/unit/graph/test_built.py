@@ -1,4 +1,4 @@
-"""What the lines of compiled functions need, computed from recorded graphs without TensorFlow."""
+"""The data that lines of compiled functions need, computed from recorded graphs without TensorFlow."""
 
 from __future__ import annotations
 

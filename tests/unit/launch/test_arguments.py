@@ -98,7 +98,7 @@ def test_after_the_dashes_nothing_is_touched(words: list[str]) -> None:
 
 @given(st.lists(st.sampled_from(["--run-dir", "--flag", "--probes=x", "--", "-m", "a", "--b", "-h"]), max_size=8))
 def test_no_word_is_lost_or_made_up(words: list[str]) -> None:
-    """What follows the script is ours, then perhaps a ``--``, then the script's: in this order, and complete."""
+    """The words after the script are ours, then perhaps a ``--``, then the script's: in this order, and complete."""
     try:
         parts = split(["train.py", *words], OPTIONS)
     except UsageError:

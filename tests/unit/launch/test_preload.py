@@ -1,4 +1,4 @@
-"""What the report needs is imported while the script runs: in a process of its own, for it changes what is imported."""
+"""The report's modules are imported while the script runs: in a process of its own, since that changes imports."""
 
 from __future__ import annotations
 

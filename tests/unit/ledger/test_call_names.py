@@ -1,4 +1,4 @@
-"""What a line was calling, from the expression that was sampled."""
+"""The call that a line was making, from the sampled expression."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must hold of every recorded run: all time has one place, and no finding owns more than its calls took."""
+"""Properties of every recorded run: all time has one place, and no finding owns more than its calls took."""
 
 from __future__ import annotations
 

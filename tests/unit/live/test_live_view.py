@@ -146,7 +146,7 @@ def terminal() -> tuple[int, int]:
 
 
 def arrived(outer: int, ending: str, times: int) -> str:
-    """What has been written to the terminal, which takes its time to come through: until ``ending`` came so often."""
+    """Return the text written to the terminal, which takes its time to come through: until ``ending`` came so often."""
     told = ""
     while told.count(ending) < times:
         told += os.read(outer, 65536).decode()

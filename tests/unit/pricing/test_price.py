@@ -1,4 +1,4 @@
-"""What a remedy takes off lies between nothing and the part that it changes, and grows with that part."""
+"""The saving of a remedy lies between nothing and the part that it changes, and grows with that part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must hold of the gains of every recorded run."""
+"""Properties of the gains of every recorded run."""
 
 from __future__ import annotations
 

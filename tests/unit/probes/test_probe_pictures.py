@@ -1,4 +1,4 @@
-"""What the probes draw, from their data as a report holds it."""
+"""The pictures of the probes, from their data in a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rank keeps for the report of all, and what of many ranks a screen shows."""
+"""The records that a rank keeps for the report of all ranks, and the part of many ranks that a screen shows."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def test_python_that_waits_for_a_processor_is_not_slow_python() -> None:
     made = together(part(0, 28, 28, waited_ms=0.0), part(1, 28, 8, waited_ms=15.0))
     assert made.cause is not None and (made.cause.kind, made.cause.ms) == ("slower processor", 15.0)
     assert made.why.startswith("its training thread has no processor for 15 ms of a step")
-    # Where all ranks wait as long it explains nothing, and what is left of the Python does.
+    # If all ranks wait as long, waiting explains nothing, and the rest of the Python does.
     both = together(part(0, 28, 24, waited_ms=2.0), part(1, 28, 8, found(0.7), waited_ms=2.0))
     assert both.cause is not None and both.cause.kind == "Python"
     unknown = together(part(0, 28, 28), part(1, 28, 8, waited_ms=15.0))  # of the other it was not noted
@@ -358,7 +358,7 @@ def test_a_part_of_another_version_is_a_row_with_its_reason(tmp_path: Path) -> N
 
 def test_ranks_that_disagree_about_their_number() -> None:
     made = together(part(0, 9, 9), msgspec.structs.replace(part(1, 9, 9), size=4))
-    # By the one there are two more, by the other none: nothing is said to be missing.
+    # One record has two more, the other none: nothing is reported as missing.
     assert (made.size, made.sizes, made.missing) == (4, (2, 4), ()) and "disagree" in warnings(made)[0]
     assert first_line(made, UNICODE)[0] == "2 parts"
 

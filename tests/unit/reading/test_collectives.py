@@ -1,4 +1,4 @@
-"""What collectives cost: what of them no computing hides, and many small ones."""
+"""The cost of collectives: the part that no computing hides, and many small ones."""
 
 from __future__ import annotations
 
@@ -78,8 +78,10 @@ def test_exchanges_of_more_names_than_are_shown_are_counted(tmp_path: Path) -> N
 
 
 def of_host(first: int, last: int, late_ms: float, began_ms: float) -> SpaceBuilder:
-    """One GPU of a cluster: steps of 10 ms that end in an exchange, which it begins ``late_ms`` after the first. What a
-    host's session saw are the steps from ``first`` to ``last``; it began at a time of its own."""
+    """One GPU of a cluster: steps of 10 ms that end in an exchange, which it begins ``late_ms`` after the first.
+
+    Make a host's session, with the steps from ``first`` to ``last``; it began at a time of its own.
+    """
     builder = SpaceBuilder()
     at = [began_ms + (step - first) * 10 for step in range(first, last + 1)]
     marks = [("train", int(1e6 * t), 10_000_000, {"step_num": first + n, "_r": 1}) for n, t in enumerate(at)]

@@ -18,7 +18,7 @@ def read(path: Path) -> TraceReport:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What counts as long and as much is little."""
+    """Make the limits of time and size small."""
     monkeypatch.setattr(planes, "_LONG", 300)
     monkeypatch.setattr(columns, "_BLOCK", 10)
     monkeypatch.setattr(columns, "_PIECE", 200)

@@ -32,7 +32,7 @@ def test_what_two_gpus_waited_for(tmp_path: Path) -> None:
     assert (report.steps.count, report.steps.source, report.steps.median_ms) == (5, "markers", 10.0)
     first, second = report.devices
     assert (first.window_ms, first.kernels, first.copies) == (50.0, 15, 5)
-    # Of a step: 1950 before the launch, 50 from it on; 4 between kernels; 450 and 50; at its end 400.
+    # The parts of a step: 1950 before the launch, 50 from it on; 4 between kernels; 450 and 50; at its end 400.
     assert first.waits_ms == pytest.approx(
         {
             "input": 5 * 1.9,
@@ -222,7 +222,7 @@ def test_a_host_whose_file_is_damaged_hides_nothing_of_the_others(tmp_path: Path
 
 
 def test_short_kernels_are_counted_one_by_one(tmp_path: Path) -> None:
-    """Of a hundred kinds, each of which is short in all runs but one."""
+    """A hundred kinds, each of which is short in all runs but one."""
     builder = SpaceBuilder()
     runs = [(f"kernel_{n % 100}", n * 20_000, 15_000 if n < 100 else 5_000, {}) for n in range(300)]
     builder.plane("/device:GPU:0").line("Stream #1", *runs)

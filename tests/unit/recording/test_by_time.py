@@ -28,7 +28,7 @@ class Points:
 
 
 class Run:
-    """A run of which TensorFlow's work and the steps are told."""
+    """A run with given work of TensorFlow's and given steps."""
 
     def __init__(self, *windows: WindowSpec) -> None:
         self.opened: list[str] = []
@@ -45,7 +45,7 @@ class Run:
     def close_window(self, name: str) -> None: ...
 
     def work(self, ns: int) -> None:
-        """So much more of it, and then the pulse; a window that is open ends."""
+        """Do so much more work, and then the pulse; an open window ends."""
         self.by_time.worked(ns)
         for _ in range(2):
             self.by_time.tick(1 << 62, get_ident())

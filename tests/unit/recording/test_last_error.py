@@ -1,4 +1,4 @@
-"""What the event of the end says of the exception that nobody caught."""
+"""The words of the end's event about the exception that nobody caught."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the kernel kept from a process, read from real control groups and from made files."""
+"""Time and memory that the kernel kept from a process, read from real control groups and from made files."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ Boundaries = list[tuple[int, Action]]
 def play(
     windows: list[WindowSpec], steps: int, step_ns: int, traced: Callable[[int], bool] = lambda step: step == 1
 ) -> Boundaries:
-    """What the scheduler answers at the boundaries of a run; ``traced`` says which steps traced a function."""
+    """Return the scheduler's answers at the boundaries of a run; ``traced`` says which steps traced a function."""
     scheduler = Scheduler(windows)
     return [
         (number, action)

@@ -35,7 +35,7 @@ def _numbers(fetches: bool) -> list[int]:
     before = told[-1]
     for number in range(41, 1041):
         _step(follower, number, fetches=fetches, quiet=True)
-    assert told[-1] == before  # nobody was told
+    assert told[-1] == before  # nobody was called
     for number in range(1041, 1051):
         _step(follower, number, fetches=fetches)
     return told

@@ -1,4 +1,4 @@
-"""What a rank keeps in watch mode of its computing and waiting: sums that don't grow, rare readings."""
+"""A rank's record of its computing and waiting in watch mode: sums that don't grow, rare readings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What bounds an operation: by its arithmetic, its bytes and what this machine reaches."""
+"""The limit of an operation: by its arithmetic, its bytes and this machine's rates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What counts as a training step: loops as people write them, played as streams of markers."""
+"""Training steps: loops as people write them, played as streams of markers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A patch beside a finding's advice: places and changed lines, at any width."""
+"""A patch next to a finding's advice: places and changed lines, at any width."""
 
 from __future__ import annotations
 

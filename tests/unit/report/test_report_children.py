@@ -1,4 +1,4 @@
-"""The section on the processes that the script started, and the lines beside the accounts."""
+"""The section on the processes that the script started, and the lines next to the accounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report on the screen, against gold files; ``TFPERF_UPDATE_GOLD=1`` writes them anew."""
+"""The report on the screen, against gold files; ``TFPERF_UPDATE_GOLD=1`` writes them again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a script's own text does to the report on the screen: nothing."""
+"""A script's own text in the report on the screen: it does nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a remedy would take off a run, in words."""
+"""The saving of a remedy in a run, in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What trials measured, on the screen."""
+"""The results of trials, on the screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever the script's source looks like, no rule fails on it, in steps and in work outside of them."""
+"""Whatever the script's source looks like, no rule fails, neither in steps nor in other work."""
 
 from __future__ import annotations
 

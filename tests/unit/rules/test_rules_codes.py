@@ -19,7 +19,7 @@ from tfperfkit.testing import missing_pages
 
 PAGES = Path(__file__).resolve().parents[3] / "docs" / "findings"
 MANUAL = PAGES.parent / "writing-a-rule.md"
-#: What the run's analysis makes evidence of a work with.
+#: The functions with which the run's analysis makes a work's evidence.
 INSIDE = {"narrowed"}
 _GRAPH_RULES = [rule for rule in GRAPH_RULES if isinstance(rule, GraphRule)]
 TITLES = {

@@ -19,7 +19,7 @@ RULES = {
 
 
 def names(path: Path) -> set[str]:
-    """What a module imports by name, and the keywords that its calls are given."""
+    """Return the names that a module imports, and the keywords of its calls."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
     given = {f"{word.arg}=" for node in ast.walk(tree) if isinstance(node, ast.Call) for word in node.keywords}

@@ -1,4 +1,4 @@
-"""What lines take of a step, by the account and the samples."""
+"""The shares of a step that lines take, by the account and the samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user reads is words: no name of a field stands in a figure of a finding."""
+"""Users read words: no figure of a finding has the name of a field."""
 
 from __future__ import annotations
 

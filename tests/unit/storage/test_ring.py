@@ -83,7 +83,7 @@ def test_after_a_full_disk_there_is_another_file(tmp_path: Path, monkeypatch: py
         return write(descriptor, data)
 
     monkeypatch.setattr(stream_writer.os, "write", refuse)
-    for number in range(2000):  # days of it: nothing is raised, nothing grows
+    for number in range(2000):  # days of records: nothing is raised, nothing grows
         stream.append(number)
         ring.flush()
     full = False

@@ -1,4 +1,4 @@
-"""What the analysis of an iteration claims, and where it claims nothing."""
+"""Claims of the analysis of an iteration, and cases without a claim."""
 
 from __future__ import annotations
 

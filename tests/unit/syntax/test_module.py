@@ -1,4 +1,4 @@
-"""A file is described by its functions and loops, whatever stands in it."""
+"""A file is described by its functions and loops, whatever it contains."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_nodes_of_its_own() -> None:
     "deep", ["+".join(["model(x)"] * 450), f"model{'.f(1)' * 200}", "(lambda: " * 80 + "1" + ")" * 80]
 )
 def test_an_expression_that_is_nested_too_deeply(deep: str) -> None:
-    """What stands around it is known, and it can be written."""
+    """The code around it is known, and it can be written."""
     syntax = read(f"import numpy as np\ndef f():\n    for x in {deep}:\n        np.load(x)\n")
     assert syntax.find_function(4) is not None
     assert [loop.line for loop in syntax.find_loops(4)] == [3]

@@ -1,4 +1,4 @@
-"""What trackers are given and what they write, and one that fails, hangs or is not there."""
+"""The input and output of trackers, and a tracker that fails, hangs or is not there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What scripts print and write, compared: times don't count, results do."""
+"""The output of scripts, compared: times don't count, results do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A finding's patch is what is tried first of it."""
+"""A finding's patch is tried first."""
 
 from __future__ import annotations
 

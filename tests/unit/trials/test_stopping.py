@@ -1,4 +1,4 @@
-"""What a signal does while trials run."""
+"""The effect of a signal while trials run."""
 
 from __future__ import annotations
 

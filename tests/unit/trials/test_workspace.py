@@ -1,4 +1,4 @@
-"""What a trial writes is not seen in the user's folder, whichever way is taken."""
+"""A trial's files are not seen in the user's folder, whichever way is taken."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_copy(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("way", ["best", "copy"])
 def test_files_that_are_others_in_a_trial(project: Path, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A patch is tried on the view: the user's file is as it was, what lies beside it is there."""
+    """A patch is tried on the view: the user's file is as it was, its neighbours are there."""
     if way == "copy":
         monkeypatch.setattr(rooms, "_NAMESPACES", ())
     (project / "lib").mkdir(mode=0o750)

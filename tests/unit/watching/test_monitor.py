@@ -1,4 +1,4 @@
-"""Who looks at a long run from beside it: hears nothing for a while, and a calendar that jumps."""
+"""A process that watches a long run from outside: it hears nothing for a while, and a calendar jumps."""
 
 from __future__ import annotations
 

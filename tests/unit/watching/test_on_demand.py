@@ -1,4 +1,4 @@
-"""Who can be asked for a trace, by what stands in ``service.json``."""
+"""Processes that can be asked for a trace, by the content of ``service.json``."""
 
 from __future__ import annotations
 

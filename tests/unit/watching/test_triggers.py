@@ -1,4 +1,4 @@
-"""What opens a window, and what does not."""
+"""Events that open a window, and those that don't."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def test_names_that_nobody_wants_are_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("cut", range(1, 40, 3))
 def test_a_damaged_line_is_reported(tmp_path: Path, cut: int) -> None:
-    """Whatever stands in the file: the numbers, or one line of words, never a crash."""
+    """Any file gives the numbers, or one line of words, never a crash."""
     data = bytearray(gpu_trace(2).bytes())
     for place in range(60, len(data), 97):
         data[place] = (data[place] * 31 + cut) % 256

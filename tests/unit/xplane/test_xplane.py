@@ -186,7 +186,7 @@ def test_the_options_that_the_profiler_used(tmp_path: Path) -> None:
         assert profile_options(space) is None
 
 
-@pytest.mark.skipif(not MI300.is_file(), reason="the traces of shared/ are not beside the checkout")
+@pytest.mark.skipif(not MI300.is_file(), reason="the traces of shared/ are not next to the checkout")
 def test_a_trace_of_eight_gpus() -> None:
     with open_space(MI300) as space:
         devices = space.devices()

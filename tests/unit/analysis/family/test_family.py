@@ -1,4 +1,4 @@
-"""From the parts of children to what the report says of them."""
+"""The way from children's parts to the report's words about them."""
 
 from __future__ import annotations
 

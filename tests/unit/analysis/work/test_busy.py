@@ -154,7 +154,7 @@ def test_a_loop_that_also_trains_has_no_iterations_of_its_own() -> None:
 
 
 def test_what_a_library_repeats_has_iterations_from_call_to_call() -> None:
-    """An optimizer of SciPy's calls the user's function, which calls a compiled one: no loop stands in the source."""
+    """An optimizer of SciPy's calls the user's function, which calls a compiled one: the source has no loop."""
     work = Busy("call", SourceSpan("a.py", 30, "fit"), (), Spans([(0, 1000 * MS)]))
     site = Site(id=1, kind="function", target=0, file="a.py", line=12)
     inside = [Marker(1, 100 * MS * number, 100 * MS * number + 60 * MS) for number in range(10)]

@@ -1,4 +1,4 @@
-"""What sessions are asked for, as TensorFlow resolves it: the same for each way of writing the call."""
+"""The requests to sessions, as TensorFlow resolves them: the same for each way of writing the call."""
 
 from __future__ import annotations
 

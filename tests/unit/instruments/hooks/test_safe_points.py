@@ -1,4 +1,4 @@
-"""Where a thread is about to enter TensorFlow, told by its stack; and the knock on the main thread."""
+"""Places where a thread is about to enter TensorFlow, known from its stack; and the knock on the main thread."""
 
 from __future__ import annotations
 

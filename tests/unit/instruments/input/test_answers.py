@@ -1,4 +1,4 @@
-"""By what the data and the results of ``predict`` are recognised."""
+"""The recognition of the data and the results of ``predict``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the probe ``memory`` reads: limits, resident memory, containers, collections. No TensorFlow."""
+"""The readings of the probe ``memory``: limits, resident memory, containers, collections. No TensorFlow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sample looks at is not kept: what the script's frames hold goes when they end, as without us."""
+"""A sample keeps nothing that it looks at: the objects of the script's frames go when the frames end, as without us."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tfperfkit.instruments.stacks.sampler import Sampler
 
 
 class Held:
-    """What a frame of the script holds."""
+    """An object that a frame of the script holds."""
 
 
 def _held_while(sample: Callable[[int], None], waits: bool) -> weakref.ref[Held]:

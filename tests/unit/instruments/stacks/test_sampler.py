@@ -95,7 +95,7 @@ def test_a_stack_is_written_once_and_counted_each_time() -> None:
 
 
 def test_a_frame_tells_its_expression_and_what_it_called_of_libraries() -> None:
-    """``wait`` is Python's own: two of its functions stand below ``inner``, none below ``outer``."""
+    """``wait`` is Python's own: two of its functions are below ``inner``, none below ``outer``."""
     rows: list[Any] = []
     with standing() as found:
         settled(found.thread.ident or 0, "inner")

@@ -13,7 +13,7 @@ callers = Callers()
 
 
 def hook(site: int) -> int | None:
-    """What the seam does: look, and remember where it is not known; returns what was known."""
+    """Act as the seam: look, and remember where it is not known; returns what was known."""
     known = callers.site(1)
     if known is None:
         callers.remember(sys._getframe(1), own, site)
@@ -33,7 +33,7 @@ def inner(site: int) -> int | None:
 
 
 def _run(source: str, **names: Any) -> Any:
-    """What a script leaves in ``found``; it calls ``library``, which calls the hook."""
+    """Return the values that a script leaves in ``found``; it calls ``library``, which calls the hook."""
     names = {"library": library, "found": [], **names}
     exec(compile(source, "script.py", "exec"), names)
     return names["found"]

@@ -190,7 +190,7 @@ def test_a_thread_that_trains_on_the_side_is_passed_by_once_it_is_known(library:
     def tell() -> None:
         library.calls.elsewhere()
 
-    for _ in range(2):  # a second thread may get the identity of the first, and is asked about anew
+    for _ in range(2):  # a second thread may get the identity of the first, and is asked about again
         asked = len(library.asked)
         thread = threading.Thread(target=aside)
         thread.start()

@@ -1,4 +1,4 @@
-"""What counts as a training step where Keras, or a graph, holds the loop."""
+"""Training steps if Keras, or a graph, has the loop."""
 
 from __future__ import annotations
 

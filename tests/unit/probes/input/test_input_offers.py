@@ -1,4 +1,4 @@
-"""What the probe input tells others: the pace of the pipelines, and the examples of a batch from a strategy."""
+"""The offers of the probe input: the pace of the pipelines, and the examples of a batch from a strategy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The layers' rate stands beside what the machine reaches, where that is known."""
+"""The layers' rate is next to the machine's rate, if that is known."""
 
 from __future__ import annotations
 

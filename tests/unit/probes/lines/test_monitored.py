@@ -42,7 +42,7 @@ def raising(count: int) -> int:
 
 
 def hits(measured: LineMeasurement) -> dict[tuple[str, int], int]:
-    """Of each line, counted from its function's."""
+    """Return the hits of each line, counted from its function's first line."""
     return {(row["function"], line - row["line"]): count for row in measured.rows() for line, count, _ in row["lines"]}
 
 

@@ -1,4 +1,4 @@
-"""What the probe memory says in one line."""
+"""The statement of the probe memory in one line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def data(*names: str) -> MemoryData:
 
 
 def test_what_grows_is_named_where_the_process_does_not_grow_measurably() -> None:
-    """A finding beside it says that a list grows."""
+    """Another finding says that a list grows."""
     assert summary(data()).endswith("; no growth with the steps")
     said = summary(data("history"))
     assert said.endswith("; history gets longer with the steps, the process does not grow measurably")

@@ -1,4 +1,4 @@
-"""What each turn of a loop computes of weights that no turn assigns to."""
+"""Results that each iteration of a loop computes from weights that no iteration assigns to."""
 
 from __future__ import annotations
 

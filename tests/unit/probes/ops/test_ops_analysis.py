@@ -69,7 +69,9 @@ def test_what_rules_look_for_is_kept_of_every_function(analyze: Any) -> None:
 def test_the_share_of_a_number_format_counts_open_sizes_as_the_steps_batch(
     tmp_path: Path, batch: int, share: float
 ) -> None:
-    """What Keras takes from an iterator has an open size: without the batch its products would not count at all."""
+    """Elements that Keras takes from an iterator have an open size: without the batch its products would not count at
+    all.
+    """
     builder = Builder()
     x = builder.add("Placeholder", "x", makes="float16[None,64]")
     kernel = builder.add("Placeholder", "kernel", makes="float16[64,64]")

@@ -1,4 +1,4 @@
-"""What replicas send each other, read off made-up graphs."""
+"""The data that replicas send each other, read off made-up graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a training function computes anew though it is the same for the same example, read off made-up graphs."""
+"""Results that a training function computes again although an example's never change, read off made-up graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one turn of a graph's loop does, on made graphs. No TensorFlow."""
+"""The work of one iteration of a graph's loop, on made graphs. No TensorFlow."""
 
 from __future__ import annotations
 

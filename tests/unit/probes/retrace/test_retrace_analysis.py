@@ -1,4 +1,4 @@
-"""The retrace probe's analysis on made records: kinds, and what stands in the data. No TensorFlow."""
+"""The retrace probe's analysis on made records: kinds, and the data. No TensorFlow."""
 
 from __future__ import annotations
 

@@ -283,7 +283,7 @@ def test_a_loop_over_a_dataset_within_a_compiled_function(tmp_path: Path) -> Non
 
 
 def test_a_loop_that_was_under_way_when_the_trace_ended(tmp_path: Path) -> None:
-    """The event of its call was never written: its fetches tell of it."""
+    """The event of its call was never written: its fetches show the call."""
     builder = SpaceBuilder()
     plane = builder.plane()
     plane.line("python", ("EagerLocalExecute: AddV2", 0, 10_000))

@@ -1,4 +1,4 @@
-"""What the probe tfprof makes of a trace: waits, exchanges, and what can't be read."""
+"""The result of the probe tfprof from a trace: waits, exchanges, and unreadable parts."""
 
 from __future__ import annotations
 

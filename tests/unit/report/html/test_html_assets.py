@@ -1,4 +1,6 @@
-"""What the HTML page brings along: bundled libraries with their licences, and scripts of our own that only draw."""
+"""The files that the HTML page brings along: bundled libraries with their licences, and scripts of our own that only
+draw.
+"""
 
 from __future__ import annotations
 

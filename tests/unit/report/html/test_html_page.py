@@ -1,4 +1,4 @@
-"""The HTML page as text: what stands in it, in which order, and that nothing of a script's can act."""
+"""The HTML page as text: its content, the order, and that nothing of a script's can act."""
 
 from __future__ import annotations
 

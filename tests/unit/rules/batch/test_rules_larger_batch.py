@@ -82,7 +82,7 @@ def test_what_passes_between_steps_stays_for_each_example() -> None:
 
 @pytest.mark.parametrize(("turns", "fixed"), [(None, True), (50, True), (32, False)])
 def test_what_the_runtime_does_for_a_turn_of_each_example_grows_with_them(turns: int | None, fixed: bool) -> None:
-    """``tf.map_fn`` over a batch of 32; beside it loops over time steps, and one whose turns are not known."""
+    """``tf.map_fn`` over a batch of 32; next to it loops over time steps, and a loop whose iterations are unknown."""
     loop = GraphLoop(
         name="map/while",
         where=SourceSpan(FILE, 1),

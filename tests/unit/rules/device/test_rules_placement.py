@@ -18,7 +18,7 @@ from tfperfkit.testing import evidence_of
 
 
 def findings(result: ProbeResult, work: Work | None = None) -> list[Finding]:
-    """What the rules say of the probe's record, asked about the steps or a work; the probe itself says nothing."""
+    """Return findings on the probe's record, asked about the steps or a work; the probe itself says nothing."""
     assert result.findings == ()
     evidence = evidence_of(data={"devices": result.data})
     evidence.work = work

@@ -1,4 +1,4 @@
-"""DST004 on made-up runs: a strategy, the devices that the run had, and what its steps pay beside the compiled part."""
+"""DST004 on made-up runs: a strategy, the devices that the run had, and step time outside of the compiled part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EAG008 in training steps: operations one by one beside a compiled function that makes the update."""
+"""EAG008 in training steps: operations one by one next to a compiled function that makes the update."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ APPLIED = SOURCE.replace("    follow(slow.variables, fast.variables)", "    opti
 
 @pytest.mark.parametrize(("eager", "told"), [(40, True), (60, False), (8, False)])
 def test_an_update_by_python_beside_compiled_gradients_is_told(eager: int, told: bool) -> None:
-    """Where they take the larger part; else the step runs eagerly, which EAG001 tells."""
+    """If they take the larger part; else the step runs eagerly, which EAG001 reports."""
     applied = Frame(FILE, 1, "<module>", 13, None, ("keras.src.optimizers.base_optimizer:apply_gradients",))
     half = eager // 2
     stacks = [(half, "eager_ops", [applied]), (half, "dispatch", [applied]), (100 - eager, "graph", [applied[:0]])]

@@ -1,4 +1,4 @@
-"""Where a call is to be compiled: in the user's own lines and names."""
+"""The place where a call is to be compiled: in the user's own lines and names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What makes a step run eagerly, or keeps it so: NumPy within it, the global switch, Python loops over the examples."""
+"""Causes that make a step run eagerly, or keep it so: NumPy within it, the global switch, Python loops over the
+examples.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,7 @@ model.fit(x, y)
 
 @pytest.mark.parametrize(("method", "told"), [("dice", True), ("Log.on_train_batch_end", False)])
 def test_what_reads_values_in_the_step_is_to_be_rewritten_before_the_switch_goes(method: str, told: bool) -> None:
-    """Without it the compiled step would fail; a callback goes on reading beside it."""
+    """Without it the compiled step would fail; a callback goes on reading outside of the step."""
     fit = Frame(FILE, 1, "<module>", 4, None, ("keras.src.backend.tensorflow.trainer:fit",))
     read = HostRead(file=FILE, line=2, per_step=2.0)
     samples = make_samples([(50, "eager_ops", [fit]), (50, "python", [fit, Frame(FILE, 1, method, 2)])])

@@ -57,7 +57,7 @@ def test_weights_that_are_only_read_have_advice_of_their_own() -> None:
 
 
 def test_weights_that_nothing_changes_are_copied_once_and_no_more() -> None:
-    """40 of 200 samples are copies: all of them go. Where something trains, rows have to be read each time."""
+    """40 of 200 samples are copies: all of them go. If something trains, rows have to be read each time."""
     reads = SOURCE.replace("target.set_weights(weights)", "watch(weights)")
     (once,) = weights_through_numpy(given(40, reads))
     (each,) = weights_through_numpy(given(40, reads.replace("learn(batch)", "model.fit(batch)")))
@@ -101,7 +101,7 @@ def test_variables_that_are_read_one_by_one() -> None:
     assert found.where[0] == SourceSpan(FILE, 3, "blend") and "use_ema=True" in found.advice
     assert round(found.share_of_step, 2) == 0.33
     (other,) = weights_through_numpy(read_one_by_one("model.trainable_weights", numpy=100))
-    assert round(other.share_of_step, 2) == 0.22, "what NumPy does is more than the copying: it is no part of it"
+    assert round(other.share_of_step, 2) == 0.22, "NumPy's work is more than the copying: the rest does not count"
 
 
 def test_one_variable_that_is_read_in_a_loop_over_data_is_no_network() -> None:

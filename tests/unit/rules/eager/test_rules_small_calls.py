@@ -51,7 +51,7 @@ def test_a_model_that_is_loaded_again_has_what_it_drags_along() -> None:
 
 @pytest.mark.parametrize(("calls", "once"), [(20, True), (60, False)])
 def test_each_call_of_a_model_that_is_called_once_is_a_first_one(calls: int, once: bool) -> None:
-    """What its operations take stays; and one model has to be made."""
+    """The time of its operations stays; and one model has to be made."""
     stacks = [
         sampled(50, "saving", frame(6), frame(3, LOAD, name="answer", span=(12, 41))),
         sampled(50, "graph", frame(6), frame(4, CALL, name="answer")),
@@ -272,7 +272,7 @@ def test_predict_on_batch_for_a_row_at_a_time_within_a_step_is_called_several_ti
     source = "import keras\nnet = keras.Sequential([])\ndef replay(rows):\n    for row in rows:\n"
     source += "        net.predict_on_batch(row[None])\n    net.train_on_batch(rows)\n"
     stacks = [sampled(100, "graph", frame(5, "keras.src.backend.tensorflow.trainer:predict_on_batch", CALL))]
-    # What ``train_on_batch`` calls has the same name, and needs longer than such a call takes.
+    # The function that ``train_on_batch`` calls has the same name, and needs longer than such a call takes.
     called = [SourceSpan(FILE, 5)], [SourceSpan(FILE, 6)]
     small, large = (
         brief(

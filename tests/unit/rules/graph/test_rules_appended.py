@@ -22,7 +22,7 @@ from tfperfkit.rule import Evidence
 
 
 def appended(body: Any, going: Any = lambda i, x, rows: i < 500, first: int = 1) -> list[AppendedTensor]:
-    """What the rule finds in a loop over a number, a row of eight numbers and the rows so far."""
+    """Return the rule's causes in a loop over a number, a row of eight numbers and the rows so far."""
 
     def step(x: Any) -> Any:
         shapes = (tf.TensorShape([]), tf.TensorShape([8]), tf.TensorShape([None, 8]))
@@ -90,7 +90,7 @@ CAUSE = AppendedTensor(where=HERE, operations=["while/concat"], left=0.008, iter
 
 
 def step(ms: float) -> Evidence:
-    """A step in which the concatenation takes so long, beside 4 ms of other operations."""
+    """Make a step in which the concatenation takes so long, with 4 ms of other operations."""
     concat = msgspec.structs.replace(ran("ConcatV2", ms, runs=500), of="while/concat", file=FILE, line=20)
     function = brief(graph="__inference_step_1", first_execution_ms=5.0)
     calls = FunctionCalls(per_step={"__inference_step_1": 1.0})

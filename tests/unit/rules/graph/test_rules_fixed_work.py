@@ -117,7 +117,7 @@ def test_a_function_of_the_person_s_is_judged_where_it_takes_the_batch() -> None
 
 
 def test_a_teacher_that_follows_slowly_is_not_frozen() -> None:
-    """Its weights change beside the step: in another function, or from Python."""
+    """Its weights change outside of the step: in another function, or from Python."""
     assert not list(fixed_work(given(writers=1)))
     assert not list(fixed_work(given(assigns=20)))
     assert one(given(assigns=1))  # once in five steps: a metric that is set back

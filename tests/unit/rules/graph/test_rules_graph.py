@@ -1,4 +1,4 @@
-"""What graphs show, with its price, and repeated backward passes, on made-up evidence."""
+"""Causes in graphs, with their price, and repeated backward passes, on made-up evidence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tfperfkit.records.samples import Frame, Samples, Stack
 
 
 def judged(*rows: Any, settings: Any = None, source: str = "", **fields: Any) -> list[Finding]:
-    """What the rules say of one function of 1 GFLOP, whose step is 8 of 10 ms in compiled functions."""
+    """Return the rules' findings on one function of 1 GFLOP, whose step is 8 of 10 ms in compiled functions."""
     evidence = make_evidence(
         parts_ms={"graph": 8.0, "python": 2.0},
         settings=settings,
@@ -90,7 +90,7 @@ def test_float64_outside_of_the_step_is_not_priced() -> None:
 @pytest.mark.parametrize("solves", [False, True])
 def test_float64_in_a_loop_that_predicts_is_priced_by_the_samples_at_the_call(solves: bool) -> None:
     """Three of four samples are in the compiled function of ``predict``, which the report calls as the script does.
-    Where it decomposes a matrix, and no trace tells for how long, the digits may be needed."""
+    If it decomposes a matrix, and no trace tells for how long, the digits may be needed."""
     solved = [Marked(type="Cholesky", ops=1, where=HERE)] if solves else []
     call = Frame(FILE, 1, "<module>", 7)
     samples = Samples()

@@ -73,7 +73,7 @@ def test_the_same_tensor_twice_is_reported() -> None:
     [
         pytest.param([(5, 1, 3, False)], id="one pass serves both"),
         pytest.param([(5, 1, 3, False), (6, 2, 3, False)], id="real and fake images"),
-        pytest.param([(5, 1, 1, True), (5, 1, 1, True)], id="dropout draws anew on purpose"),
+        pytest.param([(5, 1, 1, True), (5, 1, 1, True)], id="dropout draws again on purpose"),
         pytest.param([(5, i, DISCRIMINATOR, False) for i in range(5)], id="five updates of a critic"),
         pytest.param([(5, i, 0, False) for i in range(5)] + [(5, 9, GENERATOR, False)], id="and one of its generator"),
         pytest.param([(5, 1, 0, False), (5, 2, 0, False)], id="no gradients at all"),

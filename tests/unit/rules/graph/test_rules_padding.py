@@ -61,7 +61,7 @@ def test_silent(padded: Padding | None, fields: dict[str, Any]) -> None:
 
 
 def sliced(*above: Stage, padded: Padding | None = SHORT, **fields: Any) -> list[Finding]:
-    """Sequences that a dataset is made of, in the place of arrays given to ``fit``."""
+    """Sequences that a dataset is made of, instead of arrays given to ``fit``."""
     operations = (operation("ResourceGather", 1.0), operation("While", 5.0, layer="model/lstm"))
     step = ComputedStep(ms=8.0, idle_ms=1.0, waits_ms=0, unknown_ms=0, operations=operations)
     batch = stage("Batch", 12, parameters={"batch_size": 16})

@@ -79,7 +79,7 @@ def test_heads_that_one_line_asks_in_turn() -> None:
         {"second": "other"},  # another network
         {"first": "train_loss", "second": "train_right"},  # one answers to the other
         {"mark": "other"},  # other values
-        {"first": "train_loss", "second": "loss", "took": (9.0, 0.5)},  # it costs next to nothing
+        {"first": "train_loss", "second": "loss", "took": (9.0, 0.5)},  # its cost is negligible
     ],
 )
 def test_silence_where_one_run_may_not_do(different: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""GRF005, loops whose iterations do next to nothing, on made evidence."""
+"""GRF005, loops with trivially small iterations, on made evidence."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def a_function(*loops: GraphLoop, outside_measured: bool = True, **fields: Any) 
 
 
 def found(*functions: Brief, source: str = SOURCE, at: int = 6, ops: Any = (), **fields: Any) -> list[Finding]:
-    """What the rule says of thirty iterations, nine tenths of them in a compiled function called at a line."""
+    """Return the rule's findings on thirty iterations, nine tenths of them in a compiled function called at a line."""
     stacks = [sampled(360, "graph", frame(at)), sampled(40, "python", frame(5))]
     given = work_evidence(source, stacks, loop=5, iterations=30, ops=ops, functions=graphs(*functions), **fields)
     return list(small_loops(given))
@@ -106,7 +106,7 @@ def test_what_else_the_function_does_counts() -> None:
 
 
 def test_turns_that_depend_on_data() -> None:
-    """What the rest of the function can't explain is the loop's; unless it is called an unknown number of times."""
+    """Time that the rest can't explain is the loop's, unless it is called an unknown number of times."""
     loop = a_loop(turns=None)
     (finding,) = found(a_function(loop))
     assert finding.title == "tf.map_fn in prepare runs many tiny iterations"

@@ -299,7 +299,7 @@ def test_variables_that_training_changes_do_not_stay_in_training() -> None:
 
 
 def test_variables_that_can_be_trained_stay_where_one_function_trains_and_leaves_them() -> None:
-    """A network that only compares pictures, beside the one that is trained."""
+    """A network that only compares images, next to the one that is trained."""
     idle = msgspec.structs.replace(FIXED, idle=True)
     alone = FixedWork(functions=(), writers=0)
     (found,) = told(step(idle, offers=(alone,), gradient_operations=50))
@@ -332,7 +332,7 @@ AVERAGES = AveragedWeights(where=HERE, operations=["sort/TopKV2"], left=0.1, var
 
 @pytest.mark.parametrize(("kind", "told_of"), [("GRF027", 1), ("average", 0)])
 def test_a_step_that_no_trace_timed_is_priced_by_its_graph(kind: str, told_of: int) -> None:
-    """Where the run ended before its trace did: not by how many small operations there are."""
+    """If the run ended before its trace did: not by the number of small operations."""
     mine = waste(kind) if kind == "GRF027" else AVERAGES
     graphs_ = offer_causes(brief().graph, msgspec.structs.replace(mine, takes_flops=3e8, whole_flops=9e8))
     given = {"callers": [SourceSpan(FILE, 5)], "first_execution_ms": 5.0}

@@ -1,5 +1,5 @@
 """Waits for the first batch of an epoch inside of ``fit``: the bar, the line of long steps, the finding and the first
-line say the same of them."""
+line agree about them."""
 
 from __future__ import annotations
 

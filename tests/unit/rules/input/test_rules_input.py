@@ -67,7 +67,7 @@ def test_where_the_model_lost_its_times_the_trace_tells() -> None:
 
 
 def test_where_each_call_is_an_epoch_the_model_has_just_forgotten_it() -> None:
-    """The readings fall on the ends of epochs: what stands below the repeat is new."""
+    """The readings fall on the ends of epochs: everything below the repeat is new."""
     repeat = stage("Repeat", 8, parameters={"count": -1}, self_ms_per_output=0.1, elements=1.0)
     slow = mapped(own_ms=0.2, trace_self_ms_per_step=7.0, stateful_or_random=True, elements=0.0)
     ahead = stage("Prefetch", 9, self_ms_per_output=0.4, elements=1.0)
@@ -116,7 +116,7 @@ def test_a_pydataset_is_named_by_its_method() -> None:
 
 
 def test_a_dataset_that_a_strategy_distributes_is_no_generator_of_the_persons() -> None:
-    """TensorFlow puts a generator before each device, which takes batches out of it."""
+    """TensorFlow puts a generator before each device, which takes batches out of the dataset."""
     taken = stage("Generator", 0, by="tensorflow", added=True, self_ms_per_output=9.0)
     made = pipeline(PREFETCH, taken, stage("ReincarnatedPerDeviceGenerator", 33), bound_by=1, bound_ms_per_output=9.0)
     finding = one(waiting.waits(evidence(made)))

@@ -1,4 +1,4 @@
-"""The rules about pipelines made anew in the loop, and data baked into graphs or copied."""
+"""The rules about pipelines made again in the loop, and data baked into graphs or copied."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from tfperfkit.rule import Evidence
 
 
 def test_a_map_that_tensorflow_runs_in_parallel_only_waits_in_the_trace() -> None:
-    """What it waits for its threads is no work of its own: that is below it."""
+    """Waiting for its threads is no work of its own: that is below it."""
     waits = mapped(own_ms=0.4, trace_self_ms_per_step=9.0, autotuned=True, parallelism=2.0)
     slow = mapped("FlatMap", own_ms=0.2, trace_self_ms_per_step=7.0, stateful_or_random=True)
     slow = msgspec.structs.replace(slow, line=9)

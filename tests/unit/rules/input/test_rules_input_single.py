@@ -177,7 +177,7 @@ def test_a_filter_that_drops_little_stays() -> None:
 
 
 def skipping(*between: Any, count: int = 500, timed: bool = True, **fields: Any) -> Any:
-    """Training on ``take``, validation on ``skip``, both behind one map of 1 ms by the clock; 20 epochs seen."""
+    """Training on ``take``, validation on ``skip``, both after one map of 1 ms of wall-clock time; 20 epochs seen."""
     source = stage("TensorSlice", 3)
     made = mapped("ParallelMap", 64.0 if timed else None, by="user", elements=32.0, parallelism=2.0)
     untimed = mapped("ParallelMap", None, by="user")

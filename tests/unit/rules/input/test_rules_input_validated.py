@@ -1,4 +1,4 @@
-"""What a finding of the steps' input also saves in validation, which goes through the same stage."""
+"""The saving of a finding on the steps' input in validation, which uses the same stage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What retraces gain where no step shows what is left: by first executions that were timed."""
+"""Gains of retraces if no step shows the rest: by timed first executions."""
 
 from __future__ import annotations
 

@@ -286,7 +286,7 @@ def test_first_traces_are_paid_once_however_late_the_first_call_comes() -> None:
 
 
 def test_one_long_call_that_traces_many_functions_once_is_no_repetition() -> None:
-    """Saving a model: nothing of it stands in a loop of the user's."""
+    """Saving a model: none of the work is in a loop of the user's."""
     spans = [(n * 100 * MS, n * 100 * MS + 80 * MS) for n in range(60)]
     given: dict[str, Any] = {"parts_ms": {"tracing": 80.0, "graph": 20.0}, "tracing": spans}
     work = Work(kind="call", where=SourceSpan(FILE, 6, "<module>"), seconds=6.0, share_of_run=0.5)

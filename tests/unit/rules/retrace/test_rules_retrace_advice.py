@@ -1,4 +1,4 @@
-"""Where a tf.function is made, from the source around its call."""
+"""The place where a tf.function is made, from the source around its call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows each epoch, and steps that get longer, on made-up evidence."""
+"""Work after each epoch, and steps that get longer, on made-up evidence."""
 
 from __future__ import annotations
 

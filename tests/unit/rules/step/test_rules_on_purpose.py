@@ -257,7 +257,7 @@ def test_without_collections_the_rest_of_the_step_is_left(graph: float) -> None:
         assert low <= 1 / (1 - share) / (1 - COLD_CALLS_MIN.value) and high >= min(1 / (1 - share), 99.9)
         # Caches and threads are the calls' alone, and never all of them.
         assert high <= min(1 / (1 - share) / (1 - (graph and COLD_CALLS_MAX.value)), 100) + 1e-6
-        assert high / low < 3.5  # widest where next to nothing is left of the step
+        assert high / low < 3.5  # widest if almost nothing is left of the step
 
 
 def test_timed_collections_are_as_sure_as_the_rest_of_the_step() -> None:

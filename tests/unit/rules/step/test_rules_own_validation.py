@@ -1,4 +1,4 @@
-"""Passes over a dataset that the script makes itself, beside and within its training loop, on made-up evidence."""
+"""Passes over a dataset that the script makes itself, next to and within its training loop, on made-up evidence."""
 
 from __future__ import annotations
 

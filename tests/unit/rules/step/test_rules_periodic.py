@@ -20,7 +20,7 @@ CLEAN = range(1, 301)
     ("late", "found"),
     [
         (dict.fromkeys(range(5, 300, 25), 50.0), 25),
-        ({**dict.fromkeys(range(5, 300, 25), 50.0), 7: 1.0, 133: 1.0}, 25),  # next to nothing beside
+        ({**dict.fromkeys(range(5, 300, 25), 50.0), 7: 1.0, 133: 1.0}, 25),  # almost nothing else
         ({n: 50.0 for n in range(5, 300, 25) if n != 105}, 25),  # one was short
         (dict.fromkeys(range(5, 300, 50), 50.0), 50),
         ({5: 50.0, 30: 50.0, 55: 50.0}, None),  # too few

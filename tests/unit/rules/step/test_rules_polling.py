@@ -1,4 +1,4 @@
-"""Why a line sleeps, by the source; and what STP004 says of it, on made-up evidence."""
+"""The reason why a line sleeps, by the source; and STP004's words about the line, on made-up evidence."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def test_a_checkpoint_at_each_step_is_reported_at_the_callback() -> None:
 
 
 def test_compiled_calls_behind_side_work_are_faster_without_it() -> None:
-    """As long as the user's Python takes for it, no gain beside the saving's own is known."""
+    """As long as the user's Python takes for it, only the gain of the saving itself is known."""
     source = "for i in r:\n    train(x)\n    manager.save()\n"
 
     def found(rest: str) -> tuple[float, float]:
@@ -72,7 +72,7 @@ def test_a_checkpoint_that_nobody_asks_for_more_often_is_one_an_epoch() -> None:
 
 @pytest.mark.parametrize(("each_ms", "told"), [(330, False), (900, True)])
 def test_an_evaluation_every_hundred_steps_is_what_the_advice_asks_for(each_ms: int, told: bool) -> None:
-    """Three times in 400 steps of 10 ms; if it takes the largest part, it is told all the same."""
+    """Three times in 400 steps of 10 ms; if it takes the largest part, it is reported all the same."""
     names = ("keras.src.backend.tensorflow.trainer:evaluate",)
     evaluating = Stack((Frame(FILE, 1, "<module>", 2, None, names),), "keras", "dispatch", "evaluate")
     computing = Stack((Frame(FILE, 1, "<module>", 3, None, ()),), "tensorflow", "graph")

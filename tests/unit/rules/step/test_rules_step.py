@@ -146,7 +146,7 @@ def test_the_remedy_follows_what_ran(line: str, called: tuple[str, ...], word: s
 
 
 def test_validation_within_fit_is_no_evaluation_of_the_loops() -> None:
-    """The line called ``fit``; that Keras evaluates in it is Keras' doing, as often as it was told."""
+    """The line called ``fit``; that Keras evaluates in it is Keras' doing, as often as the user asked."""
     for first, told in (("fit", []), ("evaluate", ["STP001"])):
         names = tuple(f"keras.src.backend.tensorflow.trainer:{name}" for name in (first, "evaluate"))
         table = make_steps(60)

@@ -1,4 +1,4 @@
-"""The line on which a compiled step computes is told where no rule knows a cause."""
+"""The line on which a compiled step computes is reported if no rule knows a cause."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def test_of_work_without_steps_the_trace_that_lay_in_it_tells_the_lines() -> Non
 
 @pytest.mark.parametrize(("traced_ms", "little"), [(0.4, True), (200.0, False)])
 def test_a_trace_of_far_less_than_an_iteration_speaks_for_nothing(traced_ms: float, little: bool) -> None:
-    """Of a work whose iterations take 10 ms each, the rest of one may be in other functions."""
+    """If a work's iterations take 10 ms each, the rest of one may be in other functions."""
     run = make_evidence(account=make_account({"graph": 10.0}), offers=spread_out())
     work = Work(kind="loop", where=SourceSpan(FILE, 40), seconds=8.0, share_of_run=0.8, iterations=800)
     view = {"work": work, "steps": run.steps, "account": run.account, "samples": run.samples, "log": run.log}
@@ -242,9 +242,9 @@ def test_a_trace_of_far_less_than_an_iteration_speaks_for_nothing(traced_ms: flo
     stretch = ComputedStretch(wall_ms=traced_ms, window="tfprof", computed=_times(seen, traced_ms / 10.0))
     said = headline([], run.narrowed(**view, traced=stretch))
     assert said.startswith("No cause found" if little else "No fault found")
-    assert ("The trace holds 0.4 ms of it" in said) is little
+    assert ("The trace holds 0.4 ms of an iteration" in said) is little
 
 
 def _times(step: ComputedStep, count: float) -> ComputedStep:
-    """So many of it."""
+    """Repeat the value so many times."""
     return ComputedStretch(wall_ms=1.0, window="", computed=step).of(count)

@@ -102,7 +102,7 @@ def test_collections_belong_to_the_line_that_they_interrupt() -> None:
 
 
 def test_a_line_that_two_works_reach_explains_a_part_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The finding is told once; what it takes of the other work is no part without an owner."""
+    """The finding is reported once; its part of the other work has an owner too."""
     run = of({"graph": 10.0})
     found = finding("EAG004", 0.9, family="eager")
     works = []

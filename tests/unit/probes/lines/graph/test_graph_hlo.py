@@ -1,4 +1,4 @@
-"""What XLA's kernels are made of."""
+"""The operations of XLA's kernels."""
 
 from __future__ import annotations
 

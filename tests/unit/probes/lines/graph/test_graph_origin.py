@@ -206,7 +206,7 @@ def test_base_names() -> None:
 
 
 def test_functions_of_one_name_that_call_one_another() -> None:
-    """Each layer's ``call`` is a tf.function: the frames that lead to the inner one are told once."""
+    """Each layer's ``call`` is a tf.function: the frames that lead to the inner one appear once."""
     make = GraphsBuilder()
     outer = make.stack((20, "step"), (71, "call"))
     inner = make.stack((20, "step"), (71, "call"), (46, "call"))

@@ -131,6 +131,20 @@ def test_a_deep_link_leads_to_its_finding(browser: Browser, page: Path) -> None:
     assert 0 <= top < 300
 
 
+def test_a_button_copies_its_command_and_the_patch(browser: Browser, page: Path) -> None:
+    loaded(browser, page)
+    browser.evaluate("addEventListener('copy', () => { window.copied = String(document.activeElement.value); })")
+    browser.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")  # as in a sandboxed frame
+    for button, words in (
+        ("[data-copy^='tfperf try']", "--only RET001"),
+        ("[data-copy-from='patch-RET001']", "+++ b/"),
+    ):
+        browser.evaluate(f"document.querySelector({button!r}).focus()")
+        key(browser, "Enter", "\r")
+        assert words in browser.evaluate("window.copied")
+        assert browser.evaluate(f"document.querySelector({button!r}).textContent") == "Copied"
+
+
 def key(browser: Browser, name: str, text: str = "") -> None:
     browser("Input.dispatchKeyEvent", type="keyDown", key=name, **({"text": text} if text else {}))
     browser("Input.dispatchKeyEvent", type="keyUp", key=name)

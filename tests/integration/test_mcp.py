@@ -105,7 +105,7 @@ def test_a_session_about_a_stored_run(stored: Tfperf) -> None:
     assert "  >     3     x = np.load('data.npy')" in one[1]
     assert "# INP002 · A file is reloaded on every step" in one[1] and "do: Load it once." in one[1]
     assert second[1].startswith("[INP002-2] high")
-    assert page[1].startswith("This run has no finding RET001; it has INP002, ") and "# RET001:" in page[1]
+    assert page[1].startswith("This run has no finding RET001; it has INP002, ") and "# RET001 ·" in page[1]
     assert "as JSON: " in compared[1]
     assert again[1].splitlines()[:5] == found[1].splitlines()[:5]
 

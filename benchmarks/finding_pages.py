@@ -157,7 +157,7 @@ def _split_sections(body: str) -> Iterator[tuple[str, str]]:
 
 
 def _write_badges(head: FrontMatter) -> str:
-    fix = "🔧 Patch available: `tfperf fix`" if head.fix == "patch" else "✏️ Change by hand"
+    fix = "🔧 Patch available: `tfperf fix`" if head.fix == "patch" else "✏ Change by hand"
     if head.fix == "patch" or _measures_fix(head):
         measure = "📏 Measurable with `tfperf try`"
     elif head.measure:

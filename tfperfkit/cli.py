@@ -84,7 +84,7 @@ def _help(error: click.UsageError) -> None:
         print(error.ctx.get_help(), file=sys.stderr)
     if isinstance(error, click.MissingParameter):
         print(file=sys.stderr)
-        _tell(error.format_message().rstrip("."))
+        _tell(" ".join(error.format_message().split()).rstrip("."))
 
 
 def _tell(text: str) -> None:

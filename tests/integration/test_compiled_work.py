@@ -34,7 +34,7 @@ print("done")
 
 def test_lines_and_graph_of_work_without_steps(tmp_path: Path) -> None:
     run = Tfperf(tmp_path, warm=True)
-    done = run("run", "--json", "r.json", run.script(SCRIPT, "rank.py"))
+    done = run("run", "--full", "--json", "r.json", run.script(SCRIPT, "rank.py"))
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     report = json.loads((tmp_path / "r.json").read_text())
     sorting = 1 + next(index for index, text in enumerate(SCRIPT.splitlines()) if "tf.sort" in text)

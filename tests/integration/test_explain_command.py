@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_a_code_a_word_and_a_mistake(tfperf: Tfperf) -> None:
-    assert tfperf("explain", "BAT001").stdout.startswith("# BAT001: ")
+    assert tfperf("explain", "BAT001").stdout.startswith("# BAT001 · ")
     assert tfperf("explain", "clean steps").stdout.startswith("# clean step\n")
     assert tfperf("explain", "clean", "steps").stdout.startswith("# clean step\n")
     assert "BAT001" in tfperf("list", "rules").stdout

@@ -11,7 +11,7 @@ from tfperfkit.cli import cli
 NEEDY = [
     name
     for name, command in sorted(cli.commands.items())
-    if name in ("run", "try") or any(isinstance(param, click.Argument) and param.required for param in command.params)
+    if name == "run" or any(isinstance(param, click.Argument) and param.required for param in command.params)
 ]
 
 
@@ -26,7 +26,7 @@ def test_called_alone_it_shows_its_help(tfperf: Tfperf, command: str) -> None:
     assert "\\n" not in done.stderr
     assert "\n  RUN\n" not in asked.stdout, "an argument is no option"
     rest = done.stderr.removeprefix(asked.stdout).strip()
-    if command in ("", "run", "try"):
+    if command in ("", "run"):
         assert rest == ""
     else:
         assert rest.startswith("tfperf: Missing argument '")

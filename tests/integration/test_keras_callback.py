@@ -52,7 +52,7 @@ def test_every_batch_is_a_step_and_the_report_comes(fitted: tuple[dict[str, Any]
     told, folder, said = fitted
     assert (told["source"], told["status"]) == ("keras", "finished")
     assert 318 <= told["steps"] <= 320
-    assert "steps ·" in said
+    assert " steps, median " in said
     assert (folder / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 

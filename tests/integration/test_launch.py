@@ -51,7 +51,7 @@ def test_two_workers_and_the_late_one(tfperf: Tfperf) -> None:
     done = tfperf("launch", "-n", "2", "--run-dir", "out", "--window", "tfprof=15:40", "train.py")
     assert done.returncode == 0, done.stderr
     # The profiler is not ended at the exit of a process that others still call: TensorFlow may crash there.
-    assert "trains together with other processes" in tfperf("report", "out/rank-0001").stdout
+    assert "trains together with other processes" in tfperf("report", "out/rank-0001", "--full").stdout
     whole = json.loads(tfperf("report", "out", "--json", "-").stdout)
     assert [(part["rank"], part["size"], part["steps"]) for part in whole["parts"]] == [(0, 2, 25), (1, 2, 25)]
     assert (whole["missing"], whole["died"], whole["late"]) == ([], [], "rank 1")

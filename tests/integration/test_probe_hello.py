@@ -203,7 +203,7 @@ def test_its_rule_is_found_by_its_entry_point_and_told_as_a_remark(ran: Ran) -> 
 
 def test_its_option_is_in_the_help_and_reaches_it(ran: Ran, library: Path, tmp_path: Path) -> None:
     assert ran.manifest["options"]["hello"] == {"min_share": 0.03}
-    help_text = in_environment(library, "-m", "tfperfkit", "run", "--help").stdout
+    help_text = in_environment(library, "-m", "tfperfkit", "run", "--help-all").stdout
     assert "--hello-min-share SHARE" in help_text.partition("Options of the probe hello:\n")[2]
     command = ["-m", "tfperfkit", "report", ran.script.parent / "run", "--json", "-"]
     (tmp_path / "pyproject.toml").write_text("[tool.tfperf.hello]\nmin_share = 1.0\n")  # is for runs to come

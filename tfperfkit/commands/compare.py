@@ -12,7 +12,7 @@ from tfperfkit.commands._help import Command
 def _compare(runs: tuple[str, ...], json_file: str | None) -> None:
     from tfperfkit.comparing.command import compare_runs
 
-    compare_runs(runs if len(runs) > 1 else (*runs, "last"), json_file)
+    compare_runs(runs if len(runs) > 1 or runs == ("last",) else (*runs, "last"), json_file)
 
 
 COMMAND = Command(

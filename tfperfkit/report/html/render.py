@@ -185,7 +185,7 @@ def _cost(report: Report) -> str:
     if slower:
         parts.append(f"steps in a probe's window against clean ones: {', '.join(slower)}")
     if report.overhead.by_python:
-        parts.append("its hooks ran as Python, for want of their C code (tfperf doctor says why)")
+        parts.append("hooks ran in pure Python (C extension not built; run tfperf doctor)")
     return "; ".join(parts)
 
 

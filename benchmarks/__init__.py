@@ -1,1 +1,4 @@
-"""What tfperfkit costs, as ratios measured in turn. ``make bench`` runs it; results/overhead.md has the result."""
+"""The cost of tfperfkit, as ratios measured in alternation.
+
+``make bench`` runs it; results/overhead.md has the result.
+"""

@@ -1,4 +1,4 @@
-"""What tfperf costs, as Markdown: ``python -m benchmarks --help`` tells how to measure a part of it."""
+"""The cost of tfperf, as Markdown: ``python -m benchmarks --help`` tells how to measure a part."""
 
 from __future__ import annotations
 

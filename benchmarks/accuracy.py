@@ -1,8 +1,8 @@
 """Does tfperf name what is planted? ``python -m benchmarks.accuracy [NAMES...] [--jobs N] [--fixed] [--out FILE]``.
 
-Runs ``tfperf run`` on each script of ``tests/faults``, prints where the planted cause stands among the findings, and
+Runs ``tfperf run`` on each script of ``tests/faults``, prints the planted cause's position among the findings, and
 writes the table as Markdown. Results are kept in a JSON file, so that a part can be run again: with NAMES, or with
-``--only-failed``. ``--fixed`` also times each faulty script and its mended twin under plain python, in turn.
+``--only-failed``. ``--fixed`` also times each faulty script and its fixed twin under plain python, in alternation.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "faults"))
 from fault_collection import TIMEOUT, Case, Verdict, cases, judge, plain, profiled
 
 STATE = Path(platformdirs.user_cache_dir("tfperfkit")) / "accuracy.json"
-#: What of a finding is kept.
+#: Fields of a finding that are kept.
 KEPT = (
     *("code", "family", "severity", "title", "share_of_step", "predicted_speedup", "predicted_range", "at_least"),
     "where",
@@ -103,7 +103,7 @@ def first(result: dict[str, Any]) -> str:
 
 
 def predicted(result: dict[str, Any], verdict: Verdict) -> str:
-    """What the right finding promises."""
+    """Return the gain that the right finding predicts."""
     if verdict.rank is None:
         return "–"
     finding = result["findings"][verdict.rank - 1]

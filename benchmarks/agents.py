@@ -1,9 +1,9 @@
-"""Do findings suffice to mend a script? ``python -m benchmarks.agents [NAMES...] [--out FILE] [--rounds N]``.
+"""Do findings suffice to fix a script? ``python -m benchmarks.agents [NAMES...] [--out FILE] [--rounds N]``.
 
 No model takes part: a fixed program sits where a coding agent would. It starts ``tfperf mcp`` as a client, runs a
 script of the fault collection, asks for its findings, and takes the first of them, from the top, for which ``tfperf
 fix`` has a patch. That patch alone is applied, and the script before and after is timed under plain Python, in turn.
-Nothing here reads the manifest's accepted codes, the planted lines or the mended twin. Prints rows of Markdown.
+Nothing here reads the manifest's accepted codes, the planted lines or the fixed twin. Prints rows of Markdown.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TIMED_S = 900.0
 
 
 class Mended(NamedTuple):
-    """What became of one script. ``identity``: the finding whose patch was applied, "" for none; ``rank`` from 1."""
+    """The outcome of one script. ``identity``: the finding whose patch was applied, "" for none; ``rank`` from 1."""
 
     headline: str
     identities: tuple[str, ...]
@@ -83,7 +83,7 @@ async def _ask(case: Case, folder: Path) -> tuple[str, str]:
 
 
 def _blocks(text: str) -> dict[str, str]:
-    """Of the findings' text: what stands under each id, the costliest first."""
+    """Return the findings' text under each id, the costliest first."""
     found: dict[str, str] = {}
     parts = re.split(r"^\[?([A-Z]{3}\d{3}(?:-\d+)?)\b", text, flags=re.M)
     for identity, block in zip(parts[1::2], parts[2::2], strict=True):
@@ -132,7 +132,7 @@ print("\\nseconds", *[a - b for a, b in zip(since(begin), spent)], file=sys.stde
 
 
 def seconds(script: Path, case: Case, folder: Path) -> tuple[float, float]:
-    """Of a script under plain Python, without the import of TensorFlow: by the clock, and of processors."""
+    """Return a script's wall-clock and processor seconds under plain Python, without the import of TensorFlow."""
     done = subprocess.run(
         [sys.executable, "-c", _TIMED, str(script), *case.arguments],
         cwd=folder,
@@ -150,8 +150,9 @@ def seconds(script: Path, case: Case, folder: Path) -> tuple[float, float]:
 
 
 def gains(before: Path, after: Path, case: Case, folder: Path, rounds: int) -> tuple[list[float], list[float]]:
-    """Time of the whole script without that import, before over after, a pair of runs each, in turn: by the clock, and
-    of processors, which tells less where a patch lets both work and more where others keep them busy."""
+    """Time of the whole script without that import, before over after, a pair of runs each, in alternation: wall-clock,
+    and of processors, which tells less if a patch lets both work and more if others keep them busy.
+    """
     clock, processor = [], []
     for _ in range(rounds):
         old, new = (seconds(script, case, folder) for script in (before, after))
@@ -161,7 +162,7 @@ def gains(before: Path, after: Path, case: Case, folder: Path, rounds: int) -> t
 
 
 def row(case: Case, rounds: int) -> str:
-    """Of the table; raises what a run raises."""
+    """Return a row of the table; raises the errors of a run."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         after = folder / case.script.name

@@ -1,4 +1,4 @@
-"""What the report says of a blind batch: ``python -m benchmarks.blind first [NAMES...]``.
+"""The report's findings on a blind batch: ``python -m benchmarks.blind first [NAMES...]``.
 
 Runs ``tfperf run`` on each script of ``corpus/BATCH`` and prints its cause, as written by the script's author, with the
 headline and the first three findings. Whether a finding is right is for a user to judge: the authors know no codes.

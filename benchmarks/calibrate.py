@@ -1,9 +1,9 @@
-"""Measures anew what the rules take for physical costs, beside the numbers in use.
+"""Measures the physical costs that rules assume again, next to the numbers in use.
 
     python -m benchmarks.calibrate [MEASURE ...] [--rounds N] [--json FILE] [--page FILE]
 
 Some minutes. A measure gives several points a round (shapes, sizes); low and high are the 10th and 90th percentile of
-all. What differs from the number in use by machine, version or load is printed, nothing is changed.
+all. Differences from the number in use, by machine, version or load, are printed; nothing is changed.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from typing import Any
 from tfperfkit.calibration import Chosen, Cited, Derived, Measured, Threshold, table
 
 ROOT = Path(__file__).resolve().parents[1]
-#: Where packages that state numbers are.
+#: Folders of the packages that state numbers.
 SOURCES = (ROOT, ROOT / "plugins")
 #: Modules of ``benchmarks.costs`` that have measures.
 COSTS = ("graphs", "keras_calls", "arithmetic", "pipelines", "away")
-#: What ``--json`` wrote last; the page shows it.
+#: The last output of ``--json``; the page shows it.
 KEPT = Path(__file__).parent / "calibrated.json"
 
 
@@ -70,7 +70,7 @@ def standing_for(measure: str, stated: Iterable[tuple[str, Threshold]] | None = 
 
 
 def machine() -> dict[str, Any]:
-    """What the measuring ran on."""
+    """Describe the machine of the measurements."""
     model = platform.processor() or platform.machine()
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -126,7 +126,7 @@ def _text(name: str, row: dict[str, Any]) -> str:
 
 
 def tables() -> str:
-    """How many numbers there are, which were measured anew, and a table of each module's."""
+    """Write the count of numbers, those that were measured again, and a table for each module."""
     stated = list(numbers())
     every = [record for _, record in stated]
     kinds = {
@@ -149,7 +149,7 @@ def tables() -> str:
 
 
 def _anew(kept: dict[str, Any], stated: list[tuple[str, Threshold]]) -> list[str]:
-    """The section of what was measured anew, beside the numbers in use."""
+    """Write the section of the numbers that were measured again, next to the numbers in use."""
     here = kept["machine"]
     text = [
         "## Measured anew",

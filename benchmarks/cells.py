@@ -1,4 +1,4 @@
-"""What a recorded cell of a notebook costs: ``python -m benchmarks.cells [--rounds N] [--steps N]``.
+"""The cost of a recorded cell of a notebook: ``python -m benchmarks.cells [--rounds N] [--steps N]``.
 
 One kernel, in which the same training runs as a plain cell, in ``with tfperfkit.watch()`` and under ``%%tfperf``, in
 turn, each round in an order of its own. Prints rows of Markdown: medians of the rounds with their 95 % intervals.
@@ -56,8 +56,9 @@ CELLS = {
 
 
 def measure(rounds: int, steps: int) -> dict[str, list[dict[str, Any]]]:
-    """Of each kind of cell: by round, its time by the clock and of processors, with the report, and that of a step
-    in the last two fifths, when the windows are over."""
+    """Measure each kind of cell: by round, its wall-clock and processor time, with the report, and the time of a step
+    in the last two fifths, when the windows are over.
+    """
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "TFPERF_RUNS": f"{folder}/runs", "TF_CPP_MIN_LOG_LEVEL": "3"}
@@ -80,7 +81,7 @@ def measure(rounds: int, steps: int) -> dict[str, list[dict[str, Any]]]:
 
 
 def _run(client: Any, source: str) -> str:
-    """What a cell prints to standard output. Raises RuntimeError where it fails."""
+    """Return a cell's standard output. Raises RuntimeError if it fails."""
     printed: list[str] = []
 
     def note(message: Any) -> None:

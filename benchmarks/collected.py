@@ -1,4 +1,4 @@
-"""What pages of the documentation collect from the code, so that a new rule needs no edit there.
+"""The parts of documentation pages that are collected from the code, so that a new rule needs no edit there.
 
 A line ``<!-- collected: NAME -->`` stands for it in a page; the site's hook fills it in. On the page of a finding
 ``<!-- collected: detection CODE -->`` stands for how the finding is detected.
@@ -13,7 +13,7 @@ from benchmarks import calibrate, coverage, finding_pages
 from tfperfkit.explain.detection import fill_in_detection
 
 _MARK = re.compile(r"^<!-- collected: (\w+) -->$", re.MULTILINE)
-#: By the name in the mark.
+#: The parts by the name in the mark.
 PARTS: dict[str, Callable[[], str]] = {
     "numbers": calibrate.tables,
     "coverage": lambda: coverage.words(coverage.coverage()),

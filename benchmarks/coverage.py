@@ -73,7 +73,7 @@ def _report(case: Case) -> Report:
 
 
 def _places(case: Case) -> Iterable[SourceSpan]:
-    """The planted lines, with the functions that they stand in, or begin; behind each, what is called there."""
+    """The planted lines, with the functions around them, or that they begin; after each, the calls there."""
     functions = [
         node
         for node in ast.walk(ast.parse(case.script.read_bytes()))
@@ -99,7 +99,7 @@ def _finds_its_place(case: Case, variant: Variant) -> bool:
 
 
 def words(found: list[Covered]) -> str:
-    """As they stand in ``benchmarks/results/proof.md``."""
+    """Write the words for ``benchmarks/results/proof.md``."""
     fixed = [item for item in found if item.fixes]
     ceiling = [item for item in found if item.ceilings and not item.fixes]
     without = [item for item in found if not item.fixes and not item.ceilings]

@@ -1,4 +1,4 @@
-"""A day in watch mode: memory and files after each tenth of it, and what a step costs.
+"""A day in watch mode: memory and files after each tenth of it, and the cost of a step.
 
 ``python -m benchmarks.day``: 10 million steps in simulated time. Markers, samples and ticks as a session makes them in
 a day go through watch mode's own code, at a clock that runs as fast as that code; each hour a window is asked for.
@@ -37,7 +37,7 @@ _TICK_NS, _SAMPLE_NS, _HOUR_NS = 2 * 10**9, 10**9, 3600 * 10**9
 
 
 class _Session:
-    """What a session is to its long run, without a script."""
+    """The view of a session for its long run, without a script."""
 
     definition = Definition(source="custom", ends=frozenset({1}), unit="iteration", place=_SITE.loops[0])
     traces, ours_ns, step = (1, 10**8), 0, 1
@@ -91,7 +91,9 @@ def _files_mb(folder: Path) -> float:
 
 
 def simulate(steps: int) -> list[tuple[float, float, float, float]]:
-    """Of each tenth of the day: memory, files (both MB, at its end), own processor time in it (s), steps it counted."""
+    """Return for each tenth of the day: memory, files (both MB, at its end), own processor time in it (s), steps it
+    counted.
+    """
     clock = _Clock()
     found = []
     with tempfile.TemporaryDirectory() as folder:

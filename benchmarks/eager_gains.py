@@ -1,8 +1,8 @@
 """Eager loops against the same under ``@tf.function``: ``python -m benchmarks.eager_gains SET [NAMES] [--keep DIR]``.
 
 Each script of ``benchmarks/eager_loops/SET`` has ``step`` and ``batches``. One ``tfperf run`` of it gives the
-prediction; then another process takes its steps, eager and compiled, in turn, in plain Python. Printed is what stands
-in ``results/gains.md``: the predicted factor with its range, and the measured one, of mean steps over six blocks.
+prediction; then another process takes its steps, eager and compiled, in turn, in plain Python. It prints the figures of
+``results/gains.md``: the predicted factor with its range, and the measured one, of mean steps over six blocks.
 """
 
 from __future__ import annotations

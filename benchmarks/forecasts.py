@@ -16,7 +16,7 @@ from benchmarks.scatter import Point, scatter
 from benchmarks.stored_pairs import RESULTS, Pair, at_hand, first_sight
 
 NEAR = 1.5
-#: What stands in the page from here on is written by hand, and kept.
+#: The rest of the page from here on is written by hand, and kept.
 BY_HAND = "\n## What became of it"
 INTRODUCTION = """\
 Written by `python -m benchmarks.forecasts` from the tables of [blind trials](blind-trials.md) and [gains](gains.md):

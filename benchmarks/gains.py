@@ -39,7 +39,7 @@ CLOCK = Path(__file__).parent / "after_imports.py"
 KEEP = Path(platformdirs.user_cache_dir("tfperfkit")) / "gains"
 FRESH = Path(__file__).parent / "fresh_gains"
 NEAR = 2  # lines
-#: What stands in the page from here on is written by hand, and kept.
+#: The rest of the page from here on is written by hand, and kept.
 BY_HAND = "\n## Eager loops"
 BATCHES = ("first", "second", "third")
 
@@ -74,7 +74,7 @@ def faults() -> list[Fault]:
 
 
 def fresh() -> list[Fault]:
-    """Scripts that were written to be measured once; what is planted stands at the marked line."""
+    """Scripts that were written to be measured once; the planted cause is at the marked line."""
     found = []
     for fixed in sorted(FRESH.glob("*_fixed.py")):
         name = fixed.stem.removesuffix("_fixed")
@@ -144,7 +144,7 @@ def measured(seconds: dict[str, list[float]] | None, authors: float | None) -> t
 
 
 def report_of(folder: Path) -> dict[str, Any] | None:
-    """The report of a kept run, made anew."""
+    """Make the report of a kept run again."""
     if not (folder / "run").exists():
         return None
     out = folder / "again.json"

@@ -37,7 +37,7 @@ NEAR = 1.3
 
 
 class Judged(NamedTuple):
-    """A prediction beside what came of it."""
+    """A prediction and its outcome."""
 
     measured: float
     predicted: float | None

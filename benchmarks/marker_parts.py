@@ -1,4 +1,4 @@
-"""What a step's marker costs, and which part of it what: ``python -m benchmarks.marker_parts [LOOP ...]``."""
+"""The cost of a step's marker, by part: ``python -m benchmarks.marker_parts [LOOP ...]``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SIDES = 7
 
 
 def measured(name: str, rounds: int = 60) -> dict[str, list[tuple[float, float, float]]]:
-    """Of each side its blocks: seconds, ns of the hooks for each step, ns of the timed part."""
+    """Return the blocks of each side: seconds, ns of the hooks for each step, ns of the timed part."""
     loop = LOOPS[name]
     settle = max(loop.block // 10, 1)
     steps = 2 * loop.warm + (loop.block + settle) * _SIDES * (rounds + 1)

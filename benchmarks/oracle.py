@@ -33,7 +33,8 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 BATCHES = "sixteenth,fifteenth"
 #: Seconds that one script may take.
 TIMEOUT = 400.0
-#: What a report keeps in a run directory. It is left out when a run is reported again, so that nothing old is read.
+#: Files that a report keeps in a run directory. It is left out when a run is reported again, so that nothing old is
+#: read.
 DERIVED = ("summary.json", "tables.json", "patches.json", "rank.json")
 
 
@@ -130,7 +131,7 @@ def _own_document(run: Path) -> dict[str, Any]:
     from tfperfkit.report.json import encode
 
     made, evidence = study(run)
-    with tempfile.TemporaryDirectory() as elsewhere:  # patches that were kept beside the run are not read
+    with tempfile.TemporaryDirectory() as elsewhere:  # patches that were kept next to the run are not read
         made = with_patches(replace(made, run=replace(made.run, directory=elsewhere)), evidence)
     document: dict[str, Any] = json.loads(encode(replace(made, run=replace(made.run, directory="", handle=""))))
     return document
@@ -197,7 +198,7 @@ def _is_right(entry: dict[str, Any], made: dict[str, Any]) -> bool:
 
 
 def _collection() -> list[Any]:
-    sys.path.append(str(REPOSITORY / "tests" / "faults"))  # beside its own tests, in no package
+    sys.path.append(str(REPOSITORY / "tests" / "faults"))  # next to its own tests, in no package
     from fault_collection import cases
 
     return list(cases())

@@ -1,4 +1,4 @@
-"""What differs between the reports of the same runs: findings one by one, the rest as a count for each path."""
+"""Differences between the reports of the same runs: findings one by one, the rest as a count for each path."""
 
 from __future__ import annotations
 

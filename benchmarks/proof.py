@@ -1,8 +1,8 @@
 """Does an experiment measure what the edit gains? ``python -m benchmarks.proof [NAMES...] [--out FILE]``.
 
-Of faults of the collection: the script as it is, with the experiment that belongs to its fault, and its mended twin, in
-turn, each as ``tfperf try`` runs it. Where the rounds of a gain differ among themselves by more than the question can
-bear, there are more of them. Prints rows of Markdown as they come.
+For faults of the collection it times the script as it is, with the experiment that belongs to its fault, and its fixed
+twin, in alternation, each as ``tfperf try`` runs it. If the rounds of a gain differ among themselves by more than the
+question can bear, there are more of them. Prints rows of Markdown as they come.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from tfperfkit.trials.workspace import workspace
 
 TWIN = "mended twin"
 ROUNDS, SECONDS, STEADY_S = 3, 240.0, 3.0
-#: The standard error of a gain by the clock, as a factor, up to which no more rounds are asked for: half of the 1.3, on
+#: The standard error of a wall-clock gain, as a factor, up to which no more rounds are asked for: half of the 1.3, on
 #: the scale of logarithms, that the two gains may be apart. It doesn't look at how far they are apart.
 STEADY_ENOUGH = math.sqrt(1.3)
 MOST_ROUNDS = 5
 
 
 class Pair(NamedTuple):
-    """A fault and what mends it from outside. ``whole``: it shows in the whole run only."""
+    """A fault and the experiment that fixes it from outside. ``whole``: it shows in the whole run only."""
 
     fault: str
     experiment: str
@@ -129,7 +129,7 @@ PAIRS = (
 
 
 def prove(pair: Pair, case: Case, rounds: int = ROUNDS) -> tuple[Measured, Measured]:
-    """What the experiment and the twin gain."""
+    """Measure the gains of the experiment and of the twin."""
     choice = Choice()
     variant = choice.variant([choice.typed(pair.experiment)])
     with tempfile.TemporaryDirectory() as folder, Scratch(Path(folder)) as scratch:
@@ -165,7 +165,9 @@ def prove(pair: Pair, case: Case, rounds: int = ROUNDS) -> tuple[Measured, Measu
 
 
 def _standard_error(item: Measured) -> float:
-    """Of the gain by the clock, as a factor: its 95 % interval is Student's, on the scale of logarithms."""
+    """Return the standard error of the wall-clock gain, as a factor: its 95 % interval is Student's, on the scale of
+    logarithms.
+    """
     if item.interval is None:
         return math.inf
     low, high = item.interval

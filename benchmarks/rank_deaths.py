@@ -1,11 +1,11 @@
-"""What a killed rank leaves: of two real workers one is killed (SIGKILL) at a random moment, time after time; then the
-report is asked for both parts.
+"""The records that a killed rank leaves: of two real workers one is killed (SIGKILL) at a random moment, time after
+time; then the report is asked for both parts.
 
     python -m benchmarks.rank_deaths [--times 30] [--seed 0] [--page benchmarks/results/ranks.md]
 
 Of four moments one lies in the first seconds of the worker's process, in which TensorFlow is imported and the workers
-find each other, and three after a step that was drawn. What each worker had done by then stands in a file that it
-writes itself after each step.
+find each other, and three after a step that was drawn. Each worker writes its progress into a file of its own after
+each step.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tfperfkit.clock import now_ns
 SCRIPT = Path(__file__).with_name("workloads") / "two_workers_short.py"
 BEGIN, END = "<!-- measured: rank deaths -->", "<!-- end: rank deaths -->"
 STEPS = 300
-#: Of the deaths, so many come in the first seconds; else so long after a step at most.
+#: The share of deaths in the first seconds; the others come at most so long after a step.
 EARLY, FIRST_S, BETWEEN_S = 0.25, 10.0, 0.02
 _PATIENCE_S = 120.0
 
@@ -114,7 +114,7 @@ def _lives(environ: Path) -> bool:
 
 
 def judged(whole: dict[str, Any], victim: int, early: bool, notes: Path, killed: int) -> Death:
-    """What the report of both says, against the workers' own notes."""
+    """Compare the report of both with the workers' own notes."""
     ends = [noted(notes / str(rank)) for rank in (0, 1)]
     parts = {part["rank"]: part for part in whole["parts"]}
     told = (parts.get(0, {}).get("steps", 0), parts.get(1, {}).get("steps", 0))
@@ -142,7 +142,7 @@ def run(times: int, seed: int) -> list[Death]:
 
 
 def page(deaths: list[Death]) -> str:
-    """What became of them, in Markdown."""
+    """Write the outcomes in Markdown."""
     right = sum(not death.wrong for death in deaths)
     early = sum(not death.done[death.victim] for death in deaths)
     lost = [death.lost_s for death in deaths if death.done[death.victim]]

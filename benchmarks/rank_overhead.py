@@ -1,4 +1,4 @@
-"""What tfperf costs each of two ranks, and one process: the same script in turn without and with it, pair after pair.
+"""The cost of tfperf for each of two ranks, and for one process: a script without and with it, pair after pair.
 
     python -m benchmarks.rank_overhead [--pairs 5] [--steps 1800] [--page benchmarks/results/ranks.md]
 

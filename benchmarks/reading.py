@@ -1,4 +1,4 @@
-"""Traces as large as one likes, to see what ``tfperf report`` takes for them; and its figures beside XProf's.
+"""Traces as large as one likes, to see what ``tfperf report`` takes for them; and its figures next to XProf's.
 
 python -m benchmarks.reading make big.xplane.pb --events 1400000 [--kernels 0.2]
 python -m benchmarks.reading measure big.xplane.pb
@@ -126,7 +126,7 @@ def peak(command: list[str]) -> int:
 
 
 def xprof(path: Path, tool: str) -> Any:
-    """What XProf's own converter makes of a trace; of a copy, for it leaves files beside it."""
+    """Return the output of XProf's own converter for a copy of a trace, since it leaves files next to the trace."""
     from xprof.convert.raw_to_tool_data import xspace_to_tool_data
 
     with tempfile.TemporaryDirectory() as folder:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "tests" / "recorded"
-#: What the analysis keeps next to a run to be quicker the next time.
+#: Files that the analysis keeps next to a run to be quicker the next time.
 _MADE_AGAIN = ("summary.json", "tables.json")
 #: First folders of this machine's paths; as long as ``/home``, for lengths are written in traces.
 _FIRST_FOLDERS = (b"/work/", b"/root/")

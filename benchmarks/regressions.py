@@ -5,7 +5,7 @@ kinds of ``tests/regressions``, and the commit that changes nothing, each once a
 repository of its own. Prints a line of JSON for each check, then the words of ``results/proof.md``; ``--read FILE``:
 the words alone.
 
-With ``--out`` it may be interrupted and started again: what stands in the file counts as done, and ``--turns`` is how
+With ``--out`` it may be interrupted and started again: checks in the file count as done, and ``--turns`` is how
 many there shall be in all. A check that was under way is made again.
 """
 
@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "regressions"))
 from test_regressions import BUDGET, PLANTED, SCRIPT, commit, git
 
 NOTHING = "nothing"
-#: Of the exit statuses of ``tfperf check``.
+#: Outcomes by the exit status of ``tfperf check``.
 OUTCOMES = {0: "pass", 1: "fail", 3: "undecided"}
 
 
@@ -73,7 +73,7 @@ def turn(kind: str, limit: str) -> dict[str, Any]:
 
 
 def _run(words: list[str], folder: Path, environment: dict[str, str]) -> tuple[int, str]:
-    """Its status and stderr. Where this program is ended, the check is told to end, which leaves nothing behind."""
+    """Its status and stderr. If this program is ended, it ends the check, which leaves nothing behind."""
     process = subprocess.Popen(
         words, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )

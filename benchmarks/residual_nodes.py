@@ -1,7 +1,7 @@
-"""A ledger as predicted after a remedy beside the ledger of the fixed twin, by call site and kind of work.
+"""A ledger as predicted after a remedy, next to the fixed twin's ledger, by call site and kind of work.
 
-Lines of a script and its twin are matched by their text. What a remedy takes off comes from the entries that its
-finding owns, in proportion, so the predicted ledger differs from the recorded one in these only.
+Lines of a script and its twin are matched by their text. The saving of a remedy comes from the entries that its finding
+owns, in proportion, so the predicted ledger differs from the recorded one in these only.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class Node(NamedTuple):
 
 
 class Residual(NamedTuple):
-    """Where a prediction went wrong; all in the unit of the ledgers.
+    """The errors of a prediction, in the unit of the ledgers.
 
-    ``removed`` is what the finding owns, ``left_predicted`` and ``left`` what remains of it. The rest is all else at
+    ``removed`` is what the finding owns, ``left_predicted`` and ``left`` the remaining part. The rest is all else at
     lines that both scripts have; ``new`` is at lines of the twin alone. ``rest_predicted`` is less than
     ``rest_before`` if more is predicted to go than the finding owns.
     """
@@ -66,12 +66,12 @@ class Residual(NamedTuple):
 
     @property
     def measured(self) -> float:
-        """What the twin takes less; negative if it takes more."""
+        """Return the time that the twin saves; negative if it takes more."""
         return self.removed + self.rest_before - self.left - self.rest_after - self.new
 
     @property
     def errors(self) -> dict[str, float]:
-        """What the twin takes beyond what was predicted, by part."""
+        """Return the twin's time beyond the prediction, by part."""
         return {
             "what is left": self.left - self.left_predicted,
             "the rest": self.rest_after - self.rest_predicted,

@@ -28,7 +28,7 @@ from tfperfkit.records.parts import PAID_ONCE
 from tfperfkit.remedy import Remedy
 from tfperfkit.rule import Evidence
 
-#: What stands in the page from here on is written by hand, and kept.
+#: The rest of the page from here on is written by hand, and kept.
 _BY_HAND = "\n## What was found"
 _MIN_SAVED_S = 0.2
 _MAX_NODES = 8
@@ -145,7 +145,7 @@ def read_pair(folder: Path, twin_folder: Path) -> Pair:
 
 
 def read_side(folder: Path) -> Side:
-    """Read a run; what its recording noted of the load stands beside it in ``NAME.done``."""
+    """Read a run; its recording's notes on the load are next to it in ``NAME.done``."""
     report, evidence = study(folder)
     noted = folder.with_name(f"{folder.name}.done")
     load = noted.read_text(encoding="utf-8").rpartition("load ")[2].strip() if noted.exists() else ""

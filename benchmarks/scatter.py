@@ -25,8 +25,10 @@ class Point(NamedTuple):
 
 
 def scatter(points: Sequence[Point], title: str, hollow: str = "") -> str:
-    """The SVG, with a key of the families; ``hollow``: what a circle without a fill means, in words. Factors beyond
-    the ends stand at them."""
+    """The SVG, with a key of the families; ``hollow``: what a circle without a fill means, in words.
+
+    Factors beyond the ends are drawn at the ends.
+    """
     families = sorted({point.family for point in points})
     colour = {name: _COLOURS[index % len(_COLOURS)] for index, name in enumerate(families)}
     parts = [

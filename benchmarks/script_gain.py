@@ -1,11 +1,11 @@
-"""What a finding's prediction is for the whole script: what its mended twin is timed against."""
+"""The prediction of a finding for the whole script, which is compared with its fixed twin's time."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-#: What stands before a script's own work, behind it, or is not its own.
+#: Parts before a script's own work, after it, or not its own.
 _NOT_ITS_OWN = ("imports", "ending", "tfperf")
 
 

@@ -1,7 +1,7 @@
-"""Where the seconds go that ``tfperf run`` adds to a short run: ``python -m benchmarks.short_run [ROUNDS]``.
+"""The seconds that ``tfperf run`` adds to a short run, by part: ``python -m benchmarks.short_run [ROUNDS]``.
 
 Plain Python and tfperf in turn. The parent's parts are timed by standing around its functions, in a process of its own;
-those of the script's process stand in its run directory.
+those of the script's process are in its run directory.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@
 ``--programs`` are programs in Python, ``--graphs`` TensorFlow functions. The page keeps the part of the others, and the
 list of runs. With ``--keep`` a run that was stopped continues where it was.
 
-Each program has a loop. What the analysis claims of the loop is compared with what happens: the values of an expression
-in all iterations, and the results after running the iterations in other orders. A claim that execution refutes is a
-bug. The share of the true claims that is found says what the analysis misses; some are true by chance.
+Each program has a loop. The analysis' claims about the loop are compared with the execution: the values of an
+expression in all iterations, and the results after running the iterations in other orders. A claim that execution
+refutes is a bug. The share of the true claims that is found says what the analysis misses; some are true by chance.
 
 A process of its own runs the programs, one after the other. If one takes longer than ``--limit`` seconds, or ends the
 process, it is listed and the next program runs in a new process.
@@ -185,7 +185,7 @@ def check_in_process(kind: str, first: int, count: int, limit: float) -> Iterato
 
 
 def publish(page: Path, part: str) -> None:
-    """Put one part of the page in the place of the old one."""
+    """Replace one part of the page by a new one."""
     heads = (HEAD_OF_SOURCE, HEAD_OF_GRAPHS, HEAD_OF_RUNS)
     old = page.read_text(encoding="utf-8") if page.exists() else ""
     parts = {

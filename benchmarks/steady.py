@@ -1,4 +1,4 @@
-"""What tfperf costs once its windows are over, measured within one process: the same loop with its hooks and its
+"""The cost of tfperf once its windows are over, measured within one process: the same loop with its hooks and its
 sampler and without them, in turn. Far less noise than between processes; see ``workloads/steady.py``."""
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Predictions and what was measured, as the documents hold them: the tables are the store, nothing is copied.
 
-Of first sight are the right first findings of the blind batches (``results/blind-trials.md``); those of scripts that
-rules were written with stand in ``results/gains.md``.
+Predictions at first sight are the right first findings of the blind batches (``results/blind-trials.md``); those of
+scripts that rules were written with are in ``results/gains.md``.
 """
 
 from __future__ import annotations
@@ -64,8 +64,10 @@ def paired(script: str, batch: str, code: str, told: str, measured: float) -> Pa
 
 
 def first_sight(text: str | None = None) -> list[Pair]:
-    """The right first findings of all blind batches, a prediction or none, in the order of the tables. Where a table
-    has what the finding saves of the whole script, which is what was measured, that is the prediction."""
+    """The right first findings of all blind batches, a prediction or none, in the order of the tables.
+
+    If a table has the finding's saving in the whole script, which was measured, that is the prediction.
+    """
     found, batch = [], ""
     for line in (text or (RESULTS / "blind-trials.md").read_text(encoding="utf-8")).splitlines():
         if line.startswith("## "):
@@ -77,8 +79,10 @@ def first_sight(text: str | None = None) -> list[Pair]:
 
 
 def at_hand(text: str | None = None) -> list[Pair]:
-    """Those of the fault collection, and of blind scripts run again: rules were written or mended with them at hand.
-    Predictions of steps stand beside steps; those of the script have no range of their own in the table."""
+    """Those of the fault collection, and of blind scripts run again: rules were written or fixed with them at hand.
+
+    Predictions of steps are compared with steps; those of the script have no range of their own in the table.
+    """
     found = []
     for line in (text or (RESULTS / "gains.md").read_text(encoding="utf-8")).splitlines():
         cells = _cells(line)

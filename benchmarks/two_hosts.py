@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 SCRIPT = Path(__file__).with_name("workloads") / "two_workers.py"
-#: Of this process, so that two runs on one machine don't meet.
+#: Host names of this process, so that two runs on one machine don't meet.
 HOSTS = tuple(f"tfperf-{os.getpid()}-{side}" for side in "ab")
 ADDRESSES = ("10.77.0.1", "10.77.0.2")
 PORT = 40123

@@ -1,6 +1,6 @@
 """How much slower steps are within each probe's window, on every stage of the GAN and in the other loops.
 
-By the figures that each report has of its own run: steps in the window against clean ones.
+It compares the figures that each report has of its own run: steps in the window against clean ones.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the rules take for physical costs, each measured by a small program of its own.
+"""The physical costs that rules assume, each measured by a small program of its own.
 
 A measure is a function that prepares once and returns what one round measures: a list of points in the measure's unit.
 ``MEASURES`` has them by name; a ``Threshold`` names the measure that it comes from.

@@ -62,7 +62,7 @@ def elementwise(numbers: int, dtype: str = "float32", *, jit: bool = False) -> C
 
 
 def _saved(pairs: list[tuple[Callable, Callable]]) -> Round:
-    """Of the time of the first of each pair, what the second saves."""
+    """Measure the share of the first one's time that the second of each pair saves."""
     return lambda: [1 - ms(second) / ms(first) for first, second in pairs]
 
 

@@ -14,7 +14,7 @@ Round = Callable[[], list[float]]
 
 
 def chain(operations: int, *, compiled: bool = True) -> Callable[[tf.Tensor], tf.Tensor]:
-    """A function of that many operations on next to nothing, one after the other, none of which Grappler merges.
+    """Make a function of that many operations on a tiny tensor, one after the other, none of which Grappler merges.
 
     Of two arguments: operations of one (sine, tangent) in a row are a single kernel after Grappler.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-#: Calls are timed in blocks of at least this long, and so many blocks of them.
+#: Calls are timed in blocks of at least this long, and in so many blocks.
 BLOCK_S, BLOCKS = 0.005, 7
 
 

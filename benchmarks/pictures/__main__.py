@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def recorded(folder: Path) -> Path:
-    """The report of a fresh run of the script beside this program."""
+    """Make the report of a fresh run of the script next to this program."""
     (folder / "train.py").write_bytes((Path(__file__).parent / "train.py").read_bytes())
     command = [sys.executable, "-m", "tfperfkit", "run", "--html", "report.html", "--run-dir", "run", "train.py"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=300)

@@ -1,4 +1,4 @@
-"""Plain Python beside an eager update: the worst case for line tracing."""
+"""Plain Python next to an eager update: the worst case for line tracing."""
 
 import sys
 

@@ -103,8 +103,8 @@ def _tfperf(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-#: Runs a script as ``python`` does, and says how long it took without importing TensorFlow and Keras: by the clock,
-#: and of processors by all of its threads.
+#: Runs a script as ``python`` does, and says how long it took without importing TensorFlow and Keras: wall-clock, and
+#: processor time of all its threads.
 _TIMED = """
 import builtins, runpy, sys, time
 def now():

@@ -1,4 +1,4 @@
-"""A day in watch mode: memory and files after each tenth of it, and the cost of a step.
+"""A day in watch mode: memory and files after each tenth of the day, and the cost of a step.
 
 ``python -m benchmarks.day``: 10 million steps in simulated time. Markers, samples and ticks as a session makes them in
 a day go through watch mode's own code, at a clock that runs as fast as that code; each hour a window is asked for.

@@ -1,6 +1,6 @@
 """Do predicted gains come true? ``python -m benchmarks.gains [NAMES...] [--no-run] [--out FILE --picture FILE]``.
 
-For each faulty script of ``tests/faults`` and its mended twin: one ``tfperf run`` of the faulty one, whose run
+For each faulty script of ``tests/faults`` and its fixed twin: one ``tfperf run`` of the faulty one, whose run
 directory is kept, and both under plain python, in turn. The right finding's prediction is then set against what was
 measured. With ``--no-run`` the kept runs are reported again by the code as it stands: a change of the rules is scored
 on the same runs.
@@ -91,7 +91,7 @@ def profile(fault: Fault, folder: Path) -> None:
 
 
 def profile_twin(fault: Fault, folder: Path) -> None:
-    """The steps of the mended twin, where the faulty script has steps: almost nothing else is recorded."""
+    """Profile the steps of the fixed twin, if the faulty script has steps: almost nothing else is recorded."""
     if (steps_of(folder / "report.json") or {}).get("count"):
         command = [sys.executable, "-m", "tfperfkit", "run", "--probes", "retrace", "--run-dir", str(folder / "twin")]
         command += ["--json", str(folder / "twin.json"), str(fault.fixed), "--", *fault.case.arguments]

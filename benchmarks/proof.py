@@ -2,7 +2,7 @@
 
 For faults of the collection it times the script as it is, with the experiment that belongs to its fault, and its fixed
 twin, in alternation, each as ``tfperf try`` runs it. If the rounds of a gain differ among themselves by more than the
-question can bear, there are more of them. Prints rows of Markdown as they come.
+question can bear, there are more rounds. Prints rows of Markdown as they come.
 """
 
 from __future__ import annotations

@@ -10,12 +10,12 @@ _NOT_ITS_OWN = ("imports", "ending", "tfperf")
 
 
 def of_script(gain: float, finding: dict[str, Any], report: dict[str, Any]) -> float:
-    """What a gain of the steps (or of the work) that a finding is about is for the script after its imports and without
-    its end, whose rest stays as it is.
+    """Convert a gain of a finding's steps (or work) to the script after its imports and without its end, whose rest
+    stays.
 
-    Of an end of the prediction it is by the seconds that the finding says it saves: they count what goes elsewhere by
-    the same remedy, and iterators that are freed sooner. Of another gain, or where a report has no such seconds, the
-    share of the run tells it."""
+    For an end of the prediction it uses the finding's saved seconds: they include savings of the remedy elsewhere, and
+    iterators that are destroyed sooner. Of another gain, or where a report has no such seconds, the share of the run
+    tells it."""
     wall = report["run"]["wall_s"]
     parts = report["run_account"]["parts_s"]  # KeyError: better no figure than one with the imports in it
     after = report["run_account"]["total_s"] - sum(parts.get(name, 0.0) for name in _NOT_ITS_OWN)

@@ -14,7 +14,6 @@ NOT_YET = (
     "tests/unit/rules/step/test_rules_collected_objects.py",
     "tests/unit/rules/step/test_rules_epochs_and_trend.py",
     "benchmarks/",
-    "CHANGELOG.md",
 )
 
 

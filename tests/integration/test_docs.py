@@ -218,8 +218,11 @@ def test_the_site_has_every_page_once() -> None:
 
 def test_the_index_of_design_notes_has_every_note() -> None:
     index = (ROOT / "docs" / "design-notes.md").read_text(encoding="utf-8")
-    notes = sorted((ROOT / "docs" / "design").glob("*.md"))
-    assert re.findall(r"\(design/([^)]+)\)", index) == [note.name for note in notes]
+    notes = {note.name for note in (ROOT / "docs" / "design").glob("*.md")}
+    assert set(re.findall(r"\(design/([^)#]+)\)", index)) == notes
+    titles = "".join((ROOT / "docs" / "design" / name).read_text(encoding="utf-8") for name in notes)
+    numbers = [int(number) for number in re.findall(r"^## (\d+)\. ", titles, re.MULTILINE)]
+    assert sorted(numbers) == sorted(map(int, re.findall(r"\[(\d+)\]\(design/", index)))
 
 
 def test_the_site_asks_no_other_host() -> None:

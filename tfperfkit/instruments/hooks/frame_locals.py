@@ -2,7 +2,7 @@
 
 Before Python 3.13 ``frame.f_locals`` copies all of them into a dictionary that stays with the frame until it ends.
 Read once from ``Model.fit``, it kept the iterator of the first epoch alive to the last, and with it the thread of
-tf.data's optimiser, for which whoever frees the iterator waits (``docs/design/0010-what-we-keep-alive.md``).
+tf.data's optimiser, for which whoever frees the iterator waits (``docs/design/hooks.md``).
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def pytest_collection_finish() -> None:
 
 #: Folders whose tests claim what samples of a real run tell. Other work on the machine may leave a run of seconds
 #: without the few samples at a line that a finding needs: a run that fails is repeated once, and listed as repeated
-#: (docs/design/0049). Not those of doing no harm, of lost runs and of hostile input: there once is too often.
+#: (docs/design/tests.md). Not those of doing no harm, of lost runs and of hostile input: there once is too often.
 SAMPLED = ("faults", "integration")
 
 

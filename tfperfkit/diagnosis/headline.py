@@ -70,6 +70,8 @@ _WAITS: tuple[PartName, ...] = ("input", "python", "dispatch", "eager_ops", "tra
 _SMALL = frozenset(
     ("A", "All", "An", "Each", "Every", "In", "It", "Memory", "No", "One", "Some", "The", "There", "With")
 )
+#: A share that is said in words.
+NEARLY_ALL = 0.95
 
 
 def conclude(
@@ -184,7 +186,8 @@ def _most_of_it(evidence: Evidence, part: PartName) -> str:
     whole = ledger.sum_parts()[part]
     call = find_costliest_call(evidence, ledger, whole / 2, [part]) if whole > 0 else None
     if call is not None:
-        return f", {100 * call.site.value / whole:.0f} % of that in {call.words}"
+        share = call.site.value / whole
+        return f", {'nearly all' if share >= NEARLY_ALL else f'{100 * share:.0f} % of that'} in {call.words}"
     lines = find_part_lines(ledger, part)
     return f" ({name_place(lines[0])})" if lines else ""
 

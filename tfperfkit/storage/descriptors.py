@@ -3,8 +3,9 @@
 A script is given the lowest number that is free, and it may close numbers that it did not open (a daemon closes all).
 If a thread of tfperf has a file open for a moment, the file has such a number. Then the script's next file gets another
 number; or the script closes tfperf's file, gets its number, and tfperf's ``close`` closes the script's file. So tfperf
-opens its files in a table of descriptors that the script's threads don't share (``_apart.c``, docs/design/run-directory.md). If
-there is no such table (not Linux, no C code), files that stay open have high numbers and are identified before use.
+opens its files in a table of descriptors that the script's threads don't share (``_apart.c``; see
+docs/design/run-directory.md). If there is no such table (not Linux, no C code), files that stay open have high
+numbers and are identified before use.
 """
 
 from __future__ import annotations

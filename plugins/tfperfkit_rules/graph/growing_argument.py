@@ -33,7 +33,7 @@ class GrowingArgument(GraphRule[GrownArgument]):
     """Recognised by an argument that is the one of the call before with something after it."""
 
     code = "GRF024"
-    title = "Growing sequence recomputed from its start in every call"
+    title = "Whole sequence recomputed for each new element"
 
     def find(self, view: View) -> Iterator[GrownArgument]:
         """Yield the work along each argument that gets longer."""
@@ -61,7 +61,7 @@ class GrowingArgument(GraphRule[GrownArgument]):
         made = self.finding(
             evidence,
             part,
-            f"Growing {name} recomputed from its start in every call",
+            f"Whole sequence {name} recomputed for each new element",
             "Pass only the new element and the kept state: return_state=True in the recurrent layer, then "
             "initial_state=state in the next call. Or, with attention: keep its keys and values.",
             f"In most calls, {name} was the previous value with something appended. Layers that look ahead "

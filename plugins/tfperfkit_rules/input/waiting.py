@@ -203,7 +203,7 @@ def _advice(item: Feed) -> str:
             "may use. Or: cache() what is the same in each epoch, or store the result once and read that."
         )
     if stage.kind == "Shuffle":
-        return "Shuffle what is small (file names, records), and load it in a map after that."
+        return "Move shuffle before the map that loads the data, so that it holds file names or records."
     if stage.kind in ("Batch", "PaddedBatch"):
         return "Copy examples into batches in parallel: .batch(n, num_parallel_calls=tf.data.AUTOTUNE)."
     return f"Make {called(stage)} faster. Or: cache() what is the same in each epoch."

@@ -36,7 +36,7 @@ def advise_compiling_once(evidence: Evidence, file: str, line: int, name: str, m
     compiled = f"{owner}.{last}_compiled" if owner else f"{last}_compiled"
     after = f"{compiled}({call.arguments_text})"
     after = after if len(after) <= shared.MAX_LINE.value else f"{compiled}(...)"
-    after = f"{compiled}(x).numpy(), x a tensor" if method else after
+    after = f"{compiled}(x).numpy() with a tensor x" if method else after
     return (
         f"Compile {name} once, after line {made}: {compiled} = tf.function({name}, reduce_retracing=True). In line "
         f"{line} call {after}"

@@ -17,7 +17,7 @@ GAIN_MIN = Threshold(
     0.75,
     "number",
     "minimum gain of a choice, in what the model predicts beyond 1",
-    Measured("measured over predicted 0.7 to 1.4 in 8 scripts, docs/design/0019", TWO_BUSY_CORES, 24),
+    Measured("measured over predicted 0.7 to 1.4 in 8 scripts, docs/design/gains.md", TWO_BUSY_CORES, 24),
 )
 GAIN_MAX = Threshold(
     1.35,

@@ -76,10 +76,10 @@ def _calls(report: Report, screen: Screen) -> list[Text]:
 
 
 def _call(call: CallTime, report: Report, screen: Screen) -> str:
-    """``model.export  train.py:24  7.0 s of 12 s, at least 25 calls``"""
+    """``7.0 s of 12 s  train.py:24  model.export, at least 25 calls``"""
     what = name(call.call or "your own Python", screen)
     where = place(SourceSpan(call.where.file, call.where.line), screen)
     seconds = numbers.short(call.seconds, "s", screen.symbols)
     whole = f" of {numbers.short(float(report.run.wall_s), 's', screen.symbols)}" if report.run.wall_s > 0 else ""
     often = f", at least {numbers.plain(call.times)} calls" if call.times > 1 and call.call else ""
-    return f"{what}  {where}  {seconds}{whole}{often}"
+    return f"{seconds}{whole}  {where}  {what}{often}"

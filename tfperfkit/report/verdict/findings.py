@@ -20,8 +20,6 @@ from tfperfkit.report.verdict.layout import MARGIN, fit, heading_lines, inside, 
 #: A gain below this factor is none.
 _NO_GAIN = 1.005
 _MIN_OF_RUN = 0.01
-#: Narrower screens have no room for a second column.
-_WIDE = 70
 #: Lines that the remedy may take.
 CHANGE = 4
 
@@ -36,18 +34,15 @@ def first_lines(finding: Finding, report: Report, screen: Screen, change: int = 
 
 
 def then_lines(number: int, finding: Finding, screen: Screen, label: str = "") -> list[Text]:
-    """Two lines on a further finding: what it is and what it saves, where it is and what to do."""
-    saved = saved_seconds(finding) if screen.width >= _WIDE else ""
+    """Two lines on a further finding: its title; its place and what it saves."""
     head = f"{number} {name(finding.code, screen)}  "
-    room = screen.width - MARGIN - cells(head) - (cells(saved) + 2 if saved else 0)
-    title = fit(name(with_short_paths(finding.title, screen.folder), screen), room, screen)
+    title = fit(
+        name(with_short_paths(finding.title, screen.folder), screen), screen.width - MARGIN - cells(head), screen
+    )
     first = Text(label.ljust(MARGIN), "bold").append(head, "dim").append(title)
-    if saved:
-        first.append(" " * max(screen.width - first.cell_len - cells(saved), 2)).append(saved, "green")
-    where = place(finding.where[0], screen) if finding.where else ""
-    gain = factor_words(finding)
-    items = [part for part in (where, gain) if part]
-    text = screen.symbols.dot.join(items)
+    where = _bare(finding.where[0], screen) if finding.where else ""
+    gain = ", ".join(part for part in (saved_seconds(finding), factor_words(finding, ranged=False)) if part)
+    text = screen.symbols.dot.join(part for part in (where, f"predicted: {gain}" if gain else "") if part)
     advice = first_sentence(with_short_paths(finding.advice, screen.folder))
     if cells(text) + 2 + cells(advice) <= screen.width - MARGIN - 2:
         text = f"{text}: {advice}" if text else advice
@@ -106,8 +101,8 @@ def remarks_on_gain(finding: Finding, screen: Screen) -> list[str]:
     return [*filter(None, [name_ties(finding)]), *once]
 
 
-def factor_words(finding: Finding) -> str:
-    """``step 5.1x faster (4.2x-6.3x)``; "" if no factor is predicted."""
+def factor_words(finding: Finding, *, ranged: bool = True) -> str:
+    """``step 5.1x faster (4.2x-6.3x)``, the range if ``ranged``; "" if no factor is predicted."""
     gain = finite(finding.gain)
     what = _whole(finding)
     if gain.likely is None:
@@ -117,7 +112,7 @@ def factor_words(finding: Finding) -> str:
     if nearly_goes(finding):
         return f"most of the {what} goes"
     low, high = map(numbers.speedup, gain.bounds or (1.0, 1.0))
-    return f"{what} {numbers.speedup(gain.likely)} faster{f' ({low}-{high})' if low != high else ''}"
+    return f"{what} {numbers.speedup(gain.likely)} faster{f' ({low}-{high})' if ranged and low != high else ''}"
 
 
 def _whole(finding: Finding) -> str:

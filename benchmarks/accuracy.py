@@ -45,7 +45,7 @@ together, not how they do on scripts that nobody has seen: for a first look at t
 [forecasts](forecasts.md)."""
 GAINS = """\
 The predicted gain is that of the right finding, for a steady step. The measured one is the time of the whole script
-after the import of TensorFlow, over that of its mended twin (`--fixed`); tracing and data preparation are in it."""
+after the import of TensorFlow, over that of its fixed twin (`--fixed`), with tracing and data preparation."""
 Results = dict[str, dict[str, Any]]
 
 

@@ -1,8 +1,8 @@
 """Do findings suffice to fix a script? ``python -m benchmarks.agents [NAMES...] [--out FILE] [--rounds N]``.
 
 No model takes part: a fixed program sits where a coding agent would. It starts ``tfperf mcp`` as a client, runs a
-script of the fault collection, asks for its findings, and takes the first of them, from the top, for which ``tfperf
-fix`` has a patch. That patch alone is applied, and the script before and after is timed under plain Python, in turn.
+script of the fault collection, asks for its findings, and takes the first one, from the top, for which ``tfperf fix``
+has a patch. That patch alone is applied, and the script before and after is timed under plain Python, in turn.
 Nothing here reads the manifest's accepted codes, the planted lines or the fixed twin. Prints rows of Markdown.
 """
 

@@ -20,7 +20,7 @@ NEAR = 1.5
 BY_HAND = "\n## What became of it"
 INTRODUCTION = """\
 Written by `python -m benchmarks.forecasts` from the tables of [blind trials](blind-trials.md) and [gains](gains.md):
-each right finding's prediction beside what its mended twin gained. A circle is the central estimate (the geometric mean
+each right finding's prediction next to the gain of the fixed twin. A circle is the central estimate (the geometric mean
 of a range), its line the range.
 
 **Of first sight** are the blind scripts only: their authors knew no rule, each was looked at once, and nothing below
@@ -28,7 +28,7 @@ was changed since. Predictions are of the step or of the work that a finding is 
 from the twelfth batch on of the whole script, by the seconds that the report says it saves; what was measured is the
 whole script after the import of TensorFlow, on a machine that other work kept busy (good to some 40 %). A gain of a
 step is more than the whole script's, so an honest prediction of one would lie above the line, if anywhere;
-versions differ from batch to batch. **At hand** are scripts that rules were written or mended with."""
+versions differ from batch to batch. **At hand** are scripts that rules were written or changed with."""
 MEANING = f"""\
 Bias: the median of predicted over measured; under 1 is too low. Held: ranges that hold what was measured. Within
 {NEAR} times: of the central estimates. Width: the median of upper over lower end. Bounds kept: "at least" that was

@@ -11,22 +11,22 @@ import msgspec
 from benchmarks.scatter import Point, scatter
 
 INTRODUCTION = """\
-Written by `python -m benchmarks.gains` from scripts with a planted fault and their mended twins (`tests/faults`).
-**Most are no figures of first sight**: rules were written and mended with these scripts at hand. They say which
+Written by `python -m benchmarks.gains` from scripts with a planted fault and their fixed twins (`tests/faults`).
+**Most are no figures of first sight**: rules were written and changed with these scripts at hand. They say which
 predictions lean to one side, not how the next script will do. For a first look see [blind trials](blind-trials.md),
 [eager loops](#eager-loops-at-first-sight) and [fresh scripts](#fresh-scripts-that-no-rule-was-mended-with); for scores
 by rule [forecasts](forecasts.md).
 
-A prediction is set against what it is about. One for *steps* (or turns of the training loop) against the mean clean
-step of script and twin, both under tfperf, the twin with next to nothing recorded. One for *work* outside of them, or
-for the run, against the time of the whole script after its imports over that of its twin, under plain Python and in
-turn; for that it is reckoned for the whole script, with the rest of it left as it is. So is one for steps where script
-and twin have not the same number of them. Times of the script are the quicker of two. The right finding is the first
+A prediction is set against what it is about. One for *steps* (or iterations of the training loop) against the mean
+clean step of script and twin, both under tfperf, the twin with few records. One for *work* outside of steps, or for the
+run, against the time of the whole script after its imports over the twin's, under plain Python and in turn; it is
+converted to the whole script, with all else unchanged. So is one for steps if script and twin have different numbers of
+steps. Times of the script are the quicker of two. The right finding is the first
 that names what was planted; of blind scripts, whose authors know no codes, the first at the planted place.
 
 **Which scripts**: {run} of {total} with a fault were run, those below: eager ones first, then what time allowed. A row
-of one or two scripts says little of its rule. A twin may mend more than the finding's advice (whole batches in place of
-a compiled call): then the prediction is low.
+of one or two scripts says little of its rule. A twin may change more than the finding's advice (whole batches
+instead of a compiled call): then the prediction is low.
 
 The machine had two cores and a load of 2 to 7 from other work: measured gains are good to some 30 %."""
 MEANING = """\

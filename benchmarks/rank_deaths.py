@@ -151,9 +151,9 @@ def page(deaths: list[Death]) -> str:
         f"Killed {len(deaths)} times, {early} of these before the first step. Both parts are in the report, which "
         f"begins with the one that was killed: {right} of {len(deaths)}.",
         "",
-        f"Of the killed one's steps the report lacks the last {statistics.median(lost):.2f} s in the median, "
-        f"{max(lost):.2f} s at most (n = {len(lost)}); of the other's, {max(max(others), 0)} steps at most, and it has "
-        f"{max(-min(others), 0)} too many at most.",
+        f"The report lacks the killed rank's last {statistics.median(lost):.2f} s in the median, "
+        f"{max(lost):.2f} s at most (n = {len(lost)}). The other rank lacks {max(max(others), 0)} steps at most, "
+        f"and has {max(-min(others), 0)} too many at most.",
     ]
     for death in deaths:
         lines += (

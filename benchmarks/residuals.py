@@ -268,7 +268,7 @@ it goes". Bias: the median of predicted over measured. Rules were written or cha
 except under "At first sight".
 """
 _PARTS = """\
-Removed: what the finding owns before the change. Left: what remains of it, predicted and in the twin. Rest: all else
+Removed: what the finding owns before the change. Left: the remaining time, predicted and in the twin. Rest: all else
 at lines that both scripts have. New: lines that only the twin has. The largest error is what the twin takes beyond
 what was predicted.\
 """

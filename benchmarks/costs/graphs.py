@@ -50,7 +50,7 @@ def small_step(layers: int) -> tuple[Callable[[tf.Tensor], tf.Tensor], int]:
     return step, sum(each.type not in ("Const", "Placeholder") for each in graph.get_operations())
 
 
-@measure("ms", "an operation of a compiled function on next to nothing")
+@measure("ms", "a tiny operation of a compiled function")
 def graph_op() -> Round:
     few, many, x = chain(100), chain(1000), tf.constant(0.5)
     (shallow, few_operations), (deep, many_operations) = small_step(4), small_step(40)
@@ -87,7 +87,7 @@ def function_call() -> Round:
     ]
 
 
-@measure("number", "a product or convolution of small tensors, over an eager operation on next to nothing")
+@measure("number", "a matmul or convolution of small tensors, over a tiny eager operation")
 def small_operation() -> Round:
     scalar, images = tf.constant(0.5), tf.ones((4, 8, 8, 8))
     kernel = tf.ones((3, 3, 8, 8))

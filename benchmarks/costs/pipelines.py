@@ -71,7 +71,7 @@ def map_batched() -> Round:
     return points
 
 
-@measure("share", "of decoding and resizing an image, what handing out the kept result takes")
+@measure("share", "of decoding and resizing an image: giving the cached result")
 def cached() -> Round:
     image = tf.cast(tf.random.uniform((192, 192, 3), maxval=255, dtype=tf.int32), tf.uint8)
     encoded = tf.io.encode_jpeg(image)

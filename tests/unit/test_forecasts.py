@@ -35,7 +35,7 @@ HAND = """\
     ("told", "centre", "held"),
     [
         ("2 to 8", 4.0, True),
-        ("6 to 24 (of it)", 12.0, False),
+        ("6 to 24 (of the work)", 12.0, False),
         ("at least 4.9", None, True),
         ("at most 4.9", None, False),
         ("1.5", 1.5, None),

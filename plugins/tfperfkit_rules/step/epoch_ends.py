@@ -131,7 +131,7 @@ def _make_finding(evidence: Evidence, what: _What, found: _Ends, share: float) -
         code="STP006",
         family="step",
         remedy=Every("validate"),
-        title=f"{what.capitalize()} after each epoch slows the run: {100 * share:.0f} % of it"
+        title=f"{what.capitalize()} after each epoch slows the run: {100 * share:.0f} % of its time"
         + (f", in batches of {small.size}" if small is not None else ""),
         severity=severity(share),
         basis="run" if work is None else "step",

@@ -17,7 +17,7 @@ import json
 for line in r:
     rows = [row.tolist() for row in make()]
     step(rows)
-def beside():
+def aside():
     d = {}
 """
 
@@ -27,7 +27,7 @@ def collecting(*, gc_ms: float = 4.0, kind: str = "s", late_ms: float = 0.0, sou
     table = make_steps(60)
     spans, rows = [], []
     rows.append(["stack", 1, [[FILE, 1, "<module>", 3, None]], "", "python", ""])
-    rows.append(["stack", 2, [[FILE, 5, "beside", 6, None]], "", "python", ""])
+    rows.append(["stack", 2, [[FILE, 5, "aside", 6, None]], "", "python", ""])
     for step in table.steps:
         spans.append((step.begin_ns, step.begin_ns + 4 * MS))
         rows.append(["s", step.begin_ns + 1 * MS, 2, 8])  # another thread

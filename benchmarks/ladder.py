@@ -79,7 +79,7 @@ def report(stage: str, steps: int) -> dict[str, Any]:
                 stage,
                 "--steps",
                 str(steps),
-                "--run-dir",
+                "--out",
                 folder,
             ],
             stdout=subprocess.DEVNULL,

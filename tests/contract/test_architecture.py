@@ -88,12 +88,3 @@ def test_what_the_page_says_of_imports(graph: grimp.ImportGraph) -> None:
         inside = {name for name in core if name.startswith(f"tfperfkit.{room}.")}
         reached = {b for a in inside for b in graph.find_upstream_modules(a)}
         assert not {name for name in reached if name.startswith("tfperfkit.instruments")}, room
-
-
-def test_each_design_note_has_a_number_of_its_own() -> None:
-    notes = sorted((ROOT / "docs" / "design").glob("[0-9]*.md"))
-    assert len(notes) > 40
-    assert [int(note.name[:4]) for note in notes] == list(range(1, len(notes) + 1))
-    for note in notes:
-        named = re.match(r"# (\d+)\. ", note.read_text(encoding="utf-8"))
-        assert named is None or int(named[1]) == int(note.name[:4]), note.name

@@ -148,7 +148,7 @@ class Struck:
             "2000",
             "--cache",
             str(self.folder / "cache"),
-            "--run-dir",
+            "--out",
             str(self.folder / "out"),
         ]
         process = subprocess.Popen(

@@ -38,6 +38,7 @@ class Ran:
                 "run",
                 "--probes",
                 "tfprof",
+                "--full",
                 "--output",
                 str(report),
                 "--json",
@@ -72,9 +73,9 @@ class Ran:
 def test_struck_left_out_and_given_again(tmp_path: Path) -> None:
     struck = Ran(tmp_path, STRUCK, "die", window_ms=3_600_000)
     assert struck.status == 139 and "left out" not in struck.header
-    words = "The script was killed by SIGSEGV while tfprof's window was open; run it with --probes none to see whether"
-    assert struck.report.startswith(words)
-    assert struck.document["headline"].startswith(words)
+    assert "SCRIPT KILLED by SIGSEGV while tfprof's window was open" in struck.report
+    assert "Run it with --probes none to see whether" in struck.report
+    assert struck.document["headline"].startswith("Script killed: by SIGSEGV while tfprof's window was open")
     assert struck.death is not None and struck.death["phase"] == "open"
     functions = [frame["function"] for frame in struck.death["stack"]]
     assert functions == ["string_at", "read_nowhere", "<module>"]

@@ -46,6 +46,8 @@ SOME = {
         "viewing/tensorboard.py",
         "launch/signals.py",
         "launch/supervisor.py",
+        "fixing/originals.py",  # git, which says whether a file has uncommitted changes
+        "trials/ladder.py",  # tfperf run of a patched script
         "launch/first_finding.py",  # the report so far, by this Python
         "launch/local_workers.py",  # tfperf launch
         "launch/machine_types.py",  # a product in 16 bits, timed by TensorFlow
@@ -118,6 +120,8 @@ READ = {
 
 READING = {
     "storage/safe_reader.py",  # the one place
+    "trials/outputs.py",  # files that a trial wrote
+    "fixing/originals.py",  # the user's files, to bring them back
     "watching/command.py",  # names of the ranks' folders
     "watching/on_demand.py",  # names of the traces that were just written
     "storage/addresses.py",  # sends this process's own run; what it fetched is read as any run

@@ -185,7 +185,7 @@ def test_a_rank_that_is_killed(tfperf: Tfperf) -> None:
     assert [part["name"] for part in whole["parts"]] == ["rank-0000", "rank-0001"]
     assert all(part["steps"] > 0 for part in whole["parts"])
     shown = tfperf("report", "out").stdout
-    assert shown.startswith("Did not finish: rank 1 was ended by SIGKILL")
+    assert "rank 1 was ended by SIGKILL" in " ".join(shown.split())
     set_clock(out / "rank-0000", hours=-3)
     set_clock(out / "rank-0001", hours=5)
     assert tfperf("report", "out").stdout == shown

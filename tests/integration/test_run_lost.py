@@ -109,7 +109,7 @@ def small_disk(tfperf: Tfperf) -> Iterator[Path]:
 def test_a_disk_that_fills(tfperf: Tfperf, small_disk: Path) -> None:
     tfperf.warm = True
     tfperf.script(TRAIN + "print(float(train(3000)) > 0)\nraise SystemExit(3)\n")
-    done = tfperf("run", "--probes", "retrace", "--json", "o.json", "--run-dir", "small/r", "train.py")
+    done = tfperf("run", "--full", "--probes", "retrace", "--json", "o.json", "--run-dir", "small/r", "train.py")
     assert (done.returncode, done.stdout) == (3, "True\n")
     assert "markers.jsonl is incomplete: No space left on device" in _text(done.stderr)
     run = json.loads((tfperf.folder / "o.json").read_bytes())["run"]
@@ -121,7 +121,7 @@ def test_a_limit_on_the_size_of_files(tfperf: Tfperf) -> None:
     tfperf.warm = True
     limit = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))\n"
     tfperf.script(TRAIN + limit + "print(float(train(3000)) > 0)\n")
-    done = tfperf("run", "--probes", "retrace", "train.py")
+    done = tfperf("run", "--full", "--probes", "retrace", "train.py")
     assert (done.returncode, done.stdout) == (0, "True\n")
     assert "markers.jsonl is incomplete: File too large" in _text(done.stderr)
 

@@ -38,7 +38,7 @@ model.save("model.keras")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any]]:
     tfperf = Tfperf(tmp_path_factory.mktemp("account"))
     tfperf.script(SCRIPT)
-    done = tfperf("run", "--run-dir", "kept", "--json", "report.json", "train.py")
+    done = tfperf("run", "--full", "--run-dir", "kept", "--json", "report.json", "train.py")
     assert done.returncode == 0, done.stderr
     return done.stderr, json.loads((tfperf.folder / "report.json").read_text())
 

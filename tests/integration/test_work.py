@@ -55,7 +55,7 @@ print(len(table))
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     run = Tfperf(tmp_path_factory.mktemp("work"), warm=True)
-    done = run("run", "--json", "r.json", run.script(SCRIPT, "serve.py"))
+    done = run("run", "--full", "--json", "r.json", run.script(SCRIPT, "serve.py"))
     assert (done.returncode, done.stdout) == (0, "60\n"), done.stderr
     assert (
         f"loop at serve.py:{line('for row in rows')} · " in done.stderr and " · 60 iterations timed · " in done.stderr

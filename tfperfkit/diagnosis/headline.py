@@ -375,9 +375,9 @@ def bound(evidence: Evidence) -> str:
         return ""
     peak = evidence.machine_gflops
     if not peak or reached > peak:  # the machine was busy when its speed was measured
-        return f"It reaches {reached:,.0f} GFLOP/s there."
+        return f"It computes at {reached:,.0f} GFLOP/s."
     return (
-        f"It reaches {reached:,.0f} GFLOP/s there; a float32 matmul reaches {peak:,.0f} on this machine"
+        f"It computes at {reached:,.0f} GFLOP/s; a float32 matmul reaches {peak:,.0f} on this machine"
         f" ({100 * reached / peak:.0f} %)."
     )
 

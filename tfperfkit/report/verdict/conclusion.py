@@ -36,7 +36,7 @@ def is_good(conclusion: Conclusion) -> bool:
 
 def why_words(conclusion: Conclusion, report: Report) -> str:
     """Return where the time goes, or that only choices are left."""
-    return "no fault is known, but these choices are faster:" if report.headroom else conclusion.why
+    return "these choices are faster:" if report.headroom else conclusion.why
 
 
 def list_reasons(conclusion: Conclusion, report: Report, screen: Screen) -> list[tuple[str, str]]:

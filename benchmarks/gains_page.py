@@ -72,7 +72,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def judged(self) -> Judged | None:
-        """What is set against what."""
+        """Return the two compared figures."""
         if self.of_steps:
             return Judged(self.of_steps, self.predicted, self.bounds, self.at_least)
         if not (self.of_script or self.of_script_at_least):
@@ -141,7 +141,7 @@ def _row(item: Score) -> str:
 
 
 def picture(scores: Sequence[Score]) -> str:
-    """What is predicted with a figure, as SVG; a colour for each family."""
+    """Return the predictions with a figure, as SVG; a colour for each family."""
     points = []
     for item in scores:
         judged = item.judged

@@ -1,4 +1,4 @@
-"""What is measured, and under which profilers."""
+"""Programs that are measured, and their profilers."""
 
 from __future__ import annotations
 

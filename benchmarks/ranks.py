@@ -22,7 +22,7 @@ LATE = 1
 
 
 class Delay(NamedTuple):
-    """What is planted, the kinds of cause that are right, and whether a line must be named (marked in the script)."""
+    """The planted cause, the kinds of cause that are right, and whether a line must be named (marked in the script)."""
 
     name: str
     what: str

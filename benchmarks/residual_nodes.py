@@ -61,7 +61,7 @@ class Residual(NamedTuple):
 
     @property
     def predicted(self) -> float:
-        """What was predicted to go."""
+        """Return the time that was predicted to go."""
         return self.removed + self.rest_before - self.left_predicted - self.rest_predicted
 
     @property

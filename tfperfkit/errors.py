@@ -1,4 +1,4 @@
-"""What can go wrong on our side, and the exit status each mistake gives.
+"""Errors of tfperf, and the exit status each mistake gives.
 
 The exit status of ``tfperf run`` is the script's own; these apply only where the script could not be
 started or where another command failed.

@@ -62,7 +62,7 @@ class Experiment(Protocol):
     keeps: ClassVar[Keeps]
 
     def problem(self, change: Change, /) -> str | None:
-        """What is wrong with its parameters, in words that say how it is written; None when nothing is."""
+        """Return the mistake in its parameters, in words that say how it is written; None when nothing is."""
 
     def candidates(self, report: Report, /) -> Iterable[Candidate]:
         """Return the changes of this kind that a run's report asks for."""

@@ -212,7 +212,7 @@ class WindowDeath(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """What was run, on what, and how it ended. ``exit_code`` is None when it is not known."""
+    """The command, its machine and its end. ``exit_code`` is None when it is not known."""
 
     argv: tuple[str, ...]
     exit_code: int | None

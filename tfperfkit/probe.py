@@ -167,7 +167,7 @@ class Capture(Protocol):
 
     @property
     def run(self) -> RunInfo:
-        """What was run and how it ended."""
+        """The command and its end."""
 
     @property
     def steps(self) -> StepTable:

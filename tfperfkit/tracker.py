@@ -59,7 +59,7 @@ class Tracker(Protocol):
     extra: ClassVar[str]
 
     def problem(self, target: str, /) -> str:
-        """What is wrong with what stands after ``NAME=``, in words that say what to write; "" when nothing is."""
+        """Return the mistake in the text after ``NAME=``, in words that say what to write; "" when nothing is."""
 
     def send(self, record: Record, target: str, /) -> str:
         """Send it; where it is now, in a few words. May raise anything: that is one line for the user."""

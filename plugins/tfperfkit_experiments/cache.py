@@ -16,7 +16,7 @@ _OTHERS = ("batch", "padded_batch", "shuffle", "take", "skip", "unbatch")
 
 
 class Cache(Base):
-    """What is drawn at random before the cache is the same in each epoch."""
+    """Values drawn at random before the cache are the same in each epoch."""
 
     name = "cache"
     keeps = "nothing"

@@ -54,7 +54,7 @@ class OnFunction(Base):
         return function
 
     def wrap(self, seams: Seams, function: Any) -> Any:
-        """What is called instead of the function."""
+        """Return the function that is called instead."""
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""What can be drawn of a run: its steps, where samples and compiled lines fell, and what its probes draw."""
+"""Pictures of a run: its steps, where samples and compiled lines fell, and what its probes draw."""
 
 from __future__ import annotations
 

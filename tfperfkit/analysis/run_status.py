@@ -1,4 +1,4 @@
-"""What was run and how it ended, from what parent and script wrote down: either may have been killed."""
+"""The command and its end, from what parent and script wrote down: either may have been killed."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _GRACE_S = 60
 
 
 class Command(msgspec.Struct, frozen=True):
-    """What is checked: the script or module with its arguments, and the folder that it is started in."""
+    """The target of a check: the script or module with its arguments, and the folder that it is started in."""
 
     words: tuple[str, ...]  # as after ``tfperf run``: [-m] TARGET ARGUMENTS
     cwd: Path

@@ -37,7 +37,7 @@ def timed_causes(a: Side, b: Side) -> tuple[Cause, ...]:
 
 
 def counted_causes(a: Side, b: Side) -> tuple[Cause, ...]:
-    """What does not depend on the machine: traces, operations, values read; and memory."""
+    """Figures that do not depend on the machine: traces, operations, values read; and memory."""
     return (*_traces(a, b), *_calls(a, b), *_memory(a, b))
 
 

@@ -1,4 +1,4 @@
-"""What is true, and too little to begin with."""
+"""Findings that are true, but too small to come first."""
 
 from __future__ import annotations
 

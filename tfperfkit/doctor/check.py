@@ -11,7 +11,7 @@ Status = Literal["ok", "note", "missing", "broken"]
 
 
 class Check(msgspec.Struct, frozen=True):
-    """What was looked at, what was found, and what to do about it (empty when nothing)."""
+    """A subject, its finding, and the action to take (empty when nothing)."""
 
     name: str
     status: Status

@@ -49,7 +49,7 @@ def digest(findings: Sequence[Finding], evidence: Evidence, folder: str) -> str:
 
 
 def read(folder: Path, made_from: str) -> tuple[str, ...] | None:
-    """What is kept in a run directory; None if there is none, it is damaged, or something is another now."""
+    """Return the patches kept in a run directory; None if there is none, it is damaged, or something is another now."""
     with suppress(msgspec.ValidationError):
         kept = msgspec.convert(safe_reader.read_json(folder, FILE), KeptPatches)
         return kept.patches if kept.made_from == made_from else None

@@ -125,7 +125,7 @@ def _code(lines: Sequence[str], screen: Screen) -> list[Text]:
 
 
 def gain(finding: Finding) -> str:
-    """What was measured, or what the model predicts, and which of both."""
+    """Return the measured or the predicted gain, and say which."""
     measured = finding.measured
     predicted = predicted_words(finding)
     if measured is None or measured.speedup is None or not math.isfinite(measured.speedup):

@@ -1,4 +1,4 @@
-"""What is known of a function's placeholders, handed on to the graphs that it calls and to its loops.
+"""Facts about a function's placeholders, passed to the graphs that it calls and to its loops.
 
 A fact is any value: for how many calls an argument stays, its share of zeros. A call hands on the facts of what it is
 given. An argument of a loop's iteration keeps its fact only if the loop passes the argument on as it is.

@@ -32,7 +32,7 @@ LU, CHOLESKY, INVERSE, INVERSE_OF_FACTOR = 2 / 3, 1 / 3, 2.0, 5 / 3
 
 
 class Operation(Protocol):
-    """What is asked of an operation: a recorded one (``model.Node``), or one of a graph under construction."""
+    """The questions to an operation: a recorded one (``model.Node``), or one of a graph under construction."""
 
     type: str
     outputs: tuple[Type, ...]

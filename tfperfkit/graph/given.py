@@ -16,7 +16,7 @@ _HANDLES = frozenset({"resource", "variant", "string", ""})
 
 
 class Given(NamedTuple):
-    """What is known of a graph's arguments, by their placeholders.
+    """Facts about a graph's arguments, by their placeholders.
 
     ``same``: for how many calls in a row, or iterations of a loop, each stays the same; in a loop also variables that
     no iteration assigns to. ``grown``: those that get longer. ``calls`` were looked at; 0 for the body of a loop.

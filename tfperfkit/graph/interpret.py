@@ -91,7 +91,7 @@ class _Interpreter(Generic[S]):
         return flowed
 
     def _forget(self, flowed: Flowed[S], numbers: Iterable[int], node: Node) -> None:
-        """What is read of these variables from here on is not known."""
+        """Forget the values of these variables."""
         for number in numbers:
             root = flowed.view.source(node, number)
             if root is not None and root.type == "Placeholder" and root.outputs[0].dtype == "resource":

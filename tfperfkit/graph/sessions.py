@@ -27,7 +27,7 @@ _MAY_BE_SHARED = frozenset({*optable.DRAWING, "variable"})
 
 
 class Asked(NamedTuple):
-    """What is fetched at a line of the user's: the names of operations."""
+    """Fetches at a line of the user's: the names of operations."""
 
     file: str
     line: int

@@ -26,7 +26,7 @@ _MAX_SCRIPTS = 1000  # the oldest are forgotten
 
 
 class Death(msgspec.Struct, frozen=True):
-    """What is remembered. ``run``: the folder's name; ``version`` of tfperf."""
+    """A window that was left out. ``run``: the folder's name; ``version`` of tfperf."""
 
     signal: str
     run: str

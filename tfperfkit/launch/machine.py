@@ -106,7 +106,7 @@ def _product_gflops() -> float | None:
 
 
 def _copy_gb_per_s() -> float:
-    """What is read and what is written, by one processor."""
+    """Return the bytes read and written, by one processor."""
     import numpy as np
 
     source = np.zeros(_COPIED, np.float32)

@@ -34,7 +34,7 @@ WHOLE = Part(1.0, 1.0)
 
 
 class Left(NamedTuple):
-    """What is left of a part after the remedy: shares of the part (0: nothing, 1: all), at best and at worst."""
+    """The rest of a part after the remedy: shares of the part (0: nothing, 1: all), at best and at worst."""
 
     low: float
     high: float

@@ -45,7 +45,7 @@ def write(run: RunDirectory, part: Part) -> None:
 
 
 def read(folder: Path, name: str) -> Part | None:
-    """What was kept of the part of this name; None if nothing was, or it is damaged or another version's."""
+    """Return the record of the part of this name; None if nothing was, or it is damaged or another version's."""
     raw = safe_reader.read_json(folder / name, FILE)
     try:
         found = msgspec.convert(raw, _Kept, str_keys=True)

@@ -47,7 +47,7 @@ _COPY_DONE = re.compile(r"copy-done(?:\.\d+)?")
 
 
 class Label(NamedTuple):
-    """What is the same for all runs of a kernel for one operation. Empty where the trace does not tell."""
+    """Facts of all runs of a kernel for one operation. Empty where the trace does not tell."""
 
     kernel: str
     path: str = ""  # TensorFlow's or JAX's name scope, and the operation's own name

@@ -90,7 +90,7 @@ def _counted(keys: list[int], lengths: list[int]) -> _Runs:
 
 
 def _exchanges(of: dict[str, _Runs]) -> dict[str, Any]:
-    """What is there on all devices: the shortest is the transfer, what the others took beyond it waiting for it."""
+    """Return the exchange on all devices: the shortest is the transfer, the others' further time is waiting."""
     shared = set.intersection(*(set(each) for each in of.values()))
     if not shared:
         return {}

@@ -38,7 +38,7 @@ def facts(hosts: Sequence[HostActivity], found: Steps, devices: Sequence[DeviceR
 
 
 def window(devices: Sequence[DeviceRow]) -> float:
-    """What was looked at of these devices together (ms)."""
+    """The examined time of these devices together (ms)."""
     return sum(row.window_ms for row in devices)
 
 

@@ -17,7 +17,7 @@ _PACKAGES = ("tensorflow", "keras", "tf_keras", "numpy")
 
 
 def agent_facts(manifest: Manifest, extra: dict[str, Any]) -> dict[str, Any]:
-    """What is known when TensorFlow has been imported: versions, machine, times, why Python does C code's work."""
+    """Return the facts after TensorFlow's import: versions, machine, times, why Python does C code's work."""
     process: dict[str, Any] = {"pid": os.getpid(), "started_ticks": start_ticks(), "machine": this_machine()}
     process.update({"argv": sys.argv, "armed_ns": now_ns()})
     process["by_python"] = native.missing()
@@ -45,7 +45,7 @@ def machine() -> dict[str, Any]:
 
 
 def end_facts() -> dict[str, Any]:
-    """What can be said at the end: versions again (Keras may have come late), devices if the script woke them,
+    """Return the facts at the end: versions again (Keras may have come late), devices if the script woke them,
     peak memory of the process in bytes, processor time of the children that have ended in seconds."""
     facts: dict[str, Any] = {"versions": versions(), "pressure": pressure()}
     try:

@@ -86,7 +86,7 @@ class Precision:
         return interval_s(now - armed_ns, measuring or now - self._since < self._enough_ns)
 
     def set_pause(self, now: int, pause: float) -> None:
-        """What is to pass between two samples from now on."""
+        """Return the pause between two samples from now on."""
         if pause != self._pause:
             self._pause = pause
             self._sampled(["rate", now, round(pause * NS_PER_S)])

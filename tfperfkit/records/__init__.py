@@ -1,1 +1,1 @@
-"""What is written while the script runs and read by the analysis: plain records, and their arithmetic."""
+"""Records that are written while the script runs and read by the analysis: plain records, and their arithmetic."""

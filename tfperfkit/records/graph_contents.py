@@ -1,4 +1,4 @@
-"""What is kept of one graph: its operations, what they make, the user's lines behind them, and how it was built."""
+"""The record of one graph: its operations, what they make, the user's lines behind them, and how it was built."""
 
 from __future__ import annotations
 

@@ -226,5 +226,5 @@ def start_part_of(activity: str, context: str) -> StartPart:
 
 
 def words_of(name: str) -> Words | None:
-    """What is read of a part, or of a kind of time between steps; None for a name of another version."""
+    """Return the name of a part, or of a kind of time between steps; None for a name of another version."""
     return _WORDS.get(name)

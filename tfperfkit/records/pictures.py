@@ -1,4 +1,4 @@
-"""What can be drawn of a run: neutral records, bounded in size, in the order in which they are to be seen.
+"""Pictures of a run: neutral records, bounded in size, in the order in which they are to be seen.
 
 A probe gives them (``tfperfkit.picture``), the analysis gives those of the whole run, a renderer draws them. The JSON
 report has no pictures. ``key`` is the anchor of a picture in a page; ``note`` says what it is of and what is left out.

@@ -103,7 +103,7 @@ def evidence(item: Measurement) -> str:
 
 
 def gain(finding: Finding) -> str:
-    """What was measured, with its interval; what the model predicts, with its range; what it costs."""
+    """Return the measured gain with its interval, the predicted gain with its range, and the cost."""
     of = (
         "of the run"
         if finding.basis == "run"

@@ -1,4 +1,4 @@
-"""What is said of a place in the code, for programs that show it there: SARIF, annotations of GitHub, Markdown."""
+"""Messages about a place in the code, for programs that show it there: SARIF, annotations of GitHub, Markdown."""
 
 from __future__ import annotations
 

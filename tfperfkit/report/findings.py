@@ -91,7 +91,7 @@ def range_words(gain: Gain) -> str:
 
 
 def _note_lines(notes: Sequence[Finding], space: bool, screen: Screen) -> list[Text]:
-    """What was observed and has no predicted gain: its title, its place and its remedy."""
+    """Return an observation without a predicted gain: its title, its place and its remedy."""
     if not notes:
         return []
     lines = [Text()] * space + heading("notes", "no predicted gain", screen)

@@ -109,7 +109,7 @@ def _command(report: Report, window: WatchedWindow) -> str:
 
 
 def _changes(found: History) -> Table:
-    """What was noticed without a window, and why there is none."""
+    """Return the changes noticed without a window, and why there is none."""
     refused = {window.text: window.refused for window in found.windows if window.refused}
     opened = {window.text for window in found.windows if window.name}
     noticed = [change for change in found.changes if change.text not in opened]

@@ -32,7 +32,7 @@ def shortfall(item: Measured | None) -> str:
 
 
 def proof_words(item: Measured) -> str:
-    """What was the same in the runs that prove a patch."""
+    """Return the parts that were equal in the runs that prove a patch."""
     same = [results_words(item)] if item.results != "unknown" else []
     return ", ".join(same + ([outputs_words(item)] if item.outputs != "unknown" else []))
 

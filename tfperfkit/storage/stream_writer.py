@@ -62,7 +62,7 @@ class Stream:
             self._file.flush()
 
     def take(self, room: int) -> bytes:
-        """What is pending, as lines; at most ``room`` bytes, else nothing more ever."""
+        """Return the pending records as lines; at most ``room`` bytes, else nothing more ever."""
         # Swapping the list is atomic under the GIL, so appending threads never wait for a disk.
         pending, self._pending = self._pending, []
         if not pending:
@@ -91,7 +91,7 @@ class Stream:
             self.failure = reason
 
     def drop(self, reason: str | None) -> None:
-        """What is pending is lost, for a ``reason``; without one it is another process's to write."""
+        """Drop the pending records, for a ``reason``; without one it is another process's to write."""
         pending, self._pending = self._pending, []
         if reason is not None and pending:
             self.miss(len(pending), self.failure or reason)

@@ -319,7 +319,7 @@ class Call(Expression):
 
     @property
     def function(self) -> Expression:
-        """What is called."""
+        """Return the called expression."""
         return self.file.wrap(self.node.func)
 
     @property

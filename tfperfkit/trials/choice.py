@@ -84,7 +84,7 @@ class Choice:
         return list(found.values())
 
     def headroom(self, report: Report) -> list[Variant]:
-        """What is worth a try on this kind of script and machine."""
+        """Return the experiments that are worth a try on this kind of script and machine."""
         candidates = [item for item in self._candidates(report) if item.finding is None]
         candidates.sort(key=lambda item: -item.headroom)
         found = {item.change.text: self.variant([item.change]) for item in candidates}

@@ -160,7 +160,7 @@ def of_one(choice: Choice, report: Report, only: str, patched: list[Variant] | N
 
 
 def split_of(manifest: Manifest) -> Split:
-    """What was run; raises UsageError for what can't be run again."""
+    """Return the command that was run; raises UsageError for what can't be run again."""
     if manifest.in_process or not manifest.argv:
         raise UsageError(
             "that run was recorded from inside of a program (tfperfkit.watch): use tfperf try on its script"
@@ -181,7 +181,7 @@ def store(run: RunDirectory, result: TrialReport) -> None:
 
 
 def load(run: RunDirectory) -> TrialReport | None:
-    """What was measured before."""
+    """Return the earlier measurements."""
     try:
         return msgspec.convert(run.read_json(PROOF), TrialReport)
     except msgspec.ValidationError:

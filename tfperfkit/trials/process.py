@@ -29,7 +29,7 @@ _EDITED = str(Path(supervisor.__file__).with_name("edited_main.py"))
 
 
 class Script:
-    """What is run: once for each trial."""
+    """The command, run once for each trial."""
 
     def __init__(self, parts: Split, scratch: Scratch, workspace: Workspace, steps_from: str | None = None) -> None:
         self._parts = parts

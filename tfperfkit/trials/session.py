@@ -37,7 +37,7 @@ _SHARE, _SLOW_SHARE = 1 / 3, 2 / 3
 
 
 class Wishes(msgspec.Struct, frozen=True, kw_only=True):
-    """What was asked for. ``choose`` gets a sketch of the script once it has run, and says what else to try;
+    """The request. ``choose`` gets a sketch of the script once it has run, and says what else to try;
     ``together``: the best of all are tried together at the end; ``slow``: a step is known to take a second or more;
     ``contents``: of files, by path, that are others in all trials."""
 
@@ -198,7 +198,7 @@ class _Trials:
 
 
 def _sketch(parts: Split, first: Outcome) -> Report:
-    """What is known of the script after its first run, in the form that experiments read."""
+    """Return the facts about the script after its first run, in the form that experiments read."""
     from tfperfkit.model import Overhead
 
     return Report(

@@ -109,7 +109,7 @@ class Loader(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KerasInput(msgspec.Struct, frozen=True, kw_only=True):
-    """What was given to a Keras model at one line. ``kind``: "PyDataset", "generator", "arrays", "tf.data", "torch".
+    """Data given to a Keras model at one line. ``kind``: "PyDataset", "generator", "arrays", "tf.data", "torch".
 
     ``place``: the user's ``__getitem__`` or generator function. ``item_ms``: time for one batch in it, from the
     pipeline that Keras makes of it (``pipeline``: its index); None where that is not measured. ``steps``:

@@ -44,7 +44,7 @@ _MAX_ARGUMENTS = 6
 
 
 class Records:
-    """What was recorded, read back. A damaged line costs itself only."""
+    """The records, read back. A damaged line costs itself only."""
 
     def __init__(self, capture: Capture) -> None:
         self.functions = read(capture, "functions", FunctionRecord)

@@ -23,7 +23,7 @@ _KEPT_ARGUMENTS = 60
 
 
 class _Function:
-    """What is remembered of one tf.function object."""
+    """Facts about one tf.function object."""
 
     __slots__ = ("failed", "number")
 

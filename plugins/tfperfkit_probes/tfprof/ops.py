@@ -31,7 +31,7 @@ EXCHANGES = ("CollectiveReduce", "CollectiveGather", "CollectiveAllToAll", "Nccl
 
 
 class OpKey(NamedTuple):
-    """What is counted together. Eager operations have no name of their own: they go by their type."""
+    """Operations that are counted together. Eager operations have no name of their own: they go by their type."""
 
     name: str
     type: str

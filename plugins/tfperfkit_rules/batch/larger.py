@@ -139,5 +139,5 @@ def _detail(evidence: Evidence, found: Growth, batch: int) -> str:
 
 
 def _rest(left_ms: float) -> str:
-    """What is in none of the parts that were named, where it can be seen in the figures."""
+    """Return time in none of the named parts, where it can be seen in the figures."""
     return f", {left_ms:,.2f} in none of these" if left_ms >= SEEN_MS.value else ""

@@ -132,7 +132,7 @@ class Compiled(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def left(self) -> Left:
-        """What is left of the step."""
+        """Return the rest of the step."""
         return Left.of_step(self.lower_ms, self.upper_ms, self.step_ms)
 
 

@@ -21,7 +21,7 @@ def largest_first(evidence: Evidence) -> list[Brief]:
 
 
 def once(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """What is in a function and in the one that calls it, once: by its first place."""
+    """Return causes that a function shares with its caller once: by its first place."""
     seen: set[tuple[str, int]] = set()
     for finding in findings:
         place = first_place(finding.where)

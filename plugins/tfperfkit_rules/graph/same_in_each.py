@@ -44,7 +44,7 @@ class SameInEach(SameWork, frozen=True, kw_only=True):
 
     @property
     def key(self) -> Hashable:
-        """What is certain and what may be trained are two causes of one line."""
+        """Certain and possibly trained rows are two causes of one line."""
         return type(self), self.idle, self.where
 
 

@@ -32,7 +32,7 @@ _READS = optable.names(kind="read")
 
 
 class RepeatedProducts(Cause, frozen=True, kw_only=True):
-    """What is made ``times`` times at a line, with ``products`` of products in all."""
+    """Results made ``times`` times at a line, with ``products`` of products in all."""
 
     times: int
     products: int

@@ -87,7 +87,7 @@ class Making(NamedTuple):
 
 
 def making(evidence: Evidence) -> Making | None:
-    """What is made again and again in the work; None where nothing is, or too seldom to matter."""
+    """Return the object made again and again in the work; None where nothing is, or too seldom to matter."""
     if evidence.work is None or evidence.samples.count < MIN:
         return None
     made: Counter[Stack] = Counter()

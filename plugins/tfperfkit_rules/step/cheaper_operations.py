@@ -1,4 +1,4 @@
-"""What can usually replace an operation that is slow at what it is given, by its type."""
+"""Replacements for an operation that is slow at what it is given, by its type."""
 
 from __future__ import annotations
 

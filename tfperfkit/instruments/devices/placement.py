@@ -69,7 +69,7 @@ def placement_of(concrete: Any, graphs: Any, arguments: tuple[Any, ...], devices
 
 
 def variables_only(concrete: Any) -> Placement:
-    """What is known of a function without graphs: XLA compiles it whole."""
+    """Return the facts about a function without graphs: XLA compiles it whole."""
     return Placement(ops={}, asked={}, fallbacks=[], copies=[], variables=_variables(concrete), replicas=False)
 
 

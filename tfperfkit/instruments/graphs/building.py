@@ -1,4 +1,4 @@
-"""What can only be seen while a graph is built: which operation a gradient belongs to, which Keras layer runs.
+"""Facts that exist only while a graph is built: which operation a gradient belongs to, which Keras layer runs.
 
 The hooks are in place only while a tf.function is being traced:
 

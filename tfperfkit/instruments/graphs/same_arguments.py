@@ -46,7 +46,7 @@ class Compared(NamedTuple):
 
 
 class _Argument:
-    """What is remembered of an argument's tensor in the call before."""
+    """Facts about an argument's tensor in the call before."""
 
     __slots__ = ("array", "batch", "grown", "mark", "reference", "rows", "same", "width", "zeros")
 

@@ -316,7 +316,7 @@ def _notify(traced: Traced) -> None:
 
 
 def _facts(caller: FrameType, function_type: Any, options: Any) -> dict[str, Any]:
-    """What can be known before the trace runs. ``caller`` is the frame of ``_maybe_define_function``."""
+    """Return the facts before the trace runs. ``caller`` is the frame of ``_maybe_define_function``."""
     cache = getattr(options, "function_cache", None)
     entries = dict(cache._primary) if cache is not None else {}
     return {

@@ -68,7 +68,7 @@ def _raise(thread: int, exception: type[BaseException]) -> None:
 
 
 def _without_own_frames(traceback: TracebackType | None) -> TracebackType | None:
-    """What is left are the frames of the script's own handler, if it was that which raised."""
+    """The frames that are left are of the script's own handler, if it was that which raised."""
     kept: list[TracebackType] = []
     while traceback is not None:
         if not traceback.tb_frame.f_code.co_filename.startswith(_OWN):

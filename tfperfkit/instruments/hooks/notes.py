@@ -17,7 +17,7 @@ def remark(text: str) -> None:
 
 
 def take() -> list[str]:
-    """What was kept since the last call."""
+    """Return the notes since the last call."""
     found = list(_found)
     _found.clear()
     return found

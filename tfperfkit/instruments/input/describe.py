@@ -1,4 +1,4 @@
-"""What can be read off a dataset without touching it: parameters, the mapped function, sizes of its elements."""
+"""Facts about a dataset without touching it: parameters, the mapped function, sizes of its elements."""
 
 from __future__ import annotations
 

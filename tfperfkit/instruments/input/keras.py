@@ -1,4 +1,4 @@
-"""What was passed to ``fit``, ``evaluate`` or ``predict``: seen where Keras makes its adapter for it, once a call."""
+"""The data passed to ``fit``, ``evaluate`` or ``predict``: seen where Keras makes its adapter for it, once a call."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ _LIBRARY = os.path.dirname(os.__file__).replace("\\", "/") + "/"
 
 
 class FileFacts(NamedTuple):
-    """What is known of a source file by its name. ``marks``: by function; None if there are none. ``module``: as it is
+    """Facts about a source file by its name. ``marks``: by function; None if there are none. ``module``: as it is
     imported ("keras.src.layers.layer"); "" for the user's own and for generated code. ``passing``: its functions only
     pass calls on."""
 

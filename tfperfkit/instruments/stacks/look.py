@@ -32,7 +32,7 @@ def _frames_by_python() -> dict[int, FrameType]:
 
 
 def _by_python(thread: int, known: dict[bytes, Known]) -> Known | New:
-    """What is known of the stack of a thread, by its key; else that, what it is made of.
+    """Return the facts about a thread's stack, by its key; else that, what it is made of.
 
     The key is of addresses: whoever keeps it keeps the code objects alive too.
     """

@@ -20,7 +20,7 @@ from tfperfkit.records.steps import MarkerKind
 
 
 class Updating:
-    """What is known of a ``Function`` that updates weights."""
+    """Facts about a ``Function`` that updates weights."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -58,7 +58,7 @@ def _counter(optimizer: Any) -> int:
 
 
 class Functions:
-    """What is known of each ``Function``: an Updating, None when it updates no weights, UNSEEN before its first call.
+    """Facts about each ``Function``: an Updating, None when it updates no weights, UNSEEN before its first call.
 
     By identity: one lookup in C on the way of every call. An entry goes as its function does. ``calls`` hears when
     what it remembers of a function holds no more.
@@ -80,7 +80,7 @@ class Functions:
         self._calls.forget(key)
 
     def after_call(self, function: Any) -> Updating | None:
-        """What is known of it after a call: when nothing is, it updates no weights."""
+        """Return the facts after a call: when nothing is, it updates no weights."""
         known: Updating | None = self.get(id(function), UNSEEN)
         if known is UNSEEN:
             self.put(function, None)

@@ -62,7 +62,7 @@ class PythonCalls:
         """Calls of it are of no interest."""
 
     def forget(self, key: int) -> None:
-        """What was remembered of it holds no more."""
+        """Forget the facts about the function."""
 
     def drop(self, key: int) -> None:
         """The function is gone."""

@@ -66,7 +66,7 @@ class Jumps:
 
 
 class State:
-    """What is known at a point of the analysis. ``env`` is None if no statement is reached."""
+    """Facts at a point of the analysis. ``env`` is None if no statement is reached."""
 
     def __init__(self, frames: Frames) -> None:
         self.frames = frames

@@ -84,7 +84,7 @@ def part(source: Path, target: Path, number: int, size: int, *, ended: bool) -> 
 
 
 def multiply(recorded: Path, folder: Path, count: int, below: int) -> tuple[str, float]:
-    """(the late rank, seconds that the own report of a rank takes). What is amiss is with ranks below ``below``."""
+    """(the late rank, seconds that the own report of a rank takes). The slow ranks are those below ``below``."""
     late, *others = random.Random(1).sample(range(below), 6)
     missing, killed = others[:2], others[2:]
     jobs = [

@@ -51,7 +51,7 @@ spent["whole"] = time.monotonic() - begin
 print("SPENT " + json.dumps(spent))
 """
 _PROCESSOR = ", of a processor"
-#: What is timed inside "the script", from its run directory.
+#: Times inside "the script", from its run directory.
 _ARMING, _WINDOWS, _END = (
     "in the script: arming",
     "in the script: opening and closing windows",

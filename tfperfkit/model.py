@@ -130,7 +130,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, metaclass=TakesStated):
     saves_share: tuple[float, float] | None = None
     #: Numbers (from 1) of the findings before it whose saved time can't be told from its own: it may as well save more.
     ties_with: tuple[int, ...] = ()
-    #: What is in ``saves_s`` of other parts of the run: no factor and no share has it.
+    #: Seconds in ``saves_s`` from other parts of the run: no factor and no share has them.
     elsewhere: tuple[Elsewhere, ...] = ()
     #: Measurement of its remedy by an experiment, if one was tried (``tfperf try``).
     measured: Measured | None = None

@@ -26,7 +26,7 @@ def other_python(environ: Mapping[str, str] = os.environ, prefix: str = sys.pref
 
 
 def tensorflow_missing() -> str:
-    """What to do where TensorFlow is not installed for this Python."""
+    """Return advice for a Python without TensorFlow."""
     other = other_python()
     if other is None:
         return "pip install 'tfperfkit[tensorflow]'"

@@ -2,8 +2,8 @@
 
 ``steady.py WORKLOAD STEPS WARM BLOCK SETTLE ROUNDS [watch]``: after ``WARM`` steps and the windows, blocks of ``BLOCK``
 steps without them ("off"), without them again ("same"), with the hooks alone, by Python only ("python") and as they
-are, and with hooks and sampler ("on"), each round in an order of its own. Prints the seconds of each block. What can't
-be taken away is in all of them: the audit hook, and wrappers that no step calls.
+are, and with hooks and sampler ("on"), each round in an order of its own. Prints the seconds of each block. Parts that
+can't be removed are in all of them: the audit hook, and wrappers that no step calls.
 
 In watch mode the sides are the hooks alone ("hooks"), and with all that the pulse does there, its samples, rows and
 writes: as in the first ten minutes ("young"), and as later ("old"). Without them the pulse wakes up all the same.

@@ -76,7 +76,7 @@ class WithChoice(Base):
 
     #: The first one is what a finding is tested with.
     choices: ClassVar[tuple[str, ...]]
-    #: What is missing, for messages.
+    #: Name of the missing part, for messages.
     wanted: ClassVar[str]
 
     def problem(self, change: Change, /) -> str | None:
@@ -97,7 +97,7 @@ class WithNumber(Base):
 
     lowest: ClassVar[int] = 1
     highest: ClassVar[int] = 1_000_000_000
-    #: What is missing, for messages.
+    #: Name of the missing part, for messages.
     wanted: ClassVar[str] = "a number"
     #: The number for a finding that names none.
     usual: ClassVar[int]

@@ -12,7 +12,7 @@ from tfperfkit_experiments.seams import Seams
 
 
 class VectorizedMap(Base):
-    """What can't be vectorised stays as it is."""
+    """Leave as it is whatever can't be vectorised."""
 
     name = "vectorized-map"
     keeps = "mathematics"

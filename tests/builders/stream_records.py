@@ -12,7 +12,7 @@ from tfperfkit.storage.stream_writer import StreamWriter
 
 
 def written(path: Path, *records: Any) -> list[Any]:
-    """What is read after these records were written."""
+    """Return what is read after these records were written."""
     writer = StreamWriter(path)
     for record in records:
         writer.append(record)

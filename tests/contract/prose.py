@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-#: What is checked: users' and maintainers' pages, and the code of the product and of its tests.
+#: Checked files: users' and maintainers' pages, and the code of the product and of its tests.
 FOLDERS = ("tfperfkit", "plugins", "tests", "benchmarks", "docs", "examples")
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 #: Data, records of measurements, plugins as they were written for version 1, and these words with their test.
@@ -54,7 +54,7 @@ _RULES = {
     "say where it is": r"\bstands? (?:in|at|below|above|for itself)\b",
     "name what 'of it' or 'of them' is": _COUNTED + r"\bof (?:it|that|those|them)\b[,.;:)]",
     "begin with the subject": r"^(?:Of|By) (?:the|a|an|what|which|it|them|this|these|those|each|all|every)\b",
-    "a 'what' clause is no noun": r"^(?:What|Where) (?!(?:is|are|does|do|did|was|were|should|can|to)\b)[^?]*[.:;]$",
+    "a 'what' clause is no noun": r"^(?:What|Where) [^?]*[.:;]$",
 }
 _PATTERNS = {reason: re.compile(pattern) for reason, pattern in _RULES.items()}
 _CODE = re.compile(r"```.*?```|``[^`]*``|`[^`]*`|^    .*$|<!--.*?-->|<[^>]+>|\]\([^)]*\)", re.DOTALL | re.MULTILINE)

@@ -14,6 +14,7 @@ from tests.contract.prose import files, find_all, find_in
     [
         ("It loads the file anew.", ["say 'again'"]),
         ("What the step waits for is the input.", ["a 'what' clause is no noun"]),
+        ("What is not measured has no share. What is it?", ["a 'what' clause is no noun"]),
         ("Of the time half goes.", ["begin with the subject"]),
         (
             "The window stands in the report. It is told by its line.",

@@ -309,7 +309,7 @@ class Struck:
         }
 
     def _processes(self, sessions: set[int]) -> list[str]:
-        """What is left in the sessions of the run and of its script, ten seconds after its end."""
+        """Return the processes left in the sessions of the run and of its script, ten seconds after its end."""
         left: list[str] = []
         for _ in range(200):
             left = []

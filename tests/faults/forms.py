@@ -227,7 +227,7 @@ def temporaries(program: Program) -> None:
             continue
         given = [*call.args, *(word.value for word in call.keywords)]
         inner = [value for value in given if isinstance(value, (ast.Call, ast.BinOp))]
-        # What is evaluated before must not come to stand behind.
+        # An argument that is evaluated first must stay first.
         plain = all(isinstance(value, (ast.Call, ast.BinOp, ast.Name, ast.Constant)) for value in given)
         own = program.line(item.lineno)[: item.col_offset].strip() == ""
         if inner and plain and own and not any(map(_has_walrus, given)):

@@ -147,7 +147,7 @@ class Program:
             at = end
         return b"".join([*parts, self.data[at:]]).decode()
 
-    # What can be called, and where it is.
+    # Functions that can be called, and their places.
 
     def functions(self) -> Iterator[tuple[ast.FunctionDef, list[ast.Call]]]:
         """The functions of the module that are bound once, with the calls of each behind its ``def``."""

@@ -10,7 +10,7 @@ The forms (``forms.FORMS``), each tried on every script of the collection that h
 - ``while``, ``enumerate``, a named iterable, comprehensions and statements for each other;
 - the code in ``main()``, bodies of loops in functions of their own, all of it in a class with ``self``.
 
-What is asked of each: the libraries' functions that the source calls, and whether iterations are independent. With
+Each is asked for the libraries' functions that the source calls, and whether iterations are independent. With
 TFPERF_LONG=1 scripts are run in these forms, too; without it two, by other names.
 
 Known to be lost: ``train = model.train_on_batch`` before a loop is seen as one call (EAG014 in ``batch_by_batch``), for

@@ -50,7 +50,7 @@ def report_of(run: Path, scratch: Path) -> Report | None:
 
 
 def faults(report: Report) -> list[str]:
-    """What was caught in the report but should not have come so far: exceptions in a probe's analysis or in a rule."""
+    """Return the exceptions that the report caught in a probe's analysis or in a rule, where none should arise."""
     reasons = [f"{probe.name}: {probe.reason}" for probe in report.probes]
     caught = [reason for reason in reasons if "while analysing" in reason or "no proper result" in reason]
     return caught + [note for note in report.notes if note.startswith("The rule")]

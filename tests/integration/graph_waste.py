@@ -1,4 +1,4 @@
-"""What is wasted in a function that TensorFlow traces; for the tests."""
+"""Wasted work in a function that TensorFlow traces; for the tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Makes = Callable[..., Any]
 
 
 def found(function: Makes, *shapes: Any, batch: int | None = None) -> list[Any]:
-    """What is wasted in a function of tensors of these shapes (``"i8000"``: integers), and in its gradient."""
+    """Return the wasted work in a function of tensors of these shapes (``"i8000"``: integers), and in its gradient."""
     specs = [
         tf.TensorSpec([int(shape[1:])], tf.int32)
         if isinstance(shape, str)
@@ -39,13 +39,13 @@ def found(function: Makes, *shapes: Any, batch: int | None = None) -> list[Any]:
             result = function(*tensors)
         return result, tape.gradient(result, floats)
 
-    # What is computed for one result alone is a fact of any function with several: a rule asks who reads them.
+    # Work for one result alone is a fact of any function with several: a rule asks who reads them.
     every = waste_of(step.get_concrete_function(*specs), batch)
     return [each for each in every if kind_of(each) != "GRF031"]
 
 
 def waste_of(concrete: Any, batch: int | None = None) -> list[Any]:
-    """What is wasted in a function that was traced."""
+    """Return the wasted work in a function that was traced."""
     records = read_finished(concrete.graph, "step", lambda file: True)
     graphs: dict[str, Graph] = {}
     graphs.update({each.name: Graph(each, graphs.get) for each in records})

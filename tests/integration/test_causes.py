@@ -105,7 +105,7 @@ def test_a_loop_is_over_data_by_what_it_goes_over(tfperf: Tfperf, over: str, tur
 
 
 def test_an_apply_of_the_script_s_own_is_not_taken_for_pandas(tfperf: Tfperf) -> None:
-    """What is said where pandas ran is tested on recorded frames: Keras would import it in every test."""
+    """The words about pandas are tested on recorded frames: Keras would import it in every test."""
     script = """
 
 class Rows:

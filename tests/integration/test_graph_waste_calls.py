@@ -1,4 +1,4 @@
-"""What is the same in each call or turn, or only gets longer, in graphs that TensorFlow itself traced."""
+"""Work that is the same in each call or iteration, or only gets longer, in graphs that TensorFlow itself traced."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def network() -> Any:
 
 
 def trained(apply: After) -> list[Any]:
-    """What is wasted in a step that hands gradients and weights to ``apply``."""
+    """Return the wasted work in a step that passes gradients and weights to ``apply``."""
     model = network()
 
     @tf.function(autograph=False)
@@ -183,7 +183,7 @@ def test_what_another_result_or_a_variable_needs_is_not_for_one_alone() -> None:
 
 
 def summed(add: Callable[[Any, Any, Any], Any]) -> set[str]:
-    """What is wasted in a step that adds the gradient of a lookup to a variable in one of several ways."""
+    """Return the wasted work in a step that adds the gradient of a lookup to a variable in one of several ways."""
     table, total = tf.Variable(tf.ones((5000, 8))), tf.Variable(tf.zeros((5000, 8)))
 
     @tf.function(autograph=False)

@@ -39,7 +39,7 @@ while not os.path.exists("seen") and time.time() < until:  # the test has seen w
 
 
 def read(outer: int, until: float) -> Iterator[bytes]:
-    """What is written to the terminal, to its end."""
+    """Return all that is written to the terminal, to its end."""
     while time.monotonic() < until:
         if select.select([outer], [], [], 1.0)[0]:
             try:

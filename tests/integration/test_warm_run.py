@@ -57,7 +57,7 @@ def test_a_fork_is_recorded_as_a_process_of_its_own(tmp_path: Path) -> None:
 
 
 def test_a_signal_ends_a_fork_as_it_ends_a_process(tmp_path: Path) -> None:
-    """What was recorded last may be lost: how much is a matter of moments."""
+    """The last records may be lost: how many is a matter of moments."""
     own, forked = (ran(tmp_path, warm, "signalled") for warm in (False, True))
     assert forked[:2] == own[:2]
     assert own[0] == 128 + 15 and own[1].count("\n") == 5

@@ -54,7 +54,7 @@ def _wait(for_what: Callable[[], Any]) -> Any:
 
 
 class Watched:
-    """What was seen of the run."""
+    """Return what was seen of the run."""
 
     def __init__(self, tfperf: Tfperf) -> None:
         self.run = tfperf.folder / "watched"

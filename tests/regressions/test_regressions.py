@@ -50,7 +50,7 @@ graph_ops = 80
 findings = ["RET*"]
 slowdown = 0.5
 """
-#: What is planted, (old, new), and the bound that has to fail.
+#: The planted change, (old, new), and the bound that has to fail.
 PLANTED = {
     "a retrace": ("tf.constant(1.0))", "1.0 + number % 5)", "retraces"),
     "an eager loop": (

@@ -46,7 +46,7 @@ def test_no_claim_is_refuted_of_programs_that_hypothesis_makes(source: str) -> N
 
 @pytest.fixture
 def tally(monkeypatch: pytest.MonkeyPatch) -> Tally:
-    """What is found if the analysis takes every loop for one with independent iterations."""
+    """Return the refuted claims if the analysis takes every loop for one with independent iterations."""
     monkeypatch.setattr(Iteration, "dependence", lambda self, draws: "")
     monkeypatch.setattr(Iteration, "varies", lambda self, node: False)
     return check_seeds(range(40))

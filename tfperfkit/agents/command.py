@@ -40,7 +40,7 @@ def _until_it_leaves(server: MCPServer) -> None:
     except BaseException as error:
         if not _only_broken_pipes(error):
             raise
-        # What is still to be written would fail again when Python flushes at its end.
+        # The rest of the output would fail again when Python flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -111,7 +111,7 @@ def make(files: Path) -> MCPServer:
 
 
 async def _answer(answer: Awaitable[str]) -> str:
-    """What can't be answered is an error of the tool that the agent reads."""
+    """Raise an error of the tool, which the agent reads, if a call can't be answered."""
     try:
         return await answer
     except Refused as refused:

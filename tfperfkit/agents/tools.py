@@ -36,7 +36,7 @@ class Tools:
     def __init__(self, files: Path) -> None:
         self._files = files
         self._numbers = itertools.count(1)
-        # What is measured while something else is measured is wrong.
+        # Two measurements at the same time would disturb each other.
         self._alone = anyio.Lock()
 
     async def run(

@@ -1,6 +1,6 @@
 """The run's account: every second from the start of the script's process to its end belongs to one part.
 
-What was measured comes first: imports, tfperf's own pauses, steps, tracing. The rest is known from stack samples. Each
+Measured parts come first: imports, tfperf's own pauses, steps, tracing. The rest is known from stack samples. Each
 sample stands for the time since the one before, so nothing is left over: a late sample was delayed by what it shows,
 since a call that holds the interpreter is sampled when it ends.
 """

@@ -1,4 +1,4 @@
-"""What to say of a run in which no training step was seen: how to name one, if something hints at training."""
+"""Remarks on a run without a training step: how to name one, if something hints at training."""
 
 from __future__ import annotations
 

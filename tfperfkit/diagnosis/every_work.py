@@ -45,7 +45,7 @@ def findings(
         evidence.work.name for evidence in work if evidence.work is not None and _ran_between_steps(run, evidence)
     }
     merged = merge(found, shares, inside)
-    # What was found twice, at a line that two works reach, explains a part of both.
+    # A cause that was found twice, at a line that two works reach, explains a part of both.
     left, failed = apply_last(run, found)
     troubles += failed
     for evidence in work:

@@ -14,7 +14,7 @@ _DEEPEST = 80
 
 
 class Alike:
-    """Keys of tensors: equal keys, equal numbers. What is too deep to be followed is equal to itself alone. ``made``
+    """Keys of tensors: equal keys, equal numbers. A tensor too deep to be followed is equal to itself alone. ``made``
     gives the node behind one, past what only passes it on."""
 
     def __init__(self, graph: Graph, made: Callable[[str], Node | None]) -> None:

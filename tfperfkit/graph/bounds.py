@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from tfperfkit.graph import optable
 
 Bound = Literal["arithmetic", "memory", "starting", "numbers", "kernel", ""]
-#: What is done about as fast as this machine can.
+#: Work that runs about as fast as this machine can.
 BY_THE_MACHINE: tuple[Bound, ...] = ("arithmetic", "memory")
 #: A kernel this many times slower, against the best of its step, than arithmetic and memory allow is bound by neither:
 #: twice the factor by which size alone makes operations differ (SMALL_OPERATION in the rules' calibration).

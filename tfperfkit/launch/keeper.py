@@ -17,7 +17,7 @@ from tfperfkit.storage.run_directory import RECORDS
 
 #: A run has some dozens of files; more than this are not held.
 _MAX_FILES = 400
-#: What is ours at the top of the directory, which --run-dir may have made of a folder with other things in it.
+#: Our files at the top of the directory, which --run-dir may have made of a folder with other things in it.
 _OURS = ("run.json", "agent.json", "end.json", RECORDS, "sources.jsonl", "session", "probes", "trace")
 
 

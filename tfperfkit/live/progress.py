@@ -77,7 +77,7 @@ class Steps:
 
 
 class Progress:
-    """Takes lines of ``records.jsonl``. What can't be read is passed over: the report says what is missing."""
+    """Takes lines of ``records.jsonl``. Lines that can't be read are passed over: the report says what is missing."""
 
     def __init__(self) -> None:
         self.steps = Steps()

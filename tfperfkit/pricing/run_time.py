@@ -55,7 +55,7 @@ def price_for_run(item: Finding, time: RunTime) -> Finding:
 
 def saved_seconds(item: Finding, of_s: float, waited_s: float = 0.0) -> Seconds | None:
     """Return the seconds, from and to, that the finding saves of ``of_s``, the time in which its cause ran; None if
-    nothing is predicted. What is known from below alone has its lower end twice."""
+    nothing is predicted. A gain without an upper end has its lower end twice."""
     low = item.gain.low
     if of_s <= 0 or low is None:
         return None

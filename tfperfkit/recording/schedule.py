@@ -97,7 +97,7 @@ def planned_together(windows: Sequence[WindowSpec]) -> list[WindowSpec]:
 
 
 class Action(msgspec.Struct, frozen=True):
-    """What to do at a boundary: close or open a probe's window. ``steps`` is the planned length."""
+    """Action at a boundary: close or open a probe's window. ``steps`` is the planned length."""
 
     kind: str  # "open" or "close" or "warm" (warm-up is over)
     probe: str = ""

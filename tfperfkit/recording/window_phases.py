@@ -23,7 +23,7 @@ _AFTER_NS = NS_PER_S
 class WindowPhases:
     """Appends ``[probe, phase, ns]`` to ``session/phases.jsonl``, and a fourth item where a thread of ours does it, so
     that the script goes on meanwhile. The streams are written twice a second; this at once, and nothing is held open in
-    between. What can't be written is not: the events have the windows too."""
+    between. A line that can't be written is left out: the events have the windows too."""
 
     def __init__(self, run: RunDirectory) -> None:
         self._path = run.session / f"{PHASES}.jsonl"

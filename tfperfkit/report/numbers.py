@@ -172,7 +172,7 @@ def column(values: Sequence[Value], unit: Unit, *, fixed: bool = False, symbols:
 
 
 def _column_unit(unit: Unit, largest: float, fixed: bool, symbols: Symbols) -> tuple[float, str]:
-    """What to multiply the values with, and the unit they are in then."""
+    """Return the factor to multiply the values with, and the unit they are in then."""
     if unit == "share":
         return 100.0, "%"
     if unit == "bytes":

@@ -103,7 +103,7 @@ def hang_of(text: str, width: int) -> int:
 
 
 def spans(text: str, width: int, rest: int | None = None, *, exact: bool = False) -> list[tuple[int, int]]:
-    """Where to cut ``text`` into lines: (start, end) of each, at most ``width`` cells, ``rest`` after the first.
+    """Return (start, end) of the lines of ``text``: at most ``width`` cells, ``rest`` after the first.
 
     Breaks at spaces if it can, else after a sign such as ``/`` or ``_``, else anywhere. The spaces at a break are
     left out, unless ``exact`` (source code): then every character is in one of the lines, in its order.

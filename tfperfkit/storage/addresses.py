@@ -21,7 +21,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://.")
 _MARK = ".tfperf-can-write"
 #: Function that chooses the wanted names of files at an address.
 Choose = Callable[[Sequence[str]], Sequence[str]]
-#: What was fetched by this process, by address.
+#: Copies that this process has fetched, by address.
 _FETCHED: dict[str, Path] = {}
 
 

@@ -20,7 +20,7 @@ MAX_STREAM_BYTES = 24 * 1024 * 1024
 #: Nor do all streams of a file beyond this, of which the last part is for what says what is missing.
 MAX_FILE_BYTES = 60 * 1024 * 1024
 RESERVED_BYTES = 1024 * 1024
-#: What is given back of a disk that is full to the end, for the lines of essential streams.
+#: Bytes that are freed on a full disk, for the lines of essential streams.
 LAST_BYTES = 8 * 1024
 #: Records that could not be written are held for the next try up to this size.
 MAX_HELD_BYTES = 2 * 1024 * 1024

@@ -1,7 +1,7 @@
 """Contents of the user's containers: dictionaries, lists, attributes of plain objects.
 
 ``HEADS["age"]`` is what the file stores under that key, ``state.model`` what it stores in that attribute, wherever it
-does so. What is stored under a computed key may be any of the items.
+does so. A value stored under a computed key may be any of the items.
 """
 
 from __future__ import annotations

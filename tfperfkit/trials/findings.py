@@ -203,7 +203,7 @@ def _changed(run: RunDirectory, cwd: Path) -> list[str]:
     if not changed:
         return []
     names = ", ".join(sorted(set(changed))[:5])
-    return [f"Changed since that run: {names}. What was measured is of the files as they are now."]
+    return [f"Changed since that run: {names}. The measurement is of the files as they are now."]
 
 
 def rather_than_experiments(

@@ -30,7 +30,7 @@ def offered(folder: Path) -> Service | None:
 
 
 def address(service: Service) -> str:
-    """Where to ask it from here. Raises UsageError, without the run's name, where it can't be asked."""
+    """Return the address to ask it from here. Raises UsageError, without the run's name, where it can't be asked."""
     if service.machine != this_machine():
         if service.open_to == "loopback":
             raise UsageError(f"listens on its own machine only ({service.host}): ask there")

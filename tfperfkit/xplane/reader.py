@@ -32,7 +32,7 @@ from tfperfkit.xplane.schema import message_class
 DEFAULT_LIMIT_BYTES = 512_000_000
 #: A line larger than this is parsed in parts. A parsed event takes about ten times its size in the file.
 PART_BYTES = 8 * 1024 * 1024
-#: What is made of larger traces is not kept for the next reader. Arrays take 36 bytes for an event that counts, about
+#: Arrays of larger traces are not kept for the next reader. Arrays take 36 bytes for an event that counts, about
 #: as much as it does in the file. Larger files are mapped: if somebody cuts one that is being read, the process dies of
 #: SIGBUS, so nobody reads them while a script may still write them.
 KEPT_BYTES = 1 << 27

@@ -20,7 +20,7 @@ _MAX_ROWS = 60
 
 
 def nearest(name: str, functions: Iterable[tuple[str, str]]) -> str:
-    """What to say about a name that no function has. ``functions`` are (function, qualified name)."""
+    """Return the message about a name that no function has. ``functions`` are (function, qualified name)."""
     names = sorted({each for pair in functions for each in pair if each})
     if not names:
         return f"no function {name!r} was traced; no tf.function was traced at all"

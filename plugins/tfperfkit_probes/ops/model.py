@@ -1,4 +1,4 @@
-"""The data that the report has from the probe ``ops``. What is streamed to disk while recording: ``stored``."""
+"""The data that the report has from the probe ``ops``; ``stored`` has the records that are streamed to disk."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
         gain(cost.step_ms, GROWS_MIN.value * cost.work_ms, UP_TO.value / batch),
     )
     gained = price(BatchSize("training"), left=Left.faster(*ends))
-    # What is to be tried is what the range was predicted for.
+    # The range was predicted for the sizes to be tried.
     wanted = max(int(TRY.value), math.ceil(AT_LEAST_TIMES.value * batch))
     places = size_places(evidence, batch)
     yield Finding(

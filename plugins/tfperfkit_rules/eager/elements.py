@@ -170,7 +170,7 @@ def _make_finding(
 ) -> Finding:
     samples = evidence.samples
     share = min((part.seen + part.own(evidence)) / samples.count, 1.0)
-    # What is left of elements that are read is known.
+    # The remaining share of elements that are read is known.
     places = [place for place, _ in part.lines.most_common(3)]
     around = find_loops(evidence, *places[0])
     spans = [span(evidence, *place) for place in places]

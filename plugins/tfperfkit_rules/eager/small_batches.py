@@ -50,7 +50,7 @@ EACH_BATCH = "Each batch costs one iteration of Keras' loop and one function cal
 
 
 def larger_batches(model: str, name: str) -> str:
-    """What to do, for a model and a method of Keras by their names in the script."""
+    """Return the advice for a model and a method of Keras by their names in the script."""
     return (
         f"Increase the batch size: {model}.{name}(..., batch_size=1024), or as much as memory allows; the default is "
         "32. For a dataset, set it in batch(); for a PyDataset, in __getitem__."

@@ -53,7 +53,7 @@ def definition(function: Brief) -> SourceSpan | None:
 
 
 def called(function: Brief) -> str:
-    """What to call it in a sentence."""
+    """Return its name in a sentence."""
     return function.function if function.owner == "user" else f"Keras' {function.function}"
 
 

@@ -45,7 +45,7 @@ TITLES = {
     "INP001": "tf.data input keeps the step waiting",
     "INP004": "Dataset has no prefetch, so the step waits",
 }
-#: What to do where the slowest stage is a library's.
+#: Advice if the slowest stage is a library's.
 _LIBRARY = (
     "Use a larger batch_size: Keras, or the library that made the pipeline, then takes fewer batches out of the data. "
     "Or: write a tf.data pipeline that does less for each batch."

@@ -10,7 +10,7 @@ from tfperfkit_rules.measures.written_sizes import find_batch_sizes, makes_batch
 
 
 def batch_of(evidence: Evidence) -> int:
-    """Examples in a batch; 0 when not known. What is made a batch of one in the line of the call is one."""
+    """Return the examples in a batch; 0 if unknown, 1 if the line of the call makes a batch of one."""
     places = reached(evidence, "batch", "call", "train_on_batch")
     known = evidence.steps.batch_size or max((site.batch_size for site in places), default=0)
     if known or not places:

@@ -54,7 +54,7 @@ _PARTS: dict[_What, tuple[PartName, ...]] = {
     "saving": ("saving", "dispatch", "python"),
 }
 _SAVERS = ("keras.callbacks.ModelCheckpoint", "keras.callbacks.BackupAndRestore")
-#: What is left of it when every second one, or every fifth one, is made.
+#: Share of the time that is left if every second one, or every fifth one, is made.
 _LEFT = Left(EPOCHS_LEFT_MIN.value, EPOCHS_LEFT_MAX.value)
 
 

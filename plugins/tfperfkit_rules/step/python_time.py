@@ -77,9 +77,9 @@ MAX_LINE = Threshold(
 )
 
 TITLES = {"LIN001": "Own Python or NumPy takes much of the step"}
-#: What is left of the work at best when it is moved or rewritten, and at worst.
+#: Share of the work that is left if it is moved or rewritten, at best and at worst.
 LEFT = Left(LEFT_MIN.value, LEFT_MAX.value)
-#: What is work of the user's own on a line that calls the compiled step.
+#: The user's own work on a line that calls the compiled step.
 _WORK = re.compile(r"^(numpy|scipy|random|time)\.")
 _CALLS = ("next", "call", "loop_call", "batch", "train_on_batch")
 #: Keras' utilities for data and images count as Keras' Python in the samples, and are the input's.

@@ -45,7 +45,7 @@ JOINED_MIN = Threshold(
 
 
 TITLES = {"STP010": "Model.fit epochs have too few steps"}
-#: What is reported by others: saving (STP006), and TensorFlow's threads that end late (INP013).
+#: Parts that other rules report: saving (STP006), and TensorFlow's threads that end late (INP013).
 _NOT_KERAS = ("saving", "waiting")
 
 

@@ -8,8 +8,8 @@ import socket
 
 
 def serve(listener, between=lambda: None):
-    """What was asked for, in a fork that has to be it; the server itself never returns. ``between`` is called before
-    each fork."""
+    """Return the request in the fork that has to serve it; the server never returns. ``between`` is called
+    before each fork."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # attendants leave nothing behind
     while True:
         connection, _ = listener.accept()

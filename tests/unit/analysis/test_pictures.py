@@ -1,4 +1,4 @@
-"""What is drawn of a run: bars that stay few, a flame graph that agrees with the account, sources that stay small."""
+"""Pictures of a run: bars that stay few, a flame graph that agrees with the account, sources that stay small."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said and remembered of a script that died in a window of ours."""
+"""Words and records about a script that died in a window of ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of two runs: set-up first, the verdict, the line, counts, findings."""
+"""A comparison of two runs: set-up first, the verdict, the line, counts, findings."""
 
 from __future__ import annotations
 

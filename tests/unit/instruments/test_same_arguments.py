@@ -1,4 +1,4 @@
-"""What is said of a function's arguments: of TensorFlow's own concrete functions, called as people call them."""
+"""Recorded arguments of TensorFlow's own concrete functions, called as people call them."""
 
 from __future__ import annotations
 

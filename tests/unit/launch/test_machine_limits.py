@@ -1,4 +1,4 @@
-"""What is known of a machine is kept, gets better only, and is refused when damaged."""
+"""Facts about a machine are kept, get better only, and are refused when damaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is found in made traces, of which every figure is known."""
+"""Reports on made traces, of which every figure is known."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from tfperfkit.recording import last_error
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, source: str, library: str) -> dict[str, Any]:
-    """What is said when ``source`` ends with an exception; it may call ``library``'s ``call``."""
+    """Return the words about a ``source`` that ends with an exception; it may call ``library``'s ``call``."""
     names: dict[str, Any] = {}
     exec(compile(library, "/lib/library.py", "exec"), names)
     try:

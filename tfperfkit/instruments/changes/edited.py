@@ -1,8 +1,8 @@
 """Functions of the user's that an experiment decorates as they are defined.
 
 The launcher (``tfperfkit.launch.edited_main``) compiles the user's files with a decorator of ours on the functions
-that are named; it finds this module's ``decorate`` in builtins. What is defined before TensorFlow has come gets a
-shell, which hands calls on, and from the moment at which the experiments are there to what they make of the function.
+that are named; it finds this module's ``decorate`` in builtins. A function that is defined before TensorFlow has come
+gets a shell, which passes calls on: first to the function, then to the version that the experiments make.
 """
 
 from __future__ import annotations

@@ -168,7 +168,7 @@ def executing() -> bool:
 
 
 class _Collection:
-    """TensorFlow's collection of graphs, switched on for one call. What can't be collected has its reason."""
+    """TensorFlow's collection of graphs, switched on for one call. A graph that can't be collected has a reason."""
 
     def __init__(self, concrete: Any) -> None:
         self._names: frozenset[str] = frozenset()

@@ -39,7 +39,7 @@ def raise_later(error: BaseException) -> None:
 
 
 def words_of(error: BaseException) -> str:
-    """What to say of an exception that came up in work of ours. One that a signal handler of the script's raised
+    """Return the words for an exception that came up in work of ours. One that a signal handler of the script's raised
     meanwhile (``sys.exit`` on SIGTERM) is the script's: it is raised again there."""
     if _of_handler(error):
         raise_later(error)

@@ -51,7 +51,7 @@ def make_fold(report: Report, anchors: dict[int, str], rules: Rules) -> dict[str
 
 
 def _first(finding: Finding, anchors: dict[int, str], report: Report) -> dict[str, Any]:
-    """What to fix first: cause, place, change, gain."""
+    """The finding to fix first: cause, place, change, gain."""
     folder = report.run.folder
     where = finding.where[0] if finding.where else None
     measured = finding.measured

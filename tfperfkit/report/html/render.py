@@ -110,7 +110,7 @@ def _count_findings(found: list[Any]) -> str:
 
 
 def _handle(report: Report) -> str:
-    """What to type for this run, on the machine that it was made on."""
+    """Return the commands for this run, on the machine that it was made on."""
     directory = report.run.directory.rstrip("/")
     short = short_path(directory)
     known = report.run.handle or (directory if short.startswith("~") else short)

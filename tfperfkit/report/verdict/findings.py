@@ -1,4 +1,4 @@
-"""What to fix first, and what to fix then."""
+"""The finding to fix first, and those to fix then."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Program(Statements):
         while frame is not None:
             self.linked.add(frame.node)
             frame = frame.parent
-        #: What was known when the code of each was last gone through: with no more, it gives nothing new.
+        #: Facts that were known when the code of each was last gone through: with no more, it gives nothing new.
         self._known_before: dict[ast.AST, int] = {}
         settled = False
         for _ in range(MAX_ROUNDS):

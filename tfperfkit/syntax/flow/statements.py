@@ -97,7 +97,7 @@ class Statements(Expressions):
             current = self.load_item(base, index, target)
         else:
             current = self.load_attribute(base, target.attr, target)
-        # What is added to is not read otherwise.
+        # The target of an addition is not read otherwise.
         del self.accesses[count:], self.deep_reads[deep:]
         added = self.evaluate(node.value)
         how = self._how(node.op, current)

@@ -1,7 +1,7 @@
 """The first of a function's own frames on the stacks of its operations.
 
 A function is traced once, wherever it is called first, and its operations keep that call's frames; the frames of the
-call at hand are those of the operation that calls. What is common to both must not be shown twice, nor for the other.
+call at hand are those of the operation that calls. Frames that both share must not be shown twice, nor for the other.
 """
 
 from __future__ import annotations

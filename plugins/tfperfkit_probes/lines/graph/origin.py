@@ -280,7 +280,7 @@ class _Walk:
         self._layers = self._layers + [layer for layer in layers if layer not in self._layers]
         area = origins.area(stack)
         self.saved = self.saved or area == "saved_model"
-        # What was traced may be a layer's own ``call``: then the layer is around the path, not in it.
+        # The traced function may be a layer's own ``call``: then the layer is around the path, not in it.
         around = sum(item is None for item in whole[: len(whole) - len(items)]) if not self._base else 0
         surplus = max(len(self._layers) - sum(item is None for item in items), 0)
         nodes = _nodes(items, self._layers[min(around, surplus) :])

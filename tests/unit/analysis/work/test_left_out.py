@@ -1,4 +1,4 @@
-"""What is no work of its own: waiting for our windows, whatever line the script stood at, and turns of training."""
+"""Time that counts as no work: waiting for our windows, at whatever line, and iterations of training."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def test_a_large_graph_takes_time_in_proportion() -> None:
 
 
 def normalised(rows: int) -> list[NeverChanging]:
-    """What is computed again where a captured table is normalised and multiplied by what an argument gives."""
+    """Return the repeated work where a captured table is normalised and multiplied by what an argument gives."""
     made = Builder()
     query = made.add("Placeholder", "query", (), "float32[8,64]")
     table = made.add("Placeholder", "table", (), f"float32[{rows},64]")

@@ -67,7 +67,7 @@ def test_a_step_that_python_updates_is_another_finding_s() -> None:
 
 
 def followed(eager: int, method: str) -> list[Finding]:
-    """What is said of a callback that ``fit`` calls, and whose operations take ``eager`` of 100 samples."""
+    """Return the findings about a callback that ``fit`` calls, and whose operations take ``eager`` of 100 samples."""
     fit = Frame(FILE, 1, "<module>", 11, None, ("keras.src.backend.tensorflow.trainer:fit",))
     own = Frame(FILE, 7, method, 9, None, ("tensorflow.python.ops.resource_variable_ops:assign",))
     given = steps_of(eager)

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from tfperfkit.remedy import (
+    BatchLoop,
     BatchSize,
     CallDirectly,
     ChangeStage,
@@ -15,6 +16,7 @@ from tfperfkit.remedy import (
     Hoist,
     KeepTrace,
     Remedy,
+    ReplaceOps,
     Setting,
 )
 
@@ -44,7 +46,11 @@ def _fixer_modules(remedy: Remedy) -> tuple[str, ...]:
             return ("compiled.FUNCTION",)
         case Compile("jacobian"):
             return ("compiled.JACOBIAN",)
-        case Compile("model") | CallDirectly("predict") | BatchSize("predict"):
+        case CallDirectly("predict"):
+            return "predict_to_call", "batch_methods.PREDICT"
+        case CallDirectly("fit"):
+            return ("batch_methods.FIT",)
+        case Compile("model") | BatchSize("predict"):
             return ("predict_to_call",)
         case Setting("run_eagerly" | "debug_mode" | "check_numerics") | Every("print"):
             return ("switches.DEBUGGING",)
@@ -54,18 +60,28 @@ def _fixer_modules(remedy: Remedy) -> tuple[str, ...]:
             return ("switches.WHERE_GPU",)
         case Setting("steps_per_execution"):
             return ("options.STEPS_PER_EXECUTION",)
-        case ChangeStage("keep_up" | "parallel"):
+        case ChangeStage("keep_up"):
+            return "stages.PARALLEL_MAP", "batch_first.BATCH_FIRST", "batch_first.VECTORIZED"
+        case ChangeStage("parallel"):
             return ("stages.PARALLEL_MAP",)
         case ChangeStage("prefetch"):
             return ("stages.PREFETCH",)
         case ChangeStage("cache"):
-            return ("stages.CACHE",)
+            return "stages.CACHE", "stages.CACHE_BEFORE_SHUFFLE"
         case ChangeStage("batch_first"):
-            return ("stages.BATCH_FIRST",)
+            return "batch_first.BATCH_FIRST", "batch_first.VECTORIZED"
+        case ChangeStage("order"):
+            return "stage_order.EARLIER", "stage_order.LATER", "stage_order.CACHE_EARLIER"
         case Hoist("file" | "value"):
             return ("hoist",)
         case KeepTrace("number"):
             return ("tensor_arguments",)
+        case KeepTrace("function"):
+            return ("defined_once",)
+        case ReplaceOps("array"):
+            return ("arrays.LIST",)
+        case BatchLoop():
+            return ("arrays.MESSAGE",)
         case KeepTrace("batch"):
             return "options.REDUCE_RETRACING", "stages.DROP_REMAINDER"
         case KeepTrace("length"):

@@ -166,6 +166,21 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         pending += reversed(at.children)
 
 
+def find_called_bodies(module: Module, body: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Yield a piece of code, and the bodies of the functions of the same file that it calls by name or on ``self``."""
+    own = {node.name.value: node.body for node in module.nodes if isinstance(node, cst.FunctionDef)}
+    pending, seen = [body], {body}
+    while pending:
+        at = pending.pop()
+        yield at
+        for node in walk(at):
+            words = (dotted(node.func) or "").removeprefix("self.") if isinstance(node, cst.Call) else ""
+            called = own.get(words)
+            if called is not None and called not in seen:
+                seen.add(called)
+                pending.append(called)
+
+
 def method(call: cst.Call) -> str:
     """Return the name of the method that is called; "" for a function."""
     return call.func.attr.value if isinstance(call.func, cst.Attribute) else ""

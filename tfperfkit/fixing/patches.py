@@ -44,6 +44,8 @@ class Patches:
             try:
                 steps = self._steps(fixer.fix(Case(finding, self.files.module, self.offers)))
             except NoFix as error:
+                if str(error) == DONE:
+                    return Patch(identity, finding, reason=DONE)
                 reasons.append(str(error))
                 continue
             return Patch(identity, finding, fixer, steps)

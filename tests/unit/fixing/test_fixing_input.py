@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from fixing_builder import finding_at, fixed, patch_of, reason
 
+from tfperfkit.remedy import ChangeStage
+
 CHAIN = """\
 import tensorflow as tf
 
@@ -156,12 +158,37 @@ def test_stages_take_their_lines_along(tmp_path: Path) -> None:
         "return image[0], label",
         "return tf.image.random_flip_left_right(image), label",
         "return image @ image, label",
-        "if image.shape[0] > 3:\n        return image, label\n    return image, image",
     ],
 )
-def test_batch_stays_behind_other_maps(tmp_path: Path, body: str) -> None:
+def test_other_maps_are_applied_to_each_element_of_a_batch(tmp_path: Path, body: str) -> None:
     source = f"import tensorflow as tf\n\n\ndef f(image, label):\n    {body}\n\n\nds = ds.map(f).batch(8)  # here\n"
-    assert "line" in reason(tmp_path, source, "INP007")
+    whole = "ds.batch(8).map(lambda *batch: tf.vectorized_map(lambda each: f(*each), batch))"
+    assert fixed(tmp_path, source, "INP007") == source.replace("ds.map(f).batch(8)", whole)
+
+
+def test_stages_of_two_statements_are_swapped(tmp_path: Path) -> None:
+    source = "import tensorflow as tf\n\nds = ds.map(lambda x: x / 2, 4)  # here\nds = ds.batch(8)\nfor x in ds: pass\n"
+    assert fixed(tmp_path, source, "INP007") == source.replace("map(lambda x: x / 2, 4)", "batch(8)").replace(
+        "batch(8)\nfor", "map(lambda x: x / 2, 4)\nfor"
+    )
+
+
+@pytest.mark.parametrize(
+    "lines, why",
+    [
+        ("    return tf.io.read_file(x)\n\n\nds = ds.map(f).batch(8)  # here", "one element at a time"),
+        ("    return x + y\n\n\nds = ds.window(3).map(f).batch(8)  # here", "windows"),
+        ("    return x + y\n\n\nds = ds.map(f)  # here\nn = len(ds)\nds = ds.batch(8)", "used between"),
+        ("    return x + y\n\n\nds = ds.map(f)  # here\nsmall = ds.batch(8)\nn = len(ds)", "used after"),
+        ("    return x + y\n\n\nds = ds.map(f).take(3).batch(8)  # here", "does not directly follow"),
+        ("    global n\n    n = x + 1\n    return n\n\n\nds = ds.map(f).batch(8)  # here", "not convert"),
+        ("    return x + y\n\n\nds = ds.map(g).batch(8)  # here", "not seen"),
+        ("    return (x + y) if x > 3 else x\n\n\nds = ds.map(f).batch(8)  # here", "would not convert"),
+    ],
+)
+def test_what_takes_no_batches_keeps_its_place(tmp_path: Path, lines: str, why: str) -> None:
+    source = f"import tensorflow as tf\n\nds = tf.data.Dataset.range(9)\n\n\ndef f(x):\n{lines}\n"
+    assert why in reason(tmp_path, source, "INP007")
 
 
 def test_the_last_batch_of_what_the_loop_goes_through_is_dropped(tmp_path: Path) -> None:
@@ -201,7 +228,8 @@ def test_of_several_maps_the_one_that_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "chain, why",
     [
-        ("Dataset.range(9).shuffle(9).map(f)", "a shuffle stands before it"),
+        ("Dataset.range(9).repeat().shuffle(9).map(f)", "a shuffle stands before it"),
+        ("Dataset.range(9).shuffle(9).batch(3).map(f)", "other stages than maps"),
         ("Dataset.range(9).repeat().map(f)", "a repeat stands before it"),
         ("Dataset.list_files(names).map(f)", "list_files, which shuffles, stands before it"),
         ("Dataset.range(9).map(f).cache()", "a cache stands behind it"),
@@ -211,9 +239,54 @@ def test_a_cache_that_would_keep_one_order_or_never_end_is_no_patch(tmp_path: Pa
     assert why in reason(tmp_path, f"import tensorflow as tf\nds = tf.data.{chain}  # here\n", "INP006")
 
 
-def test_a_shuffle_in_an_assignment_before_counts_and_a_parameter_is_not_seen(tmp_path: Path) -> None:
+def test_a_map_after_a_shuffle_moves_before_it_and_is_cached(tmp_path: Path) -> None:
     head = "import tensorflow as tf\nds = tf.data.Dataset.range(9)\n"
-    assert "a shuffle" in reason(tmp_path, f"{head}ds = ds.shuffle(9)\nds = ds.map(f)  # here\n", "INP006")
+    after = fixed(tmp_path, f"{head}ds = ds.shuffle(9)\nds = ds.map(f)  # here\n", "INP006")
+    assert after == f"{head}ds = ds.map(f).cache()\nds = ds.shuffle(9)  # here\n"
+    chain = "import tensorflow as tf\nds = tf.data.Dataset.range(9).shuffle(9).map(f).map(g).batch(2)\n"
+    _, after = patch_of(tmp_path, chain, finding_at("INP006", (2, ""), (9, "g")))
+    assert after == chain.replace("shuffle(9).map(f).map(g)", "map(f).map(g).cache().shuffle(9)")
+
+
+ORDER = """import tensorflow as tf
+
+
+def f(x, label):
+    x = x / 2
+    return x, label
+
+
+ds = tf.data.Dataset.range(9)"""
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        (".map(f).filter(lambda x, n: n < 3)", ".filter(lambda x, n: n < 3).map(f)"),
+        (".map(f).filter(lambda x, label: x < 3)", None),
+        (".map(f).filter(lambda x, label: label < 3)", ".filter(lambda x, label: label < 3).map(f)"),
+        (".map(f, 4).shuffle(9)", ".shuffle(9).map(f, 4)"),
+        (".map(f).skip(9)", ".skip(9).map(f)"),
+        (".map(f).batch(3).skip(9)", None),
+    ],
+)
+def test_a_late_stage_moves_before_the_map(tmp_path: Path, before: str, after: str | None) -> None:
+    source = f"{ORDER}{before}\n"
+    found = finding_at("INP008", (9, ""), (9, ""), remedy=ChangeStage("order"))
+    patch, made = patch_of(tmp_path, source, found)
+    assert made == (f"{ORDER}{after}\n" if after else source), patch.reason
+    assert bool(patch.reason) == (after is None)
+
+
+def test_a_cache_moves_after_the_work(tmp_path: Path) -> None:
+    source = f"{ORDER}.cache()\nother = ds.map(f)\nother = other.batch(2)\n"
+    found = finding_at("INP008", (9, ""), (10, "f"), remedy=ChangeStage("order"))
+    assert patch_of(tmp_path, source, found)[1] == (f"{ORDER}.map(f)\nother = ds.cache()\nother = other.batch(2)\n")
+    used = source + "print(len(ds))\n"
+    assert "ds is used after" in patch_of(tmp_path, used, found)[0].reason
+
+
+def test_where_a_pipeline_begins_may_not_be_seen(tmp_path: Path) -> None:
     assert "not seen" in reason(tmp_path, "def make(ds):\n    return ds.map(f)  # here\n", "INP006")
     listed = "import tensorflow as tf\nds = tf.data.Dataset.list_files(names, shuffle=False).map(f)  # here\n"
     assert fixed(tmp_path, listed, "INP006") == listed.replace("map(f)", "map(f).cache()")

@@ -1,4 +1,4 @@
-"""Stages of a ``tf.data`` pipeline: parallel maps, prefetch, cache, batch before map, no smaller last batch."""
+"""Stages of a ``tf.data`` pipeline: parallel maps, prefetch, cache, no smaller last batch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import libcst as cst
 from tfperfkit.fixing.case import Case, Fixer
 from tfperfkit.fixing.chain import MAKERS, STAGES, behind, inserted, upstream
 from tfperfkit.fixing.edit import Edit, NoFix, argument, keyword
-from tfperfkit.fixing.elementwise import not_elementwise
+from tfperfkit.fixing.fixers.stage_order import cache_before_shuffle
 from tfperfkit.fixing.module import Module, dotted, method, walk
 
 
@@ -46,15 +46,30 @@ PARALLEL_MAP = Fixer(
 
 def _add_cache(case: Case) -> list[Edit]:
     """Add ``cache`` after the first ``map``; of several on a line after the one whose function the finding names."""
+    module, call = _find_map(case)
+    _check_before(module, call)
+    return [inserted(module, call, "cache")]
+
+
+def _cache_before_shuffle(case: Case) -> list[Edit]:
+    """Move the map before the shuffle that it follows, and keep what the map makes."""
+    module, call = _find_map(case)
+    names = [method(before) for before in upstream(module, call)]
+    if "shuffle" not in names or {"repeat", "cache"} & set(names):
+        raise NoFix("no shuffle stands before it, or other stages that a cache can't follow")
+    return cache_before_shuffle(module, call)
+
+
+def _find_map(case: Case) -> tuple[Module, cst.Call]:
+    """Find the map, or the stage that makes elements like one, at the first place with one."""
     named = {span.function.rpartition(".")[2] for span in case.finding.where if span.function}
     for module, span in case.places():
-        maps = module.methods_at(span.line, "map")
+        maps = module.methods_at(span.line, "map", "flat_map", "interleave")
         found = maps if len(maps) == 1 else [call for call in maps if _mapped_name(call) in named]
         if len(found) > 1 or (maps and not found):
             raise NoFix("several maps stand on its line")
         if found:
-            _check_before(module, found[0])
-            return [inserted(module, found[0], "cache")]
+            return module, found[0]
     raise NoFix("there is no map at its place")
 
 
@@ -89,6 +104,11 @@ CACHE = Fixer(
     _add_cache,
     "all elements of an epoch are held in memory, as the finding counts them; cache(path) holds them in a file",
 )
+CACHE_BEFORE_SHUFFLE = Fixer(
+    "maps before the shuffle, and keeps what the map makes with cache()",
+    _cache_before_shuffle,
+    "all elements of an epoch are held in memory, as the finding counts them; cache(path) holds them in a file",
+)
 
 
 def _add_prefetch(case: Case) -> list[Edit]:
@@ -120,43 +140,6 @@ def _find_end(module: Module, call: cst.Call) -> cst.Call:
 
 PREFETCH = Fixer(
     "ends the pipeline with prefetch", _add_prefetch, "batches held ready take memory; elements and their order stay"
-)
-
-
-def _move_batch(case: Case) -> list[Edit]:
-    """Move ``batch`` before the ``map`` that it follows directly, if the function is known to work element by
-    element."""
-    for module, span in case.places():
-        for call in module.methods_at(span.line, "map"):
-            above = list(module.around(call))[:2]
-            batch = above[1] if len(above) == 2 else None
-            if not isinstance(batch, cst.Call) or batch.func is not above[0] or method(batch) != "batch":
-                raise NoFix("batch() does not directly follow the map")
-            if not call.args:
-                raise NoFix("the map's function is not seen")
-            reason = not_elementwise(module, call.args[0].value)
-            if reason:
-                raise NoFix(reason)
-            return [Edit(module.file, batch, _swap_stages)]
-    raise NoFix("there is no map with batch() after it at its place")
-
-
-def _swap_stages(batch: cst.Call) -> cst.Call:
-    """Swap both stages; each keeps its own line."""
-    if method(batch) != "batch" or not isinstance(batch.func, cst.Attribute):
-        return batch
-    mapped = batch.func.value
-    if not isinstance(mapped, cst.Call) or not isinstance(mapped.func, cst.Attribute):
-        return batch
-    inner = batch.with_changes(func=batch.func.with_changes(value=mapped.func.value), lpar=(), rpar=())
-    return mapped.with_changes(func=mapped.func.with_changes(value=inner), lpar=batch.lpar, rpar=batch.rpar)
-
-
-BATCH_FIRST = Fixer(
-    "batches before the map",
-    _move_batch,
-    "the function then gets a batch, with one dimension more in front",
-    keeps="mathematics",
 )
 
 

@@ -1,0 +1,229 @@
+"""Programs run before and after their patch, in this process: the results are equal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from fixing_builder import at, finding_at, patch_of
+
+from tfperfkit.model import Measurement
+from tfperfkit.offers import VaryingArgument, VaryingArguments
+from tfperfkit.remedy import BatchLoop, CallDirectly, ChangeStage
+
+#: Code, fixer's words, and a program that leaves what it computes in ``result``. The finding is at the marked lines.
+PROGRAMS: dict[str, tuple[str, str, str]] = {
+    "a map after batch, in two statements": (
+        "INP007",
+        "batches before the map",
+        """
+ds = tf.data.Dataset.range(40)
+ds = ds.map(lambda x: tf.cast(x, tf.float32) / 3, num_parallel_calls=2)  # here
+ds = ds.batch(7)
+result = [x.numpy() for x in ds]
+""",
+    ),
+    "a map with arrays, vectorized": (
+        "INP001",
+        "vectorized_map",
+        """
+table = np.arange(60, dtype=np.float32).reshape(20, 3)
+mean = table.mean(axis=0)
+
+def standardise(row, target):
+    row = (row - mean) / 7
+    row = tf.where(target > 3, row + 1, row)
+    return tf.concat([row, tf.square(row)], axis=-1), target
+
+ds = tf.data.Dataset.from_tensor_slices((table, np.arange(20))).shuffle(20, seed=3)  # here
+ds = ds.map(standardise, num_parallel_calls=2).batch(6)
+result = [(x.numpy(), y.numpy()) for x, y in ds]
+""",
+    ),
+    "lines of text, vectorized": (
+        "INP007",
+        "vectorized_map",
+        """
+def parse(line):
+    values = tf.io.decode_csv(line, record_defaults=[[0.0]] * 3)
+    return {"x": tf.stack(values[:2])}, values[2]
+
+ds = tf.data.Dataset.from_tensor_slices([f"{n},{n * 2},{n * 3}" for n in range(10)])
+ds = ds.map(parse).batch(4)  # here
+result = [(x["x"].numpy(), y.numpy()) for x, y in ds]
+""",
+    ),
+    "a map before its shuffle, cached": (
+        "INP006",
+        "maps before the shuffle",
+        """
+ds = tf.data.Dataset.range(30).shuffle(30, seed=5)
+ds = ds.map(lambda x: x * x)  # here
+result = [[int(x) for x in ds] for _ in range(3)]
+""",
+    ),
+    "a filter before the map": (
+        "INP008",
+        "before the map",
+        """
+def load(x, label):
+    return x / 2, label
+
+ds = tf.data.Dataset.from_tensor_slices((np.arange(20.0), np.arange(20) % 4))
+ds = ds.map(load).filter(lambda x, label: label < 2)  # here
+result = [(float(x), int(y)) for x, y in ds]
+""",
+    ),
+    "a cache after the map": (
+        "INP008",
+        "after the work",
+        """
+ds = tf.data.Dataset.range(9)
+ds = ds.cache()  # here
+ds = ds.map(lambda x: x + 1)  # here
+result = [[int(x) for x in ds] for _ in range(2)]
+""",
+    ),
+    "predict of a method's model": (
+        "EAG004",
+        "without a dataset",
+        """
+tf.keras.utils.set_random_seed(3)
+
+class Agent:
+    def __init__(self):
+        self.model = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(3)])
+
+    def act(self, state):
+        return int(np.argmax(self.model.predict(state[None], verbose=0)[0]))  # here
+
+agent = Agent()
+result = [agent.act(state) for state in np.random.default_rng(2).normal(size=(6, 4))]
+""",
+    ),
+    "fit of one batch": (
+        "EAG006",
+        "trains on the batch",
+        """
+tf.keras.utils.set_random_seed(3)
+model = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(3), tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+rng = np.random.default_rng(1)
+for _ in range(5):
+    x = rng.normal(size=(8, 4))
+    model.fit(x, x[:, :1], epochs=1, verbose=0)  # here
+result = model.get_weights()
+""",
+    ),
+    "a compiled function made in a loop": (
+        "RET008",
+        "makes the compiled function once",
+        """
+weights = tf.Variable([1.0, 2.0])
+
+def step(x, rate):
+    loss = tf.reduce_sum(weights * x)
+    weights.assign_sub(rate * x)
+    return loss
+
+result = []
+for epoch in range(2):
+    for x in tf.reshape(tf.range(6.0), (3, 2)):
+        compiled = tf.function(step)  # here
+        result.append(float(compiled(x, 0.1)))
+""",
+    ),
+    "a compiled function defined in a function": (
+        "RET008",
+        "makes the compiled function once",
+        """
+def scale(x):
+    return x * 3
+
+def run(values):
+    total = 0.0
+    for x in values:
+        @tf.function  # here
+        def double(x):
+            return scale(x) * 2
+        total += float(double(tf.constant(x)))
+    return total
+
+result = [run([1.0, 2.0]), run([3.0])]
+""",
+    ),
+    "a list of arrays to a tensor": (
+        "EAG016",
+        "array first",
+        """
+def batch(rng):
+    x, y = [], []
+    for n in range(4):
+        x.append(rng.normal(size=(3, 2)))
+        y.append(n)
+    return tf.convert_to_tensor(x, dtype=tf.float32), y  # here
+
+result = [batch(np.random.default_rng(n))[0].numpy() for n in range(2)]
+""",
+    ),
+    "a tensor in a message": (
+        "EAG011",
+        "array first",
+        """
+def feature(values):
+    return tf.train.Feature(float_list=tf.train.FloatList(value=values))  # here
+
+result = [feature(x).SerializeToString() for x in (tf.range(4.0), [1.0, 2.0], np.arange(3.0))]
+""",
+    ),
+}
+
+#: Remedies of codes that have several.
+REMEDIES: dict[str, dict[str, Any]] = {
+    "EAG011": {"remedy": BatchLoop()},
+    "EAG004": {"remedy": CallDirectly("predict")},
+    "INP008": {"remedy": ChangeStage("order")},
+}
+
+
+def run_program(source: str) -> Any:
+    names: dict[str, Any] = {"tf": tf, "np": np}
+    exec(compile(source, "program", "exec"), names)
+    return names["result"]
+
+
+def assert_equal(one: Any, two: Any) -> None:
+    flat, other = (tf.nest.flatten(value) for value in (one, two))
+    assert len(flat) == len(other)
+    for each, twin in zip(flat, other, strict=True):
+        if isinstance(each, (str, bytes)):
+            assert each == twin
+            continue
+        np.testing.assert_allclose(np.asarray(each), np.asarray(twin), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_results_are_equal(tmp_path: Path, name: str) -> None:
+    code, words, body = PROGRAMS[name]
+    source = f"import numpy as np\nimport tensorflow as tf\n{body}"
+    evidence = (Measurement("batches per call of fit", 1.0, "count"),)
+    places = [(line, "") for line in at(source)] * (2 if code == "INP008" else 1)
+    finding = finding_at(code, *places, evidence=evidence, **REMEDIES.get(code, {}))
+    patch, after = patch_of(tmp_path, source, finding, offered(source))
+    assert patch.fixer is not None and words in patch.fixer.does, patch.reason
+    assert after != source
+    assert_equal(run_program(source), run_program(after))
+
+
+def offered(source: str) -> VaryingArguments:
+    """The numbers that vary in calls of functions whose ``def`` is marked: ``# varies rate 0.5 1.5``."""
+    rows = []
+    for number, line in enumerate(source.splitlines(), 1):
+        _, _, words = line.partition("# varies ")
+        if words:
+            name, *values = words.split()
+            rows.append(VaryingArgument(file="train.py", line=number, argument=name, values=tuple(values)))
+    return VaryingArguments(arguments=tuple(rows))

@@ -1,0 +1,87 @@
+"""Patches of Keras' calls, of functions that are compiled again and again, and of lists: where they are left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fixing_builder import at, finding_at, patch_of
+
+from tfperfkit.model import Measurement
+from tfperfkit.remedy import BatchLoop, CallDirectly, KeepTrace, Remedy, ReplaceOps
+
+
+def refusal(folder: Path, body: str, remedy: Remedy, batches: float = 1.0) -> str:
+    """Why there is no patch at the marked line."""
+    source = f"import numpy as np\nimport tensorflow as tf\n\n{body}\n"
+    evidence = (Measurement("batches per call of fit", batches, "count"),)
+    places = [(line, "") for line in at(source)]
+    patch, after = patch_of(folder, source, finding_at("EAG006", *places, remedy=remedy, evidence=evidence))
+    assert patch.fixer is None and after == source
+    return patch.reason
+
+
+@pytest.mark.parametrize(
+    "call, why",
+    [
+        ("model.fit(x, y, epochs=3)", "several epochs"),
+        ("model.fit(x, y, callbacks=[stop])", "callbacks"),
+        ("model.fit(x, y, 32, 1)", "by position"),
+        ("model.fit(tf.data.Dataset.range(3).batch(1))", "dataset"),
+        ("h = model.fit(x, y)", "only calls fit"),
+        ("model.fit(**given)", "by position"),
+    ],
+)
+def test_a_fit_that_does_more_than_one_batch_stays(tmp_path: Path, call: str, why: str) -> None:
+    body = f"for x, y in data:\n    {call}  # here"
+    assert why in refusal(tmp_path, body, CallDirectly("fit"))
+
+
+def test_a_fit_of_several_batches_stays(tmp_path: Path) -> None:
+    body = "for x, y in data:\n    model.fit(x, y)  # here"
+    assert "more than one batch" in refusal(tmp_path, body, CallDirectly("fit"), batches=1.5)
+
+
+@pytest.mark.parametrize(
+    "call, why",
+    [
+        ("model.predict(x, steps=3)", "steps"),
+        ("model.predict(ds)", "dataset"),
+        ("model.predict()", "data alone"),
+    ],
+)
+def test_a_predict_that_does_more_stays(tmp_path: Path, call: str, why: str) -> None:
+    body = f"ds = tf.data.Dataset.range(3).prefetch(2)\nfor x in data:\n    y = self.model.{call[6:]}  # here"
+    assert why in refusal(tmp_path, body, CallDirectly("predict"))
+
+
+@pytest.mark.parametrize(
+    "body, why",
+    [
+        ("for n in range(3):\n    @tf.function  # here\n    def f(x):\n        return x * n\n    f(1)", "binds"),
+        ("def g(x):\n    return x * n\n\nfor n in range(3):\n    f = tf.function(g)  # here", "binds"),
+        ("for n in range(3):\n    f = jit(g)  # here", "not compiled"),
+        ("f = tf.function(g)  # here", "no tf.function in a loop"),
+        ("for n in range(3):\n    f = tf.function(g)  # here\n    f = 3", "several values"),
+    ],
+)
+def test_a_function_that_differs_each_time_stays(tmp_path: Path, body: str, why: str) -> None:
+    assert why in refusal(tmp_path, body, KeepTrace("function"))
+
+
+@pytest.mark.parametrize(
+    "body, why",
+    [
+        ("x = [1.0]\ny = tf.convert_to_tensor(x)  # here", "no dtype"),
+        ("def f(x):\n    return tf.convert_to_tensor(x, tf.float32)  # here", "not seen to be a list"),
+        ("x = [1.0]\nx = g(x)\ny = tf.constant(x, tf.float32)  # here", "not seen to be a list"),
+        ("y = f([1.0])  # here", "no conversion"),
+    ],
+)
+def test_what_is_no_list_of_arrays_stays(tmp_path: Path, body: str, why: str) -> None:
+    assert why in refusal(tmp_path, body, ReplaceOps("array"))
+
+
+def test_a_list_in_a_message_stays(tmp_path: Path) -> None:
+    assert "a list already" in refusal(tmp_path, "m = tf.train.FloatList(value=[3.0])  # here", BatchLoop())
+    assert "an array already" in refusal(tmp_path, "m = tf.train.FloatList(value=x.numpy())  # here", BatchLoop())

@@ -16,6 +16,7 @@ process, it is listed and the next program runs in a new process.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import queue
@@ -36,6 +37,8 @@ from tally import Tally  # noqa: E402
 EACH = {"source": 250, "graphs": 50}
 #: Programs of one process: TensorFlow keeps every function that it has traced.
 PER_PROCESS = {"source": 20_000, "graphs": 2_000}
+#: Graph programs that are traced as one function. An odd number: the axes that are checked alternate with the seed.
+TOGETHER = {"source": 1, "graphs": 5}
 #: Seconds in which a process must have imported what it needs.
 START_LIMIT = 600.0
 #: Memory of a process that runs programs in Python: they may make numbers that double again and again.
@@ -99,32 +102,39 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=120, help="seconds for one program")
     parser.add_argument("--page", type=Path, default=PAGE)
     parser.add_argument("--work", choices=sorted(EACH), help=argparse.SUPPRESS)
+    parser.add_argument("--together", type=int, default=1, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:
-        return work(given.work, range(given.first, given.first + given.programs))
+        return work(given.work, range(given.first, given.first + given.programs), given.together)
     refuted = False
     for kind, count in (("source", given.programs), ("graphs", given.graphs)):
         refuted |= bool(count) and run_programs(kind, count, given)
     return refuted
 
 
-def work(kind: str, seeds: range) -> int:
+def work(kind: str, seeds: range, together: int) -> int:
     """Check the programs of these seeds; print the counts of each as a line."""
     if kind == "source":
         import resource
 
-        from source_claims import check_seeds as check
+        from source_claims import check_each as check
 
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     else:
         os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
         os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"  # with it TensorFlow corrupts its heap in seed 60,003,182
-        from graph_claims import check_claims as check
+        import tensorflow as tf
+        from graph_claims import check_together as check
 
-        check([])
+        tf.config.threading.set_inter_op_parallelism_threads(1)
+        tf.config.threading.set_intra_op_parallelism_threads(1)
+        check(seeds[:1])
+    gc.freeze()  # what is imported now stays: to go through it again and again takes a tenth of the time
+    gc.set_threshold(50_000, 20, 20)
     print("ready", flush=True)
-    for seed in seeds:
-        print(json.dumps(check([seed]).to_json()), flush=True)
+    for first in range(0, len(seeds), together):
+        for tally in check(seeds[first : first + together]):
+            print(json.dumps(tally.to_json()), flush=True)
     return 0
 
 
@@ -132,10 +142,12 @@ def run_programs(kind: str, count: int, given: argparse.Namespace) -> bool:
     """Run programs of one kind. Return whether a claim was refuted."""
     file = given.keep / f"{kind}.json" if given.keep else None
     run = Run.load(file, given.first)
-    last = run.first + count
+    last, alone = run.first + count, run.first  # programs before ``alone`` run one by one, to find one that ends all
     while run.following < last:
-        begin, end = time.monotonic(), min(run.following + PER_PROCESS[kind], last)
-        for tally in check_in_process(kind, run.following, end - run.following, given.limit):
+        together = 1 if run.following < alone else TOGETHER[kind]
+        stop = alone if run.following < alone else last
+        begin, end = time.monotonic(), min(run.following + PER_PROCESS[kind], stop)
+        for tally in check_in_process(kind, run.following, end - run.following, given.limit, together):
             run.following += 1
             run.tally.add(tally)
             print(*tally.examples, sep="\n", end="\n" * bool(tally.examples), flush=True)
@@ -143,7 +155,9 @@ def run_programs(kind: str, count: int, given: argparse.Namespace) -> bool:
                 run.seconds, begin = run.seconds + time.monotonic() - begin, time.monotonic()
                 run.save(file)
                 print(run, flush=True)
-        if run.following < end:
+        if run.following < end and together > 1:
+            alone = run.following + together
+        elif run.following < end:
             run.slow.append(run.following)
             print(f"seed {run.following} reached the time limit or ended the process", flush=True)
             run.following += 1
@@ -154,14 +168,14 @@ def run_programs(kind: str, count: int, given: argparse.Namespace) -> bool:
     return any(run.tally.refuted.values())
 
 
-def check_in_process(kind: str, first: int, count: int, limit: float) -> Iterator[Tally]:
+def check_in_process(kind: str, first: int, count: int, limit: float, together: int) -> Iterator[Tally]:
     """Yield the counts of each program that another process checks, until one reaches the limit or ends the process.
 
     Raises:
         RuntimeError: the process does not begin.
     """
     command = [sys.executable, "-m", "benchmarks.soundness", "--work", kind]
-    command += ["--first", str(first), "--programs", str(count)]
+    command += ["--first", str(first), "--programs", str(count), "--together", str(together)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     lines: queue.Queue[str] = queue.Queue()
 

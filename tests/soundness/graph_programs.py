@@ -19,66 +19,26 @@ from tfperfkit.instruments.graphs.reading import read_finished
 
 #: Rows of the arguments, and the sizes of their other axes: all different, so that axes are not mistaken for others.
 ROWS, WIDE, DEEP = 4, 3, 6
-#: Operations of a program, at most.
-LENGTH = 10
+#: Operations of a program, at most, and of one that is traced together with others.
+LENGTH, SHORT = 10, 8
 
 
 class Program:
-    """A traced function of ``x`` [ROWS, WIDE, DEEP], ``y`` [ROWS, DEEP] and ``ids`` [ROWS], and its graph.
+    """A random function of ``x`` [ROWS, WIDE, DEEP], ``y`` [ROWS, DEEP] and ``ids`` [ROWS], with two variables.
 
-    It returns every tensor that it makes, so that claims about all of them can be checked. ``results``: the tensors of
-    the graph behind what it returns. ``given``: random arguments.
+    It returns every tensor that it makes, so that claims about all of them can be checked.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, length: int = LENGTH) -> None:
         self.seed = seed
-        self.given = self.arguments(seed)
+        self.length = length
         self._random = random.Random(seed)
         self._numbers = np.random.default_rng(seed)
         self.variables = [tf.Variable(self._floats(WIDE, DEEP)), tf.Variable(self._floats(DEEP))]
         self.start = [variable.numpy() for variable in self.variables]
-        specs = (
-            tf.TensorSpec([ROWS, WIDE, DEEP], tf.float32),
-            tf.TensorSpec([ROWS, DEEP], tf.float32),
-            tf.TensorSpec([ROWS], tf.int32),
-        )
-        self.traced = tf.function(self._make, autograph=False).get_concrete_function(*specs)
-        records = read_finished(self.traced.graph, "step", lambda file: True)
-        graphs: dict[str, Graph] = {}
-        graphs.update({each.name: Graph(each, graphs.get) for each in records})
-        self.graph = graphs["step"]
-        self.view = View(self.graph, None)
-        record = self.graph.record
-        self.results = list(zip(record.results, record.result_outputs, strict=True))
-        types = {node.type for graph in graphs.values() for node in graph.nodes.values()}
-        self._assigns = any(each.startswith("Assign") for each in types)
-
-    @property
-    def assigned(self) -> set[str]:
-        """The placeholders of the variables that the program assigns to: only it does, none of what it calls."""
-        writes = [node for node in self.graph.nodes.values() if node.type.startswith("Assign")]
-        return {owner.name for node in writes if (owner := self.view.source(node, 0)) is not None}
-
-    @property
-    def can_run(self) -> bool:
-        """Whether it runs without an error."""
-        try:
-            return self.made is not None
-        except tf.errors.OpError:
-            return False
-
-    @cached_property
-    def made(self) -> list[Any]:
-        """Return its results for the arguments ``given``."""
-        return self.run(self.given)
-
-    @cached_property
-    def made_again(self) -> list[Any]:
-        """Return its results in another call with the same arguments; it may draw at random."""
-        return self.run(self.given)
 
     def arguments(self, seed: int) -> list[Any]:
-        """Random arguments."""
+        """Return random arguments."""
         numbers = np.random.default_rng(seed)
         return [
             numbers.uniform(-2, 2, (ROWS, WIDE, DEEP)).astype("float32"),
@@ -86,17 +46,11 @@ class Program:
             numbers.integers(0, WIDE, ROWS).astype("int32"),
         ]
 
-    def run(self, arguments: Sequence[Any]) -> list[Any]:
-        """Call the function with its variables as they were."""
-        if self._assigns:
-            for variable, value in zip(self.variables, self.start, strict=True):
-                variable.assign(value)
-        return [each.numpy() for each in self.traced(*(tf.constant(each) for each in arguments))]
-
     def _floats(self, *shape: int) -> Any:
         return self._numbers.uniform(-2, 2, shape).astype("float32")
 
-    def _make(self, x: Any, y: Any, ids: Any) -> Any:
+    def make(self, x: Any, y: Any, ids: Any) -> list[Any]:
+        """Add the program's operations to the graph. Return the tensors that it makes."""
         made = []
         if self._random.random() < 0.3:  # little of x is used
             for operation in self._random.choices((_unary, _transpose, _slice), k=self._random.randint(1, 3)):
@@ -105,7 +59,7 @@ class Program:
             x = _slice(self, [x], ids) if x.shape.rank else x
             made.append(x)
         pool = [x, y, tf.constant(self._floats(WIDE, DEEP)), tf.constant(self._floats(ROWS, 1, DEEP))]
-        for _ in range(LENGTH):
+        for _ in range(self.length):
             new = self._apply(self._random.choice(_OPERATIONS), pool, ids)
             if new is not None and new.dtype == tf.float32 and new.shape.rank is not None and _is_small(new):
                 pool.append(new)
@@ -129,6 +83,84 @@ class Program:
 
     def axis(self, tensor: Any) -> int:
         return self._random.randrange(tensor.shape.rank)
+
+
+class Traced:
+    """Programs that are traced as one function, and its graph. They share no argument and no variable.
+
+    ``results``: for each tensor that the function returns, the number of its program and the node behind it.
+    ``given``: random arguments, three for each program.
+    """
+
+    def __init__(self, programs: Sequence[Program]) -> None:
+        self.programs = programs
+        self.seed = programs[0].seed
+        self.given = self.arguments(0)
+        self._owners: list[int] = []
+        specs = (
+            tf.TensorSpec([ROWS, WIDE, DEEP], tf.float32),
+            tf.TensorSpec([ROWS, DEEP], tf.float32),
+            tf.TensorSpec([ROWS], tf.int32),
+        )
+        self.traced = tf.function(self._make, autograph=False).get_concrete_function(*specs * len(programs))
+        records = read_finished(self.traced.graph, "step", lambda file: True)
+        graphs: dict[str, Graph] = {}
+        graphs.update({each.name: Graph(each, graphs.get) for each in records})
+        self.graph = graphs["step"]
+        self.view = View(self.graph, None)
+        record = self.graph.record
+        nodes = zip(record.results, record.result_outputs, strict=True)
+        self.results = list(zip(self._owners, nodes, strict=True))
+        types = {node.type for graph in graphs.values() for node in graph.nodes.values()}
+        self._assigns = any(each.startswith("Assign") for each in types)
+
+    def _make(self, *arguments: Any) -> list[Any]:
+        made = []
+        for number, program in enumerate(self.programs):
+            own = program.make(*arguments[3 * number : 3 * number + 3])
+            self._owners += [number] * len(own)
+            made += own
+        return made
+
+    def arguments(self, more: int) -> list[Any]:
+        """Return arguments for all programs, by their seeds and ``more``."""
+        return [each for program in self.programs for each in program.arguments(program.seed + more)]
+
+    def names(self, at: int) -> list[str]:
+        """Return the placeholders of an argument, one for each program."""
+        return self.graph.record.arguments[at : 3 * len(self.programs) : 3]
+
+    @property
+    def assigned(self) -> set[str]:
+        """The placeholders of the variables that the programs assign to: only they do, none of what they call."""
+        writes = [node for node in self.graph.nodes.values() if node.type.startswith("Assign")]
+        return {owner.name for node in writes if (owner := self.view.source(node, 0)) is not None}
+
+    @property
+    def can_run(self) -> bool:
+        """Whether it runs without an error."""
+        try:
+            return self.made is not None
+        except tf.errors.OpError:
+            return False
+
+    @cached_property
+    def made(self) -> list[Any]:
+        """Return its results for the arguments ``given``."""
+        return self.run(self.given)
+
+    @cached_property
+    def made_again(self) -> list[Any]:
+        """Return its results in another call with the same arguments; it may draw at random."""
+        return self.run(self.given)
+
+    def run(self, arguments: Sequence[Any]) -> list[Any]:
+        """Call the function with its variables as they were."""
+        if self._assigns:
+            for program in self.programs:
+                for variable, value in zip(program.variables, program.start, strict=True):
+                    variable.assign(value)
+        return [each.numpy() for each in self.traced(*(tf.constant(each) for each in arguments))]
 
 
 def _is_small(tensor: Any) -> bool:
@@ -279,6 +311,8 @@ def _gather(p: Program, pool: list[Any], ids: Any) -> Any:
     if how == "fixed":
         return tf.gather(x, [0, x.shape[axis] - 1, 0], axis=axis)
     if how == "batch":
+        if x.shape[0] != ROWS:
+            raise ValueError("TensorFlow notices this when the function runs, not when it is traced")
         return tf.gather(x, ids[:, None] % x.shape[1], batch_dims=1)
     if how == "one_hot":
         return tf.one_hot(ids, WIDE, axis=p.choose(-1, 0)) + 0.0 * tf.reduce_sum(x)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from source_execution import LOOPS, Failed, Iterations, Runnable, find_expressions, shown, unordered
@@ -130,6 +130,12 @@ def _run_in_order(program: Runnable, order: int, drawing: Any, collects: bool) -
 def check_seeds(seeds: Iterable[int]) -> Tally:
     """Check a program for each seed."""
     tally = Tally()
-    for seed in seeds:
-        tally.add(check(make_program(Chance(random.Random(seed)))))
+    for each in check_each(seeds):
+        tally.add(each)
     return tally
+
+
+def check_each(seeds: Iterable[int]) -> Iterator[Tally]:
+    """Check a program for each seed; yield the counts of each."""
+    for seed in seeds:
+        yield check(make_program(Chance(random.Random(seed))))

@@ -652,19 +652,18 @@ class Writer:
         wanted = choose.pick([["rows", "total", "out", "array"], ALL, ALL])
         lines = []
         if inside:
-            names = "total, best, state, text, xs, zs"
             lines.append("def main(values=None):")
-            lines.append(f"    global {names}")
+            lines.append("    global total, best, state, text, xs, zs")
             if choose.number(0, 1):
                 lines.append("    rows = []")
-            lines += loop
-            lines.append(f"    return [{', '.join(wanted)}]")
-            lines.append("results = main()")
+            end = ["    return {results}", "results = main()"]
         else:
-            lines += loop
-            lines.append(f"results = [{', '.join(wanted)}]")
-        body = "\n".join(lines)
-        return f"{_needed(head, body)}\n{MAIN}\n{body}\n"
+            end = ["results = {results}"]
+        lines += loop
+        head, names = _needed(head, "\n".join(lines))
+        results = [each for each in wanted if _HEAD_NAMES.intersection(_WORD.findall(each)) <= names]
+        body = "\n".join([*lines, *end]).replace("{results}", f"[{', '.join(results)}]")
+        return f"{head}\n{MAIN}\n{body}\n"
 
 
 PARTS = ["'a'", "'b'"]
@@ -675,14 +674,9 @@ _BLOCK = re.compile(r"^(?=[^\s@)])|^(?=@)", re.M)
 _WORD = re.compile(r"\w+")
 
 
-def _needed(head: str, body: str) -> str:
-    """The parts of the head that a program uses, by the names in them."""
-    parts: list[str] = []
-    for part in _BLOCK.split(head):
-        if parts and parts[-1].startswith("@") and parts[-1].count("\n") == 1:
-            parts[-1] += part
-        elif part:
-            parts.append(part)
+def _needed(head: str, body: str) -> tuple[str, set[str]]:
+    """Return the parts of the head that a program uses, by the names in them, and the names that they define."""
+    parts = _split(head)
     wanted, kept = set(_WORD.findall(body)), set[int]()
     while True:
         new = [
@@ -691,10 +685,21 @@ def _needed(head: str, body: str) -> str:
             if index not in kept and (part.startswith(("import", "from")) or _names_of(part) & wanted)
         ]
         if not new:
-            return "".join(parts[index] for index in sorted(kept))
+            return "".join(parts[index] for index in sorted(kept)), set().union(*(_names_of(parts[at]) for at in kept))
         kept.update(new)
         for index in new:
             wanted.update(_WORD.findall(parts[index]))
+
+
+def _split(head: str) -> list[str]:
+    """Return the statements of a head; a decorator and its function are one."""
+    parts: list[str] = []
+    for part in _BLOCK.split(head):
+        if parts and parts[-1].startswith("@") and parts[-1].count("\n") == 1:
+            parts[-1] += part
+        elif part:
+            parts.append(part)
+    return parts
 
 
 def _names_of(part: str) -> set[str]:
@@ -705,6 +710,7 @@ def _names_of(part: str) -> set[str]:
     return {words[1].partition("(")[0].rstrip(":") if words[0] in ("def", "class") else words[0]}
 
 
+_HEAD_NAMES = set().union(*(_names_of(part) for part in _split(HEAD)))
 ALL = [
     "rows",
     "total",

@@ -171,13 +171,14 @@ def _conclude_no_cause(evidence: Evidence) -> Conclusion:
     found = NO_CAUSE
     if sound and not open_question:
         found = NOTHING if near else f"{NO_FAULT} in the step itself" if between else NO_FAULT
-    at = _computed_at(evidence) if name in _WORK else _most_of_it(evidence, name)
+    at = _computed_at(evidence, explained=not open_question) if name in _WORK else _most_of_it(evidence, name)
     rate = (bound(evidence) or _bound_by_kernel(evidence)) if name in _WORK and not _saw_another(evidence) else ""
     little = _waits(evidence) if found.startswith(NO_FAULT) else ""
     if name == "evaluate" and little:
         little = f", most of it in compiled functions{little}"
+    useful = f"{'its' if between else 'the'} time is useful work. " if little else ""
     said = f"{100 * share:.0f} % of {evidence.unit.a} is {_name_part(evidence, name)}{at}"
-    return Conclusion(verdict=found, why=f"{said}{little}", limit=rate, look=open_question, between=between)
+    return Conclusion(verdict=found, why=f"{useful}{said}{little}", limit=rate, look=open_question, between=between)
 
 
 def _most_of_it(evidence: Evidence, part: PartName) -> str:
@@ -252,31 +253,32 @@ def _waits(evidence: Evidence) -> str:
         if idle >= calibration.OWNED.value
         else ""
     )
-    return f"; its input, Python and tracing take {100 * evidence.share(*_WAITS):.0f} %{waited}"
+    return f"; input, Python and tracing take {100 * evidence.share(*_WAITS):.0f} %{waited}"
 
 
-def _computed_at(evidence: Evidence) -> str:
+def _computed_at(evidence: Evidence, *, explained: bool) -> str:
     """Return the line on which most of the step computes, where it is a third of the step or more, and was looked at
-    where most steps are."""
+    where most steps are. ``explained``: the work is needed, so the machine's limit explains the time."""
     if _saw_another(evidence):
         return ", and the windows saw another training than most of these steps are of"
     layer = next((part for part in computed_parts(evidence.offer(ComputedStep), evidence.account) if part.layer), None)
     line = next(iter(computed_lines(evidence.offer(ComputedStep), evidence.account)), None)
-    slow = _is_far_below_limit(evidence)
+    limited = explained and not _is_far_below_limit(evidence)
     if layer is not None and layer.share >= LOUD and find_single_line(evidence) is None:
         name = layer.layer.rpartition("/")[2]
-        return f", {100 * layer.share:.0f} % in the layer {name} ({_computes_what(layer, slow=slow)})"
+        return f", {100 * layer.share:.0f} % in the layer {name} ({_computes_what(layer, limited=limited)})"
     if line is None or line.share < LOUD:
         return ""
-    return f", {100 * line.share:.0f} % on one line ({_computes_what(line, slow=slow)})"
+    return f", {100 * line.share:.0f} % on one line ({_computes_what(line, limited=limited)})"
 
 
-def _computes_what(line: ComputedLine, *, slow: bool) -> str:
+def _computes_what(line: ComputedLine, *, limited: bool) -> str:
     """Return the place, its operations, and what bounds most of their time if that is the machine's limit.
 
-    ``slow``: the step as a whole is far from that limit, so the operations' own bound would contradict its rate.
+    ``limited``: the limit explains the time. It does not if the work may be unnecessary, or if the step as a whole is
+    far from the limit.
     """
-    bound_by = f"; bound by {line.bound}" if line.is_bound_by_machine and not slow else ""
+    bound_by = f", limited by the machine's {line.bound}" if limited and line.is_bound_by_machine else ""
     return f"{name_place(line.where)}: {line.join_types()}{bound_by}"
 
 
@@ -395,7 +397,7 @@ def _bound_by_kernel(evidence: Evidence) -> str:
     if types[largest] < MOST * step.ms:
         return ""
     share = 100 * min(types[largest] / step.ms, 1.0)
-    return f"It is bound by the {largest} kernel: {share:.0f} % of the computing time, without gaps between operations."
+    return f"The {largest} kernel takes {share:.0f} % of the computing time, without gaps between operations."
 
 
 def achieved_gflops(evidence: Evidence) -> float | None:

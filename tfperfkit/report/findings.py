@@ -20,8 +20,8 @@ from tfperfkit.report.trials import detail_items, verdict_words
 
 _SEVERITY = {"high": "bold red", "medium": "bold yellow", "low": "cyan", "info": "blue"}
 #: The thing that gets faster, and of which a finding takes a share, by the finding's basis.
-_FASTER = {"turn": "iteration of the loop", "run": "run"}
-_OF = {"step": "the step", "turn": "an iteration of the loop", "run": "the run", "risk": "the step"}
+_FASTER = {"turn": "training loop", "run": "run"}
+_OF = {"step": "the step", "turn": "the training loop", "run": "the run", "risk": "the step"}
 #: The share of the run is reported where it is no sliver, and another figure than the share of the step.
 _MIN_OF_RUN, _MUCH = 0.01, 0.9
 _INDENT = 3

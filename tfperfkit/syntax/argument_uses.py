@@ -1,6 +1,6 @@
 """Find how a function uses an argument: does it compute with it, count or select with it, or need Python's own value.
 
-If the argument is passed on to a function of the same file, that function's uses count.
+If the argument is passed on to a function of the same file or to a method of the same class, its uses count.
 """
 
 from __future__ import annotations
@@ -80,15 +80,30 @@ def has_only_tensorflow_uses(function: Function, name: str, depth: int = 0) -> b
 
 
 def _find_parameter(function: Function, call: ast.Call, inward: _Around) -> tuple[Function | None, str]:
-    """Find the function at the file's top that a call names, and its parameter that is given what holds a name.
-    ``inward``: from the name outwards to the call and beyond."""
-    called = getattr(call.func, "id", "")
-    named = [item for item in get_file(function).functions if item.is_at_top and item.name == called]
-    given = bind_arguments(named[0].node.args, call) if len(named) == 1 else None
+    """Find the function at the file's top, or the method of the same class, that a call names, and its parameter that
+    is given what holds a name. ``inward``: from the name outwards to the call and beyond."""
+    of_class = _is_own_method(function, call)
+    called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    named = [
+        item
+        for item in get_file(function).functions
+        if item.name == called and (item.owner == function.owner if of_class else item.is_at_top)
+    ]
+    if len(named) != 1 or (isinstance(call.func, ast.Attribute) and not of_class):
+        return None, ""
+    is_static = any(item.last_name == "staticmethod" for item in named[0].decorators)
+    given = bind_arguments(named[0].node.args, call, skip=int(of_class and not is_static))
     for name, argument in (given or {}).items():
         if argument.sure and any(item in inward for item in argument.values):
             return named[0], name
     return None, ""
+
+
+def _is_own_method(function: Function, call: ast.Call) -> bool:
+    """Return whether a call in a method is of ``self.name(...)``."""
+    named = call.func.value if isinstance(call.func, ast.Attribute) else None
+    own = function.parameters[:1] if function.owner else []
+    return isinstance(named, ast.Name) and [named.id] == own
 
 
 def _find_reads(function: Function, name: str) -> Iterator[tuple[ast.Name, _Around]]:

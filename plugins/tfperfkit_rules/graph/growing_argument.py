@@ -8,12 +8,14 @@ import msgspec
 
 from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.graph.view import View
-from tfperfkit.model import Finding
+from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
+from tfperfkit_rules.graph.functions import places
 from tfperfkit_rules.graph.pricing import Part, count
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.graph.same_work import SameWork, is_along, line_of_most, measured, used_arguments, work_of
 from tfperfkit_rules.measures.eager_assignments import assigns_eagerly
+from tfperfkit_rules.measures.source_text import find_line_calls
 
 GROWN_LEFT = Threshold(
     0.2,
@@ -58,6 +60,7 @@ class GrowingArgument(GraphRule[GrownArgument]):
     def report(self, evidence: Evidence, part: Part[GrownArgument]) -> Finding:
         """Advise to keep what was computed of the part before."""
         name = part.cause.names[0]
+        call = _find_call(evidence, part.function.function)
         made = self.finding(
             evidence,
             part,
@@ -69,4 +72,19 @@ class GrowingArgument(GraphRule[GrownArgument]):
             count("calls examined", part.cause.calls),
         )
         # That each iteration takes longer than the one before follows.
-        return msgspec.structs.replace(made, absorbs=(*made.absorbs, "STP007"))
+        return msgspec.structs.replace(made, where=places([call, *made.where]), absorbs=(*made.absorbs, "STP007"))
+
+
+def _find_call(evidence: Evidence, function: str) -> SourceSpan | None:
+    """Return the user's line that most often calls a compiled function by this name, by stack samples; None if no line
+    does."""
+    seen: dict[SourceSpan, int] = {}
+    for stack, number in evidence.samples.stacks.items():
+        frame = stack.frames[-1] if stack.frames and stack.activity == "graph" else None
+        if frame is None:
+            continue
+        calls = find_line_calls(evidence, frame.file, frame.line)
+        if any(call.function.last_name == function.rpartition(".")[2] for call in calls):
+            place = SourceSpan(frame.file, frame.line, frame.name)
+            seen[place] = seen.get(place, 0) + number
+    return max(seen, key=lambda place: seen[place], default=None)

@@ -46,6 +46,17 @@ _TOLD_ONCE = {
     codes.VARYING_STRUCTURE,
     codes.CONTEXT,
 }
+#: Causes whose change is at the call: what it gives, or where it is made.
+_AT_CALL = {
+    codes.PYTHON_VALUE,
+    codes.VARYING_RANK,
+    codes.VARYING_DTYPE,
+    codes.VARYING_STRUCTURE,
+    codes.OBJECT_IDENTITY,
+    codes.PIPELINE_REBUILT,
+    codes.CONTEXT,
+    codes.PER_INSTANCE,
+}
 
 
 def avoidable_traces(evidence: Evidence) -> Iterator[Finding]:
@@ -198,8 +209,8 @@ def _where(evidence: Evidence, code: str, function: TracedFunction, costliest: T
         places = [making, site, *places]
     elif function.owner == "keras" and site is not None:
         places = [site]  # Keras' own source is nothing to change
-    elif code in (codes.PIPELINE_REBUILT, codes.CONTEXT, codes.PER_INSTANCE):
-        places = [site, *places] if site else places
+    elif code in _AT_CALL:
+        places = [site, *places]
     else:
         places.append(site)
     unique: list[SourceSpan] = []

@@ -28,7 +28,7 @@ def advice(evidence: Evidence, function: TracedFunction, traces: Sequence[Trace]
     definition, floats = _definition(evidence, function), _float_of(traces)
     if definition is None or floats is None:
         return None
-    swaps, cautions = [], []
+    swaps, cautions = list[tuple[str, str, str]](), []
     for name in names:
         causes = [found for trace in traces for found in trace.cause if found.path == name]
         values = [value for found in causes for value in (found.before, found.after)]
@@ -37,21 +37,29 @@ def advice(evidence: Evidence, function: TracedFunction, traces: Sequence[Trace]
         sites = [_find_argument(evidence, trace.call_site, definition, name) for trace in reversed(traces)]
         text, place = next((site for site in sites if site is not None), (name, "the call"))
         if all(map(is_string, values)) and has_only_tensorflow_uses(definition, name):
-            swaps.append(f"tf.constant({text}) instead of {text} at {place}")
+            swaps.append((f"tf.constant({text})", text, place))
             continue
         if not all(map(_is_number, values)):
             return None
         uses = find_uses(definition, name)
         whole = all(value.lstrip("+-").isdecimal() for value in values)
         dtype = "int32" if whole and uses.counts and not uses.computes else floats
-        swaps.append(f"tf.constant({text}, tf.{dtype}) instead of {text} at {place}")
+        swaps.append((f"tf.constant({text}, tf.{dtype})", text, place))
         if whole and uses.counts and uses.computes:
             cautions.append(f"{_lines(uses.counts, 'needs', 'need')} an integer: tf.cast({name}, tf.int32).")
         if uses.python:
             need = _lines(uses.python, "takes", "take")
             cautions.append(f"{need} only a Python number: rewrite with TensorFlow operations.")
-    words = f"Pass {' and '.join(names)} as tensors" if len(names) > 1 else f"Pass {names[0]} as a tensor"
-    return " ".join([f"{words}: {', '.join(swaps)}.", *cautions])
+    return " ".join([_say_swaps(names, swaps), *cautions])
+
+
+def _say_swaps(names: Sequence[str], swaps: Sequence[tuple[str, str, str]]) -> str:
+    """Return the sentence for these (tensor, argument, place): at one place, or each with its own."""
+    given = f"{', '.join(names[:-1])} and {names[-1]} as tensors" if len(names) > 1 else f"{names[0]} as a tensor"
+    where = {place for _, _, place in swaps}
+    if len(swaps) > 1 and len(where) == 1:
+        return f"At {where.pop()}, pass {given}: {', '.join(tensor for tensor, _, _ in swaps)}."
+    return f"Pass {given}: {', '.join(f'{tensor} instead of {text} at {place}' for tensor, text, place in swaps)}."
 
 
 def _definition(evidence: Evidence, function: TracedFunction) -> Function | None:

@@ -52,7 +52,7 @@ def test_the_late_rank_comes_first_with_its_reason_and_line() -> None:
     assert shown[2] == "FIX FIRST   Rank 1 reaches the gradient exchange late  DST008"
     text = " ".join(line.strip() for line in shown)
     assert "change    Move what this rank alone does out of the step" in text and "at        train.py:30" in text
-    assert "gain      predicted: iteration 2.2x faster (1.6x-3.5x)" in text
+    assert "gain      predicted: training loop 2.2x faster (1.6x-3.5x)" in text
     assert "cost      The others wait 20.0 ms of a step (71 %) for rank 1: its Python takes longer: time.sleep" in text
     assert "THEN        2 INP001  Input takes 20 % of the step" in text and "on all ranks" in text
     assert "3 STP004" not in text  # it is the reason

@@ -49,7 +49,7 @@ def test_what_passes_between_the_steps_stands_beside_their_time_when_it_is_much(
     ("basis", "words"),
     [
         ("step", "step 12x faster (11x to 13x) · costs 97.9 % of the step"),
-        ("turn", "iteration of the loop 12x faster (11x to 13x) · costs 97.9 % of it"),
+        ("turn", "training loop 12x faster (11x to 13x) · costs 97.9 % of it"),
         ("run", "run 12x faster (11x to 13x) · costs 97.9 % of it"),
     ],
 )
@@ -58,7 +58,7 @@ def test_a_finding_says_what_its_share_is_of(basis: Basis, words: str) -> None:
     assert f"   {words}\n" in rendered(msgspec.structs.replace(HEALTHY, findings=(finding,)))
     silent = msgspec.structs.replace(finding, basis="turn", gain=Unknown())
     text = rendered(msgspec.structs.replace(HEALTHY, findings=(silent,)))
-    assert "   gain not predicted · costs 97.9 % of an iteration of the loop\n" in text
+    assert "   gain not predicted · costs 97.9 % of the training loop\n" in text
 
 
 def test_each_part_has_a_sign_of_its_own_in_every_bar() -> None:

@@ -26,7 +26,7 @@ def fix(case: Case) -> list[Edit]:
 def _seen_values(case: Case) -> dict[str, set[str]]:
     """Return the values that were seen, by argument."""
     offered = case.offers.offer(VaryingArguments)
-    places = {(span.file, span.line) for span in case.finding.where[:1]}
+    places = {(span.file, span.line) for span in case.finding.where}
     found: dict[str, set[str]] = {}
     for row in offered.arguments if offered is not None else ():
         if (row.file, row.line) in places:
@@ -39,16 +39,15 @@ def _argument(case: Case, name: str, values: set[str]) -> Edit:
         raise NoFix(f"{name} is no number")
     if not any(not value.lstrip("+-").isdecimal() for value in values):
         raise NoFix(f"{name} is a whole number: as a tensor it is int32, which TensorFlow does not mix with floats")
+    places = list(case.places())
     function = None
-    for module, span in case.places():
-        found = module.function_at(span.line, span.function)
-        if function is None and found is not None:
-            function = found
-            if "float64" in module.tree.code_for_node(found):
+    for module, span in places:
+        function = module.function_at(span.line, span.function)
+        if function is not None:
+            if "float64" in module.tree.code_for_node(function):
                 raise NoFix("the function works with float64: give the number a dtype by hand")
-            continue
-        if function is None:
-            continue
+            break
+    for module, span in places if function is not None else ():
         given = _find_argument(module, span.line, function, name)
         if given is not None:
             constant, dtype = (module.spelled(f"tensorflow.{word}", given) for word in ("constant", "float32"))

@@ -19,7 +19,7 @@ from tfperfkit.report.terminal import Screen
 from tfperfkit.report.trials import verdict_words
 from tfperfkit.report.verdict.findings import factor_words
 
-_OF = {"step": "of the step", "turn": "of an iteration of the loop", "run": "of the run", "risk": "of the step"}
+_OF = {"step": "of the step", "turn": "of the training loop", "run": "of the run", "risk": "of the step"}
 _WINDOWS = {
     "run": "whole run",
     "samples": "stack samples",
@@ -72,7 +72,7 @@ def gain_words(finding: Finding) -> tuple[str, str]:
         return "", unknown_words(gain)
     if gain.likely < 1.005:
         return "", "no gain in the time of a step"
-    words = what if finding.basis != "turn" else "an iteration of the loop"
+    words = what if finding.basis != "turn" else "the training loop"
     if between := range_words(gain).strip(" ()"):
         words += f"; {between} expected"
     if finding.once is not None:

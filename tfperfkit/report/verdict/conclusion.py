@@ -40,9 +40,9 @@ def why_words(conclusion: Conclusion, report: Report) -> str:
 
 
 def list_reasons(conclusion: Conclusion, report: Report, screen: Screen) -> list[tuple[str, str]]:
-    """Return (label, sentence) pairs: the limit, how to look further, and what is optional."""
+    """Return (label, sentence) pairs: the speed, how to look further, and what is optional."""
     rows = [
-        ("limit", conclusion.limit),
+        ("speed", conclusion.limit),
         ("look", conclusion.look),
         ("between", conclusion.between),
         ("also", "" if report.headroom else conclusion.also),
@@ -72,14 +72,13 @@ def _calls(report: Report, screen: Screen) -> list[Text]:
     if not unowned:
         return []
     lines = inside("calls", "costliest without a known cause:", screen)
-    return lines + [one_line(_call(call, report, screen), screen, indent=MARGIN + 2) for call in unowned[:_CALLS]]
+    return lines + [one_line(_call(call, screen), screen, indent=MARGIN + 2) for call in unowned[:_CALLS]]
 
 
-def _call(call: CallTime, report: Report, screen: Screen) -> str:
-    """``7.0 s of 12 s  train.py:24  model.export, at least 25 calls``"""
+def _call(call: CallTime, screen: Screen) -> str:
+    """``7.0 s  train.py:24  model.export, 25+ calls``"""
     what = name(call.call or "your own Python", screen)
     where = place(SourceSpan(call.where.file, call.where.line), screen)
     seconds = numbers.short(call.seconds, "s", screen.symbols)
-    whole = f" of {numbers.short(float(report.run.wall_s), 's', screen.symbols)}" if report.run.wall_s > 0 else ""
-    often = f", at least {numbers.plain(call.times)} calls" if call.times > 1 and call.call else ""
-    return f"{seconds}{whole}  {where}  {what}{often}"
+    often = f", {numbers.plain(call.times)}+ calls" if call.times > 1 and call.call else ""
+    return f"{seconds}  {where}  {what}{often}"

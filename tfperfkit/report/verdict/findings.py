@@ -41,12 +41,21 @@ def then_lines(number: int, finding: Finding, screen: Screen, label: str = "") -
     )
     first = Text(label.ljust(MARGIN), "bold").append(head, "dim").append(title)
     where = _bare(finding.where[0], screen) if finding.where else ""
-    gain = ", ".join(part for part in (saved_seconds(finding), factor_words(finding, ranged=False)) if part)
-    text = screen.symbols.dot.join(part for part in (where, f"predicted: {gain}" if gain else "") if part)
+    gains = [part for part in (saved_seconds(finding), factor_words(finding, ranged=False)) if part]
+    room = screen.width - MARGIN - 2
+    text = _joined(where, gains, screen)
+    if cells(text) > room:
+        text = _joined(where, gains[:1], screen)
     advice = first_sentence(with_short_paths(finding.advice, screen.folder))
-    if cells(text) + 2 + cells(advice) <= screen.width - MARGIN - 2:
+    if cells(text) + 2 + cells(advice) <= room:
         text = f"{text}: {advice}" if text else advice
     return [first, one_line(text, screen, indent=MARGIN + 2, style="dim")] if text else [first]
+
+
+def _joined(where: str, gains: list[str], screen: Screen) -> str:
+    """Return ``train.py:41 · predicted: saves 2-4 s, step 1.4x faster``."""
+    predicted = f"predicted: {', '.join(gains)}" if gains else ""
+    return screen.symbols.dot.join(part for part in (where, predicted) if part)
 
 
 def first_sentence(text: str) -> str:
@@ -119,7 +128,7 @@ def _whole(finding: Finding) -> str:
     """Return what gets faster, and what a finding takes a share of: the header says where a loop or call is."""
     if finding.work and finding.basis in ("step", "turn"):
         return finding.work_kind or "work"
-    return {"turn": "iteration", "run": "run"}.get(finding.basis, "step")
+    return {"turn": "training loop", "run": "run"}.get(finding.basis, "step")
 
 
 def cost_items(finding: Finding) -> list[str]:

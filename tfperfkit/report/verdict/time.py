@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from rich.text import Text
 
+from tfperfkit.clock import MS_PER_S
 from tfperfkit.model import Finding, Report, StepSummary, Work
 from tfperfkit.records.parts import RUN_PARTS, words_of
 from tfperfkit.report import numbers
@@ -20,6 +21,8 @@ from tfperfkit.report.verdict.layout import MARGIN, row
 #: Parts below this share are summed as "other".
 _MIN_SHARE = 0.02
 _MIN_OTHER = 0.005
+#: From this share of a work on, the account is of all of the work.
+_ALL = 0.95
 _BAR = 48
 
 
@@ -52,8 +55,14 @@ def choose_whole(report: Report, first: Finding | None, screen: Screen) -> Whole
 def _work(work: Work, screen: Screen) -> Whole:
     """Return the whole of a work outside of training steps."""
     parts = _parts(work.steps)
-    time = numbers.short(sum(parts.values()), "ms", screen.symbols)
-    return Whole("ITERATION", f"mean {time}", parts) if work.iterations else Whole(work.kind.upper(), time, parts)
+    total_ms = sum(parts.values())
+    time = numbers.short(total_ms, "ms", screen.symbols)
+    if work.iterations:
+        return Whole("ITERATION", f"mean {time}", parts)
+    if total_ms >= _ALL * MS_PER_S * work.seconds:
+        return Whole(work.kind.upper(), time, parts)
+    whole = numbers.short(float(work.seconds), "s", screen.symbols)
+    return Whole(f"{work.kind.upper()} {whole}", f"{time} timed", parts)
 
 
 def _parts(steps: StepSummary) -> dict[str, float]:

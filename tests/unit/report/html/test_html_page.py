@@ -308,7 +308,7 @@ def test_what_bounds_a_step_stands_below_the_headline_not_in_it() -> None:
     html = page(report(findings=(), headline=said.headline, conclusion=said), lambda code: "")
     assert heading(html) == "✓ No fault found" and 'class="lead good"' in html
     assert '<p class="why">90 % of a step is computing</p>' in html
-    assert "<dt>limit</dt><dd>It reaches 212 GFLOP/s.</dd>" in html
+    assert "<dt>speed</dt><dd>It reaches 212 GFLOP/s.</dd>" in html
 
 
 def heading(html: str) -> str:

@@ -124,7 +124,10 @@ def test_where_every_step_traces_and_no_window_shows_the_rest_the_least_is_given
 @pytest.mark.parametrize(("count", "severity"), [(3, "low"), (10, "medium"), (60, "high")])
 def test_severity_follows_the_share(analyze: Any, count: int, severity: str) -> None:
     values = [trace(n, Difference("lr", str(n - 1), str(n), "value")) for n in range(2, count + 3)]
-    assert only(analyze(trace(1), *values)).severity == severity
+    finding = only(analyze(trace(1), *values))
+    assert finding.severity == severity
+    # The call gives the value: it changes, not the decorator.
+    assert [item.function for item in finding.where] == ["main", "train_step"]
 
 
 def test_one_partial_batch_is_at_most_info(analyze: Any) -> None:

@@ -9,7 +9,7 @@ from evidence_builder import FILE, make_evidence
 from tfperfkit_probes.function_records import Argument
 from tfperfkit_probes.retrace.model import Difference, Trace, TracedFunction
 from tfperfkit_rules.retrace.advice import remedy
-from tfperfkit_rules.retrace.typed import advice
+from tfperfkit_rules.retrace.typed import _say_swaps, advice
 
 from tfperfkit.model import SourceSpan
 from tfperfkit.syntax.argument_uses import find_uses
@@ -71,6 +71,23 @@ def test_a_function_that_it_is_handed_to_tells_its_use() -> None:
     assert find_uses(step, "r") == ((4,), (), ())
     other = parsed(source.replace("def loss", "def other"))
     assert find_uses(next(item for item in other.functions if item.name == "step"), "n") == ((6,), (), ())
+
+
+def test_a_method_of_the_same_class_tells_its_use() -> None:
+    source = (
+        "class Model:\n    def fetch(self, name, i):\n        return self.columns[name][i]\n"
+        "    def step(self, n, m):\n        return self.fetch('s1', n) + self.other(m)\n"
+    )
+    step = next(item for item in parsed(source).functions if item.name == "step")
+    assert find_uses(step, "n") == ((), (3,), ())
+    assert find_uses(step, "m") == ((5,), (), ())
+
+
+def test_several_arguments_of_one_call_name_its_place_once() -> None:
+    swaps = [("tf.constant(a)", "a", "t.py:4"), ("tf.constant(b)", "b", "t.py:4")]
+    assert _say_swaps(["x", "n"], swaps) == "At t.py:4, pass x and n as tensors: tf.constant(a), tf.constant(b)."
+    swaps[1] = ("tf.constant(b)", "b", "t.py:9")
+    assert _say_swaps(["x", "n"], swaps).startswith("Pass x and n as tensors: tf.constant(a) instead of a at t.py:4, ")
 
 
 def test_what_does_both_says_where_it_must_be_whole() -> None:

@@ -103,7 +103,7 @@ def test_the_first_line_of_a_report_says_where_it_computes() -> None:
 
 def test_where_arithmetic_is_not_counted_the_kernel_that_takes_most_is_named() -> None:
     one = of(operation("_MklConv2D", 9.0, 22), operation("Relu", 1.0, 23))
-    assert "It is bound by the Conv2D kernel: 90 % of the computing time, without gaps" in headline([], one)
+    assert "The Conv2D kernel takes 90 % of the computing time, without gaps" in headline([], one)
     assert "kernel:" not in headline([], of(operation("Conv2D", 4.0, 22), operation("Relu", 4.0, 23)))
 
 
@@ -201,7 +201,7 @@ def test_a_layer_that_the_machine_bounds_is_no_finding_and_stands_in_the_first_l
     evidence = of(dense, operation("Relu", 1.0, 19, layer="net/relu", direct=False))
     assert list(unexplained(evidence, [])) == []
     assert ", 76 % in the layer dense (" in headline([], evidence)
-    assert ":19: MatMul; bound by arithmetic);" in headline([], evidence)
+    assert ":19: MatMul, limited by the machine's arithmetic);" in headline([], evidence)
 
 
 @pytest.mark.parametrize(

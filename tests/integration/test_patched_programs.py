@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from fixing_builder import at, finding_at, patch_of
 
 from tfperfkit.model import Measurement
 from tfperfkit.offers import VaryingArgument, VaryingArguments
-from tfperfkit.remedy import BatchLoop, CallDirectly, ChangeStage
+from tfperfkit.remedy import BatchLoop, CallDirectly, ChangeStage, ReplaceOps
 
 #: Code, fixer's words, and a program that leaves what it computes in ``result``. The finding is at the marked lines.
 PROGRAMS: dict[str, tuple[str, str, str]] = {
@@ -179,10 +180,96 @@ def feature(values):
 result = [feature(x).SerializeToString() for x in (tf.range(4.0), [1.0, 2.0], np.arange(3.0))]
 """,
     ),
+    "what stays the same for an object": (
+        "GRF023",
+        "in __init__",
+        """
+class Kernel:
+    def __init__(self, scale):
+        self.scale = tf.constant(scale)
+
+    def __call__(self, a, b=None):
+        b = a if b is None else b
+        return tf.exp(-tf.square(a[:, None] - b[None, :]) / self.scale)
+
+class Regressor(tf.Module):
+    def __init__(self, x, kernel):
+        super().__init__()
+        self.x = tf.constant(x)
+        self.kernel = kernel
+        self.noise = tf.Variable(0.1)
+
+    @tf.function(input_signature=[tf.TensorSpec([None])])
+    def predict(self, query):
+        size = tf.shape(self.x)[0]
+        gram = self.kernel(self.x) + self.noise * tf.eye(size)  # here
+        chol = tf.linalg.cholesky(gram)
+        solved = tf.linalg.cholesky_solve(chol, self.x[:, None])
+        return tf.matmul(self.kernel(query, self.x), solved)
+
+model = Regressor(np.arange(4, dtype=np.float32), Kernel(2.0))
+result = [model.predict(tf.constant([float(n), 2.0])).numpy() for n in range(3)]
+""",
+    ),
+    "a file that a method reads each time": (
+        "INP002",
+        "once for the same arguments",
+        """
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+class Source(NamedTuple):
+    path: str
+
+def read(source):
+    return np.load(source.path), 3
+
+class Trainer:
+    def __init__(self, source: Source):
+        self.source = source
+
+    def batch(self, n):
+        rows, _ = read(self.source)  # here
+        return rows[n : n + 2]
+
+with tempfile.TemporaryDirectory() as folder:
+    for name in ("a.npy", "b.npy"):
+        np.save(Path(folder, name), np.arange(len(name) * 3.0))
+    trainers = [Trainer(Source(str(Path(folder, name)))) for name in ("a.npy", "b.npy")]
+    result = [trainer.batch(n) for n in range(3) for trainer in trainers]
+""",
+    ),
+    "numbers that count and that compute": (
+        "RET001",
+        "tensor for the number",
+        """
+class Likelihood:
+    def __init__(self):
+        self.columns = {"x": tf.reshape(tf.range(12.0), (4, 3))}
+
+    def fetch(self, name, index):
+        return self.columns[name][index]
+
+    @tf.function  # here
+    def rate(self, index, scale):  # varies index 0 1  # varies scale 0.5 1.5
+        return tf.reduce_sum(self.fetch("x", index) * scale)
+
+    def total(self, scale):
+        total = 0.0
+        for index in range(4):
+            total += float(self.rate(index, scale))  # here
+        return total
+
+model = Likelihood()
+result = [model.total(scale) for scale in (0.5, 1.5)]
+""",
+    ),
 }
 
 #: Remedies of codes that have several.
 REMEDIES: dict[str, dict[str, Any]] = {
+    "GRF023": {"remedy": ReplaceOps("fewer")},
     "EAG011": {"remedy": BatchLoop()},
     "EAG004": {"remedy": CallDirectly("predict")},
     "INP008": {"remedy": ChangeStage("order")},
@@ -219,11 +306,10 @@ def test_results_are_equal(tmp_path: Path, name: str) -> None:
 
 
 def offered(source: str) -> VaryingArguments:
-    """The numbers that vary in calls of functions whose ``def`` is marked: ``# varies rate 0.5 1.5``."""
+    """The numbers that vary in calls of the function at the first marked line: ``# varies rate 0.5 1.5``."""
     rows = []
-    for number, line in enumerate(source.splitlines(), 1):
-        _, _, words = line.partition("# varies ")
-        if words:
-            name, *values = words.split()
-            rows.append(VaryingArgument(file="train.py", line=number, argument=name, values=tuple(values)))
+    line = at(source)[0]
+    for words in re.findall(r"# varies ([^#\n]+)", source):
+        name, *values = words.split()
+        rows.append(VaryingArgument(file="train.py", line=line, argument=name, values=tuple(values)))
     return VaryingArguments(arguments=tuple(rows))

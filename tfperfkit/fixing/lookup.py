@@ -73,11 +73,15 @@ def _fixer_modules(remedy: Remedy) -> tuple[str, ...]:
         case ChangeStage("order"):
             return "stage_order.EARLIER", "stage_order.LATER", "stage_order.CACHE_EARLIER"
         case Hoist("file" | "value"):
-            return ("hoist",)
+            return "hoist", "kept_attribute", "keep_result.FUNCTION", "keep_result.STATEMENT"
+        case Hoist("reader"):
+            return "keep_result.FUNCTION", "keep_result.STATEMENT"
         case KeepTrace("number"):
             return ("tensor_arguments",)
         case KeepTrace("function"):
             return ("defined_once",)
+        case ReplaceOps("fewer"):
+            return ("kept_attribute",)
         case ReplaceOps("array"):
             return ("arrays.LIST",)
         case BatchLoop():

@@ -44,7 +44,7 @@ def test_without_source_there_is_none() -> None:
 
 
 def test_a_recorded_run_gets_drafts_instead_of_nothing() -> None:
-    report, evidence = study_recorded("trips_from_json")
+    report, evidence = study_recorded("pydataset_noise")
     files = Files({file: evidence.source(file) for file in evidence.files()}, report.run.folder)
     patches = Patches(files, evidence)
     made = [patches.make_patch(identity, finding) for identity, finding in identified(report.findings)]

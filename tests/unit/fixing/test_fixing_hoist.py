@@ -118,7 +118,7 @@ def test_what_only_takes_a_part_of_it_comes_along(tmp_path: Path) -> None:
         ("P = 1\nP = 2\ndef f():\n    x = load(P)  # here\n    return x[0]\n", "several values"),
         ("def f():\n    return load()  # here\n", "leaves the function"),
         ("def f():\n    x = load()  # here\n    x.append(1)\n    return x\n", "x is changed"),
-        ("class A:\n    def f(self):\n        x = load()  # here\n        return x\n", "top level"),
+        ("class A:\n    def f(self):\n        x = load(self.n)  # here\n        return x\n", "top level"),
         ("def f():\n    x = load()  # here\n    return 1\n", "nothing that could be kept"),
     ],
 )

@@ -40,7 +40,7 @@ def fix(case: Case) -> list[Edit]:
 
 def _hoist_statement(module: Module, line: int, near: set[int]) -> list[Edit]:
     """Return the edits for the statement on a line."""
-    statement = _statement(module, line)
+    statement = find_statement(module, line)
     body = next(iter(module.around(statement)))
     above = [node for node in module.around(statement) if not isinstance(node, cst.IndentedBlock)]
     if isinstance(body, cst.IndentedBlock) and above and isinstance(above[0], cst.FunctionDef):
@@ -50,7 +50,7 @@ def _hoist_statement(module: Module, line: int, near: set[int]) -> list[Edit]:
     raise NoFix("it does not stand directly in a loop or in a function")
 
 
-def _statement(module: Module, line: int) -> Any:
+def find_statement(module: Module, line: int) -> Any:
     """Return the statement of a block that a line belongs to: with the ``with`` around it."""
     for node in module.lines_at(line):
         at: cst.CSTNode = node
@@ -80,7 +80,7 @@ def _before_loop(module: Module, statement: cst.CSTNode, above: Sequence[cst.CST
         loop = node
     if loop is None:
         raise NoFix("it uses what the loop changes")
-    _unchanged(loop, {name})
+    check_unchanged(loop, {name})
     parent = next(iter(module.around(loop)))
     if not isinstance(parent, (cst.IndentedBlock, cst.Module)):
         raise NoFix("the loop is not in a block")
@@ -129,11 +129,11 @@ def _kept(module: Module, function: cst.FunctionDef, statement: cst.CSTNode, nea
     first = body.index(statement)
     last = max(index for index, item in enumerate(body) if any(module.spans(item, at) for at in near))
     block = body[first : max(last, first) + 1]
-    if any(isinstance(node, _LEAVES) for item in block for node in walk(item)):
+    if list_leaving(block):
         raise NoFix("it leaves the function")
     made = names.binds(block)
     for item in body[first + len(block) :]:  # what only takes a part of it comes along: archive["faces"]
-        if not _is_part(item, made):
+        if not is_part(item, made):
             break
         block.append(item)
         made |= names.binds([item])
@@ -149,7 +149,7 @@ def _kept(module: Module, function: cst.FunctionDef, statement: cst.CSTNode, nea
     if not used or any(not isinstance(item, (cst.SimpleStatementLine, cst.With)) for item in block):
         raise NoFix("nothing that could be kept comes of it")
     for item in rest:
-        _unchanged(item, set(used))
+        check_unchanged(item, set(used))
     return _edits(module, function, block, used)
 
 
@@ -177,8 +177,18 @@ def _edits(module: Module, function: cst.FunctionDef, block: Sequence[Any], used
             lambda node: cst.FlattenSentinel([made, node.with_changes(leading_lines=apart)]),
         ),
     ]
+    return [*edits, *import_functools(module)]
+
+
+def import_functools(module: Module) -> list[Edit]:
+    """Return the edit that imports ``functools``; none if the file does."""
     known = any(isinstance(item, cst.Import) and "functools" in _names_of(item) for item in _top(module.tree))
-    return edits if known else [*edits, Edit(module.file, module.tree, _with_import)]
+    return [] if known else [Edit(module.file, module.tree, _with_import)]
+
+
+def list_leaving(block: Sequence[cst.CSTNode]) -> list[cst.CSTNode]:
+    """List what leaves the function in a piece of it, or sets names outside of it."""
+    return [node for item in block for node in walk(item) if isinstance(node, _LEAVES)]
 
 
 def _with_import(tree: cst.Module) -> cst.Module:
@@ -196,7 +206,8 @@ def _with_import(tree: cst.Module) -> cst.Module:
     return tree
 
 
-def _is_part(item: cst.CSTNode, made: set[str]) -> bool:
+def is_part(item: cst.CSTNode, made: set[str]) -> bool:
+    """Return whether a statement only takes a part of what some names hold."""
     try:
         _, value = _assigned(item)
     except NoFix:
@@ -206,7 +217,7 @@ def _is_part(item: cst.CSTNode, made: set[str]) -> bool:
     return bool(reads) and reads <= made and not calls and isinstance(value, (cst.Subscript, cst.Attribute))
 
 
-def _unchanged(node: cst.CSTNode, kept: set[str]) -> None:
+def check_unchanged(node: cst.CSTNode, kept: set[str]) -> None:
     """Raises NoFix where what a name holds is changed in place: then the next step would find it changed."""
     for at in walk(node):
         owner: cst.CSTNode | None = None

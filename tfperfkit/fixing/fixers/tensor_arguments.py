@@ -10,6 +10,8 @@ from tfperfkit.fixing.case import Case, Fixer
 from tfperfkit.fixing.edit import Edit, NoFix
 from tfperfkit.fixing.module import Module, dotted, walk
 from tfperfkit.offers import VaryingArguments
+from tfperfkit.syntax.argument_uses import find_uses
+from tfperfkit.syntax.module import parse
 
 
 def fix(case: Case) -> list[Edit]:
@@ -37,22 +39,34 @@ def _seen_values(case: Case) -> dict[str, set[str]]:
 def _argument(case: Case, name: str, values: set[str]) -> Edit:
     if not all(map(_is_number, values)):
         raise NoFix(f"{name} is no number")
-    if not any(not value.lstrip("+-").isdecimal() for value in values):
-        raise NoFix(f"{name} is a whole number: as a tensor it is int32, which TensorFlow does not mix with floats")
+    whole = all(value.lstrip("+-").isdecimal() for value in values)
     places = list(case.places())
     function = None
     for module, span in places:
         function = module.function_at(span.line, span.function)
         if function is not None:
-            if "float64" in module.tree.code_for_node(function):
+            if whole and not _is_index(module, function, name):
+                raise NoFix(
+                    f"{name} is a whole number: as a tensor it is int32, which TensorFlow does not mix with floats"
+                )
+            if not whole and "float64" in module.tree.code_for_node(function):
                 raise NoFix("the function works with float64: give the number a dtype by hand")
             break
     for module, span in places if function is not None else ():
         given = _find_argument(module, span.line, function, name)
         if given is not None:
-            constant, dtype = (module.spelled(f"tensorflow.{word}", given) for word in ("constant", "float32"))
+            dtype_name = "int32" if whole else "float32"
+            constant, dtype = (module.spelled(f"tensorflow.{word}", given) for word in ("constant", dtype_name))
             return Edit(module.file, given, partial(_tensor, constant=constant, dtype=dtype))
     raise NoFix(f"the call that gives {name} is not to be seen from its place")
+
+
+def _is_index(module: Module, function: cst.FunctionDef, name: str) -> bool:
+    """Return whether a function only counts or selects with an argument, which an int32 tensor does as well."""
+    syntax = parse(tuple(module.tree.code.split("\n")))
+    found = syntax.find_function(module.line(function.name)) if syntax is not None else None
+    uses = find_uses(found, name) if found is not None else None
+    return uses is not None and bool(uses.counts) and not uses.computes and not uses.python
 
 
 def _find_argument(module: Module, line: int, function: cst.FunctionDef, name: str) -> cst.Arg | None:

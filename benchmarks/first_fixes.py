@@ -1,0 +1,181 @@
+"""What ``tfperf fix`` makes of scripts that were recorded: a patch, a draft or nothing, and the patch's gain beside the
+fixed twin's.
+
+    python -m benchmarks.first_fixes RUNS MANIFEST [NAME ...] [--out FILE] [--no-trials] [--limit SECONDS]
+
+RUNS holds a run directory for each script, by its name without ``.py``. MANIFEST is a list of {"script", "twin"} in
+JSON, whose files lie beside it; scripts without a twin are left out. Each script is run once as it is, once with all
+patches of its findings (notes are left out), and once as its twin, whole and in turn; once more as it is where the
+patched output differs. Prints a table in Markdown, a row as soon as it is known, and what of it the issue asks for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+from tfperfkit.errors import TfperfError
+from tfperfkit.explain.pages import examples
+from tfperfkit.fixing.command import Opened, choose_findings, make_drafts, open_run
+from tfperfkit.fixing.patches import Patch, Patches
+from tfperfkit.launch.arguments import Split
+from tfperfkit.records.trials import Measured, TrialPlan
+from tfperfkit.report.proof import shortfall
+from tfperfkit.trials.judging import Variant, measured
+from tfperfkit.trials.outcome import Outcome
+from tfperfkit.trials.process import Script
+from tfperfkit.trials.scratch import Scratch
+from tfperfkit.trials.workspace import workspace
+
+HEAD = (
+    "| script | first finding | fix of the first | patches | equal | gain | twin | seconds saved | twin |",
+    "|---|---|---|---|---|---|---|---|---|",
+)
+
+
+class Row(NamedTuple):
+    """One script. ``first``: what the first finding has; ``patches``: the ids of the findings with a patch; ``equal``:
+    "yes", or what differs; ``gain`` and ``twin``: of the whole run; NaN where it was not measured."""
+
+    name: str
+    finding: str
+    first: str
+    patches: tuple[str, ...]
+    equal: str = "not measured"
+    gain: float = math.nan
+    twin: float = math.nan
+    saved_s: float = math.nan
+    twin_saved_s: float = math.nan
+
+    def write(self) -> str:
+        """Write the row of the table."""
+        times = [f"{value:.2f}x" if math.isfinite(value) else "–" for value in (self.gain, self.twin)]
+        saved = [f"{value:.1f}" if math.isfinite(value) else "–" for value in (self.saved_s, self.twin_saved_s)]
+        patches = ", ".join(self.patches) or "none"
+        return "| " + " | ".join((self.name, self.finding, self.first, patches, self.equal, *times, *saved)) + " |"
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Print the table; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path)
+    parser.add_argument("manifest", type=Path)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--no-trials", action="store_true", help="only say which have a patch")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds that one run may take")
+    given = parser.parse_args(words)
+    scripts = json.loads(given.manifest.read_text())
+    scripts = scripts["scripts"] if isinstance(scripts, dict) else scripts
+    with open(given.out, "w") if given.out else tempfile.TemporaryFile("w") as file:
+        rows = []
+        tell(file, *HEAD)
+        for item in scripts:
+            name = Path(item["script"]).stem
+            if not item.get("twin") or (given.names and name not in given.names):
+                continue
+            row = judge(given.runs / name, given.manifest.parent, item, 0.0 if given.no_trials else given.limit)
+            rows.append(row)
+            tell(file, row.write())
+        tell(file, "", *summary(rows))
+    return 0
+
+
+def tell(file: TextIO, *lines: str) -> None:
+    """Write lines to the terminal and to the file."""
+    for line in lines:
+        print(line, flush=True)
+        print(line, file=file, flush=True)
+
+
+def judge(run: Path, folder: Path, item: dict[str, Any], limit_s: float) -> Row:
+    """Make the patches of a run, and measure them unless ``limit_s`` is 0."""
+    name = Path(item["script"]).stem
+    try:
+        opened = open_run(run)
+    except TfperfError as error:
+        return Row(name, f"no run: {error}", "nothing", ())
+    found = choose_findings(opened.report, None)
+    if not found:
+        return Row(name, "no finding", "nothing", ())
+    alone = [Patches(opened.files, opened.evidence).make_patch(*each) for each in found[:1]]
+    drafts = make_drafts(alone, opened.evidence, examples)
+    first = "patch" if alone[0].fixer else "draft" if drafts else "nothing"
+    together = Patches(opened.files, opened.evidence)
+    made = [together.make_patch(*each) for each in found if each[1].severity != "info"]
+    patches = [patch for patch in made if patch.fixer is not None]
+    row = Row(name, found[0][0], first, tuple(patch.identity for patch in patches))
+    if not limit_s or not patches:
+        return row
+    try:
+        return measure(row, opened, together, patches, folder / item["script"], folder / item["twin"], limit_s)
+    except TfperfError as error:
+        return row._replace(equal=f"not measured: {error}")
+
+
+def measure(
+    row: Row, opened: Opened, together: Patches, patches: Sequence[Patch], script: Path, twin: Path, limit_s: float
+) -> Row:
+    """Run the script as it is, patched, and as its twin. Raises UsageError if it can't be run."""
+    contents = {str(opened.files.path(file).resolve()): after for file, after in together.after.items()}
+    arguments = tuple(opened.report.run.argv[1:])
+    plan = TrialPlan(whole=True, limit_s=limit_s)
+    keeps = "results" if all(patch.fixer and patch.fixer.keeps == "results" for patch in patches) else "mathematics"
+    with tempfile.TemporaryDirectory(prefix="first-fixes-") as cwd, Scratch(Path(cwd)) as scratch:
+        parts = Split((), str(script.resolve()), False, arguments, ())
+        place = workspace(Path(cwd), script.resolve(), scratch.path)
+        run = Script(parts, scratch, place)
+        plain = [run.trial(plan, {})]
+        changed = run.trial(plan, {}, contents=contents)
+        fixed = run.trial(plan, {}, contents={str(script.resolve()): twin.read_bytes()})
+        variant = Variant(text="patches", keeps=keeps, whole=True)
+        item = measured(variant, plain, [changed])
+        if item.results == "differ" or item.outputs == "differ":  # as two runs without a patch may, too
+            plain.append(run.trial(plan, {}))
+            item = measured(variant, plain, [changed])
+        beside = measured(variant, plain, [fixed])
+    return row._replace(
+        equal=say_equal(item),
+        gain=item.speedup or math.nan,
+        twin=beside.speedup or math.nan,
+        saved_s=saved(plain[0], changed),
+        twin_saved_s=saved(plain[0], fixed),
+    )
+
+
+def saved(plain: Outcome, changed: Outcome) -> float:
+    """Return the seconds by which a run was shorter; NaN if one failed."""
+    return math.nan if plain.error or changed.error else plain.seconds - changed.seconds
+
+
+def say_equal(item: Measured) -> str:
+    """Return "yes" if weights or output were equal, else what is wrong; the gain does not matter here."""
+    if item.verdict not in ("failed", "not applicable"):
+        missing = shortfall(item)
+        wrong = "differ" in (item.results, item.outputs) or (item.results, item.outputs) == ("unknown", "unknown")
+        return missing.replace("|", "/") if wrong else "yes"
+    return f"{item.verdict}: {item.reason}".replace("|", "/")
+
+
+def summary(rows: Sequence[Row]) -> Iterator[str]:
+    """Count what the table is for."""
+    count = max(len(rows), 1)
+    kinds = {kind: sum(row.first == kind for row in rows) for kind in ("patch", "draft", "nothing")}
+    some = [row for row in rows if row.patches]
+    equal = [row for row in some if row.equal == "yes"]
+    half = [row for row in equal if row.saved_s >= row.twin_saved_s / 2]
+    yield f"Scripts: {len(rows)}. First finding: {', '.join(f'{number} {kind}' for kind, number in kinds.items())}."
+    yield f"Any finding with a patch: {len(some)} ({len(some) / count:.0%}). Results equal: {len(equal)} of these."
+    yield f"Equal, and at least half of the twin's seconds saved: {len(half)} of {len(rows)} ({len(half) / count:.0%})."
+    slower = [row.name for row in some if row.gain < 1]
+    yield f"Slower with its patches in this one pair: {', '.join(slower) or 'none'}."
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,131 @@
+"""Results kept by ``functools.cache``: of a function, or of a statement in a method; and where they are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fixing_builder import at, finding_at, patch_of
+
+from tfperfkit.remedy import Hoist, ReplaceOps
+
+LOADER = """\
+import json
+
+
+def load():
+    with open("trips.json") as file:  # here
+        return json.load(file)
+
+
+def trips():
+    for number in range(9):
+        yield load()[number]  # here
+"""
+METHOD = """\
+import functools
+import numpy as np
+
+
+class Spectra:
+    def __init__(self, path: str, size):
+        self.path = path
+        self.size = size
+
+    def rows(self, index):
+        with np.load(self.path) as archive:  # here
+            counts = archive["counts"]
+        return counts[index : index + self.size]
+"""
+
+
+def patched(folder: Path, source: str) -> tuple[str, str]:
+    """The reason, and the file after the patch."""
+    places = [(line, "") for line in reversed(at(source))]
+    patch, after = patch_of(folder, source, finding_at("INP014", *places, remedy=Hoist("reader")))
+    return patch.reason, after
+
+
+def test_a_function_without_arguments_is_cached(tmp_path: Path) -> None:
+    after = "import functools\n" + LOADER.replace("def load()", "@functools.cache\ndef load()")
+    assert patched(tmp_path, LOADER) == ("", after)
+
+
+@pytest.mark.parametrize(
+    "old, new, why",
+    [
+        ("def load():", "def load(name='a'):", "parameters"),
+        ("def load():", "@retry\ndef load():", "decorators"),
+        ("return json.load(file)", "yield json.load(file)", "generator"),
+        ("yield load()[number]  # here", "rows = load()  # here\n        rows.sort()\n        yield rows", "changed"),
+    ],
+)
+def test_a_function_whose_result_may_differ_stays(tmp_path: Path, old: str, new: str, why: str) -> None:
+    reason, after = patched(tmp_path, LOADER.replace(old, new))
+    assert why in reason and after == LOADER.replace(old, new)
+
+
+def test_a_statement_of_a_method_becomes_a_cached_function(tmp_path: Path) -> None:
+    reason, after = patched(tmp_path, METHOD)
+    assert reason == "" and after == METHOD.replace(
+        "\n\nclass Spectra",
+        "\n\n@functools.cache\ndef _counts_once(path):\n    with np.load(path) as archive:  # here\n"
+        '        counts = archive["counts"]\n    return counts\n\n\nclass Spectra',
+    ).replace(
+        '        with np.load(self.path) as archive:  # here\n            counts = archive["counts"]\n',
+        "        counts = _counts_once(self.path)\n",
+    )
+
+
+@pytest.mark.parametrize(
+    "old, new, why",
+    [
+        ("np.load(self.path)", "reader(self.size)", "key of a cache"),
+        ("np.load(self.path)", "self.path.open()", "method of an object"),
+        ("        return counts[", "        counts[0] = 1\n        return counts[", "changed"),
+        ('counts = archive["counts"]', "return archive", "leaves the function"),
+    ],
+)
+def test_a_statement_whose_result_may_differ_stays(tmp_path: Path, old: str, new: str, why: str) -> None:
+    source = METHOD.replace(old, new)
+    reason, after = patched(tmp_path, source)
+    assert why in reason and after == source
+
+
+OBJECT = """\
+import tensorflow as tf
+
+
+class Model:
+    def __init__(self, x):
+        self.x = tf.constant(x)
+
+    def predict(self, query):
+        root = tf.linalg.cholesky(self.x)  # here
+        return tf.matmul(root, query)
+
+
+model = Model(rows)
+"""
+
+
+@pytest.mark.parametrize(
+    "old, new, why",
+    [
+        ("model = Model(rows)", "model = Model(rows)\nmodel.x = other", "sets x outside"),
+        ("model = Model(rows)", "model = Model(rows)\nmodel.x[0].assign(3.0)", "calls assign"),
+        ("model = Model(rows)", "class Other(Model):\n    pass", "derived"),
+        ("cholesky(self.x)", "cholesky(self.x + query)", "another one at each call"),
+        ("tf.linalg.cholesky(self.x)", "tf.random.normal(self.x)", "not known"),
+        ("tf.linalg.cholesky(self.x)", "factor(self.x)", "not known"),
+        ("tf.linalg.cholesky(self.x)", "self.x[0]", "takes no time"),
+        ("        self.x = tf.constant(x)", "        return", "returns"),
+        ("        return tf", "        root = root + 1\n        return tf", "nothing at its place"),
+    ],
+)
+def test_what_may_change_for_an_object_stays(tmp_path: Path, old: str, new: str, why: str) -> None:
+    source = OBJECT.replace(old, new)
+    finding = finding_at("GRF023", *((line, "") for line in at(source)), remedy=ReplaceOps("fewer"))
+    patch, after = patch_of(tmp_path, source, finding)
+    assert after == source and why in patch.reason
+    assert patch_of(tmp_path, OBJECT, finding)[1] != OBJECT

@@ -8,13 +8,13 @@ to the ledger of the twin, in seconds of the run and in ms of the step. It runs 
 from __future__ import annotations
 
 import argparse
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from benchmarks.blind import anchored, batches, entries
-from benchmarks.forecast_scores import Forecast, Scores, score_all
+from benchmarks.finding_forecasts import forecast_factor, forecast_seconds, name_remedy, table_of_scores
+from benchmarks.forecast_scores import Forecast
 from benchmarks.gains import NEAR, faults
 from benchmarks.residual_nodes import Lines, Node, Residual, compare_ledgers
 from tfperfkit.analysis.analyze import study
@@ -24,16 +24,13 @@ from tfperfkit.ledger.explained_parts import explained_parts
 from tfperfkit.ledger.ownership import find_owned
 from tfperfkit.ledger.step_ledger import part_of_stack
 from tfperfkit.model import Finding, Report
+from tfperfkit.pricing.plain_time import added_by_windows_s
 from tfperfkit.records.parts import PAID_ONCE
-from tfperfkit.remedy import Remedy
 from tfperfkit.rule import Evidence
 
 #: The rest of the page from here on is written by hand, and kept.
 _BY_HAND = "\n## What was found"
-_MIN_SAVED_S = 0.2
 _MAX_NODES = 8
-#: A factor that stands for "nothing is left of the step".
-_MAX_FACTOR = 100.0
 
 
 class Side(NamedTuple):
@@ -45,9 +42,12 @@ class Side(NamedTuple):
 
     @property
     def spent_s(self) -> float:
-        """Seconds of the run without imports, the interpreter's end and tfperf's own pauses."""
+        """Seconds of the run without imports, the interpreter's end, tfperf's own pauses, and what its windows added to
+        training steps."""
         account = self.report.run_account
-        return account.total_s - account.seconds_of(*PAID_ONCE) if account is not None else 0.0
+        if account is None:
+            return 0.0
+        return account.total_s - account.seconds_of(*PAID_ONCE) - added_by_windows_s(self.evidence.steps)
 
 
 class Pair(NamedTuple):
@@ -70,27 +70,15 @@ class Pair(NamedTuple):
     @property
     def forecast(self) -> Forecast | None:
         """The saved seconds of the run, as predicted and as measured; None if one is not known or negligible."""
-        costs = self.finding.costs_s
-        if self.finding.saves_s is None or not costs or self.saved_s < _MIN_SAVED_S:
-            return None
-        low, high = self.finding.saves_s
-        upper = high if high is not None else max(costs, low)
-        return Forecast(low, (low + upper) / 2, upper, self.saved_s, costs, costs / 2)
+        return forecast_seconds(self.finding, self.saved_s)
 
     @property
     def step_forecast(self) -> Forecast | None:
-        """The factor of the mean clean step, if the finding predicts one of training steps and both runs have steps."""
-        finding, accounts = self.finding, (self.faulty.evidence.account, self.twin.evidence.account)
-        before, after = accounts
-        if finding.work or finding.basis != "step" or before is None or after is None or after.mean_ms <= 0:
+        """The factor of the mean clean step, if the finding predicts one of training steps and both runs have as
+        many."""
+        if self.faulty.report.steps.count != self.twin.report.steps.count:
             return None
-        if finding.gain.low is None or self.faulty.report.steps.count != self.twin.report.steps.count:
-            return None
-        share = finding.share_of_step
-        all_of_it, half = (min(1 / max(1 - part, 1 / _MAX_FACTOR), _MAX_FACTOR) for part in (share, share / 2))
-        high = finding.gain.high or all_of_it
-        centre = finding.gain.likely or (finding.gain.low * high) ** 0.5
-        return Forecast(finding.gain.low, centre, max(high, centre), before.mean_ms / after.mean_ms, all_of_it, half)
+        return forecast_factor(self.finding, self.faulty.evidence.account, self.twin.evidence.account)
 
 
 def main() -> None:
@@ -227,11 +215,6 @@ def match_lines(faulty: Evidence, twin: Evidence) -> dict[str, Lines]:
     return found
 
 
-def name_remedy(remedy: Remedy) -> str:
-    """Return the kind of a remedy as the page has it: ``Hoist``."""
-    return type(remedy).__name__
-
-
 def write_page(pairs: Sequence[Pair], left_out: Sequence[str], first_sight: Collection[str] = ()) -> str:
     """Write the page: scores by kind of remedy, each pair's parts, the largest nodes.
 
@@ -242,7 +225,8 @@ def write_page(pairs: Sequence[Pair], left_out: Sequence[str], first_sight: Coll
     first = [pair for pair in pairs if pair.batch in first_sight]
     for title, chosen in (("At first sight", first), ("Seen before", seen)):
         for unit, forecast_of in _UNITS.items():
-            lines += [f"## {title}: {unit}", "", *_table_of_scores(chosen, forecast_of), ""]
+            forecasts = [(name_remedy(pair.finding.remedy), forecast_of(pair)) for pair in chosen]
+            lines += [f"## {title}: {unit}", "", *table_of_scores(forecasts), ""]
     lines += ["## What was wrong: seconds of the run", "", _PARTS, ""]
     lines += [*_table_of_parts(pairs, lambda pair: pair.run), "", "## What was wrong: ms of the mean clean step", ""]
     lines += [*_table_of_parts(pairs, lambda pair: pair.step), ""]
@@ -276,27 +260,6 @@ _UNITS: dict[str, Callable[[Pair], Forecast | None]] = {
     "saved seconds of the run": lambda pair: pair.forecast,
     "factor of the step": lambda pair: pair.step_forecast,
 }
-
-
-def _table_of_scores(pairs: Sequence[Pair], forecast_of: Callable[[Pair], Forecast | None]) -> list[str]:
-    by_kind: defaultdict[str, list[Forecast]] = defaultdict(list)
-    for pair in pairs:
-        forecast = forecast_of(pair)
-        if forecast is not None:
-            by_kind[name_remedy(pair.finding.remedy)].append(forecast)
-    if not by_kind:
-        return ["None of these scripts."]
-    rows = [(kind, score_all(found)) for kind, found in sorted(by_kind.items())]
-    rows.append(("**all**", score_all([each for found in by_kind.values() for each in found])))
-    head = "| remedy | n | bias | held | within 1.25 | within 1.5 | width | score | all goes | half goes |"
-    return [head, "|---|---|---|---|---|---|---|---|---|---|", *(_row_of_scores(*row) for row in rows)]
-
-
-def _row_of_scores(kind: str, scores: Scores) -> str:
-    counts = (f"{number} of {scores.count}" for number in (scores.held, scores.nearer, scores.near))
-    cells = [kind, str(scores.count), f"{scores.bias:.2f}", *counts, f"{scores.width:.1f}"]
-    cells += [f"{value:.2f}" for value in (scores.score, scores.everything, scores.half)]
-    return f"| {' | '.join(cells)} |"
 
 
 def _table_of_parts(pairs: Iterable[Pair], residual_of: Callable[[Pair], Residual | None]) -> list[str]:

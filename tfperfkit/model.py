@@ -77,6 +77,14 @@ class OnceFixed(msgspec.Struct, frozen=True, kw_only=True):
     gain: Range | AtLeast
 
 
+class AfterEarlier(msgspec.Struct, frozen=True, kw_only=True):
+    """Seconds that a finding saves, from and to, once the earlier findings ``numbers`` (from 1) are fixed that change
+    the same steps or the same work."""
+
+    numbers: tuple[int, ...]
+    saves_s: tuple[float, float]
+
+
 class Elsewhere(msgspec.Struct, frozen=True, kw_only=True):
     """Time that a finding's remedy also takes off the run outside of the time that its share refers to, because the
     same cause is at work there.
@@ -136,6 +144,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, metaclass=TakesStated):
     measured: Measured | None = None
     #: Gain once the findings before it are fixed, if that is more; None if it is not known.
     once: OnceFixed | None = None
+    #: Seconds that it saves once those before it are fixed; None if none of these changes the same time.
+    after: AfterEarlier | None = None
     #: Origin of the silencing: "ignore in pyproject.toml", "comment at train.py:12"; "" if it is reported.
     silenced: str = ""
     #: Changes of a mechanical fix to the script's own lines, as a unified diff; "" if none is known, or wanted.

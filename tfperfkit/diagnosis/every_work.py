@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
@@ -18,9 +19,12 @@ from tfperfkit.gain import AtLeast
 from tfperfkit.ledger.ownership import find_owned
 from tfperfkit.model import Basis, Elsewhere, Finding, RunStatus
 from tfperfkit.offers import FunctionCalls
+from tfperfkit.pricing.plain_time import added_by_windows_s
 from tfperfkit.pricing.run_time import RunTime, add_share, price_for_run, saved_seconds
+from tfperfkit.pricing.spread import widen
 from tfperfkit.pricing.warm_python import add_warm_python
 from tfperfkit.records.parts import PAID_ONCE
+from tfperfkit.records.steps import Step
 from tfperfkit.rule import Evidence
 
 _PARTS_OF_THE_RUN: tuple[Basis, ...] = ("step", "turn")
@@ -33,11 +37,13 @@ def findings(
     given, troubles = apply(run)
     found = [_add_warm_python(run, item) for item in (*of_probes, *given)]
     shares = _training_shares(run, wall_s)
+    added_s = {"": added_by_windows_s(run.steps)}
     for evidence in work:
         if evidence.work is None:
             continue
         name = evidence.work.name
         shares[name, "step"] = shares[name, "turn"] = evidence.work.share_of_run
+        added_s[name] = added_by_windows_s(evidence.steps, evidence.work.seconds)
         more, _ = apply(evidence)  # a rule that failed here failed above
         of_work = [item for item in more if _is_new_of_work(item, found)]
         found += [msgspec.structs.replace(item, work=name, work_kind=evidence.work.kind) for item in of_work]
@@ -64,11 +70,12 @@ def findings(
             ledger, claim = run.run_ledger, item.share_of_step * whole * wall_s
             owned_s = ledger.add_up(find_owned(item, ledger, scope_of(item), claim)) or None
         waits = 0.0 if item.work else waited_s.get(item.basis, 0.0)
-        return RunTime(whole * wall_s, wall_s, 0.0 if item.work else first_s, waits, owned_s)
+        plain_s = max(whole * wall_s - (added_s.get(item.work, 0.0) if item.basis != "run" else 0.0), 0.0)
+        return RunTime(plain_s, wall_s, 0.0 if item.work else first_s, waits, owned_s)
 
     told = [price_for_run(item, measure(item)) for item in (*merged, *left)]
     told = [saved_elsewhere(item, _find_elsewhere(item, found, shares, wall_s, inside), wall_s) for item in told]
-    told = [add_share(item, wall_s) for item in told]
+    told = [add_share(widen(item, wall_s, run.waited_share), wall_s) for item in told]
     if run.run.status in _CUT:  # a whole training has more steps
         shares[_STEP] = shares[_TURN] = 1.0
     ranked = rank(told, shares, _repeated_share(run))
@@ -124,20 +131,19 @@ def _training_shares(run: Evidence, wall_s: float) -> dict[tuple[str, Basis], fl
 
 
 def _first_tracing_s(run: Evidence) -> float:
-    """Return the seconds of tracing in the warm-up beyond what all steps trace.
+    """Return the seconds of tracing before the first clean step beyond what all steps trace.
 
-    Each function has to be traced once, however fast it gets.
+    Each function has to be traced once, however fast it gets. A window may have opened before the steps were steady.
     """
-    first, clean = (
-        [
-            (step.count, run.tracing.overlap(step.begin_ns, step.end_ns))
-            for step in run.steps.steps
-            if step.window == window
-        ]
-        for window in ("warmup", "clean")
-    )
-    usual = sum(traced for _, traced in clean) / max(sum(count for count, _ in clean), 1)
-    return sum(max(traced - count * usual, 0.0) for count, traced in first) / NS_PER_S
+    clean = run.steps.clean
+    steady_ns = min((step.begin_ns for step in clean), default=math.inf)
+    first = [step for step in run.steps.steps if step.begin_ns < steady_ns and (clean or step.window == "warmup")]
+    usual = sum(_count_traced_ns(run, step) for step in clean) / max(sum(step.count for step in clean), 1)
+    return sum(max(_count_traced_ns(run, step) - step.count * usual, 0.0) for step in first) / NS_PER_S
+
+
+def _count_traced_ns(run: Evidence, step: Step) -> int:
+    return run.tracing.overlap(step.begin_ns, step.end_ns)
 
 
 def _ran_between_steps(run: Evidence, work: Evidence) -> bool:

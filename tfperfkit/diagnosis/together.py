@@ -1,9 +1,9 @@
 """Gain of a finding once the findings before it are fixed: next to a large cost a small one seems to be worth nothing.
 
 Amdahl's law over what is left: a step of 1 of which an earlier fix takes ``a`` away, and this one ``b``, goes from
-``1 - a`` to ``1 - a - b``. That holds only if the two are different time, so it is said of findings of different
-families (those that show the same time were folded into one before, see ``merging``) and where all costs together fit
-into the step.
+``1 - a`` to ``1 - a - b``. That holds only if the two are different time, so a factor is given for findings of
+different families (those that show the same time were folded into one before, see ``merging``) if all costs together
+fit into the step. Otherwise a part of the time may be the same: then the finding saves its share of what is left.
 """
 
 from __future__ import annotations
@@ -13,14 +13,30 @@ from collections.abc import Sequence
 import msgspec
 
 from tfperfkit.gain import AtLeast, between, saving
-from tfperfkit.model import Finding, OnceFixed
+from tfperfkit.model import AfterEarlier, Finding, OnceFixed
 
 _OF_STEPS = ("step", "turn")
 
 
 def together(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return the findings in their order, each with its gain once the findings before it are fixed."""
-    return tuple(_add_gain_once_fixed(item, findings[:index]) for index, item in enumerate(findings))
+    fixed = (_add_gain_once_fixed(item, findings[:index]) for index, item in enumerate(findings))
+    return tuple(_add_seconds_after(item, findings[:index]) for index, item in enumerate(fixed))
+
+
+def _add_seconds_after(item: Finding, earlier: Sequence[Finding]) -> Finding:
+    """Return the finding with the seconds that it saves once the earlier ones are fixed."""
+    numbered = enumerate((other for other in earlier if not other.is_note), 1)
+    before = [(number, other) for number, other in numbered if _counts(other) and _same_time(other, item)]
+    if not before or not _counts(item) or item.saves_s is None:
+        return item
+    least, most = item.saves_s
+    if item.once is None:  # some of it may be the same time
+        for _, other in before:
+            least *= 1 - saving(other.gain.high or other.gain.factor)
+            most *= 1 - saving(other.gain.low or 1.0)
+    after = AfterEarlier(numbers=tuple(number for number, _ in before), saves_s=(least, most))
+    return msgspec.structs.replace(item, after=after)
 
 
 def _add_gain_once_fixed(item: Finding, earlier: Sequence[Finding]) -> Finding:

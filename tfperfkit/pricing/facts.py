@@ -8,10 +8,14 @@ from tfperfkit.gain import interval
 
 
 class Part(NamedTuple):
-    """Time that a remedy changes: a share (0 to 1) of the step, of an iteration or of the run, from and to."""
+    """Time that a remedy changes: a share (0 to 1) of the step, of an iteration or of the run, from and to.
+
+    ``likely``: the median, if it is known; else the middle between the ends counts.
+    """
 
     low: float
     high: float
+    likely: float | None = None
 
     @classmethod
     def sampled(cls, share: float, samples: int) -> Part:
@@ -34,10 +38,14 @@ WHOLE = Part(1.0, 1.0)
 
 
 class Left(NamedTuple):
-    """The rest of a part after the remedy: shares of the part (0: nothing, 1: all), at best and at worst."""
+    """The rest of a part after the remedy: shares of the part (0: nothing, 1: all), at best and at worst.
+
+    ``likely``: the median, if it is known; else the middle between the ends counts.
+    """
 
     low: float
     high: float
+    likely: float | None = None
 
     @classmethod
     def exactly(cls, share: float) -> Left:
@@ -50,9 +58,9 @@ class Left(NamedTuple):
         return cls(1 - high, 1 - low)
 
     @classmethod
-    def of_step(cls, best_ms: float, worst_ms: float, step_ms: float) -> Left:
+    def of_step(cls, best_ms: float, worst_ms: float, step_ms: float, likely_ms: float | None = None) -> Left:
         """Return what is left of a step of ``step_ms`` that takes from ``best_ms`` to ``worst_ms`` afterwards."""
-        return cls(best_ms / step_ms, worst_ms / step_ms)
+        return cls(best_ms / step_ms, worst_ms / step_ms, None if likely_ms is None else likely_ms / step_ms)
 
     @classmethod
     def faster(cls, low: float, high: float) -> Left:

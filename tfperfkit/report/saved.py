@@ -14,6 +14,8 @@ _NO_GAIN = 1.005
 _MOST = 0.9
 #: Upper over lower end up to which a range is narrow enough to be given as one figure.
 _ONE = 1.05
+#: Upper end over the cost from which the difference is explained: both have two digits.
+_MORE = 1.05
 
 
 def nearly_goes(finding: Finding) -> bool:
@@ -31,9 +33,28 @@ def name_ties(finding: Finding) -> str:
 def saved_seconds(finding: Finding) -> str:
     """Return ``saves 50-56 s``; "" as ``saved_words`` does."""
     known = _ends(finding)
-    if known is None:
+    return _say_saved(*known) if known is not None else ""
+
+
+def saved_after(finding: Finding) -> str:
+    """Return ``saves 9.0-12 s after fix 1``; "" if no earlier finding changes the same time, or little is left."""
+    if finding.after is None or not saved_seconds(finding) or max(finding.after.saves_s) < _MIN_S:
         return ""
-    low, high = known
+    plural = "es" if len(finding.after.numbers) > 1 else ""
+    return f"{_say_saved(*finding.after.saves_s)} after fix{plural} {' and '.join(map(str, finding.after.numbers))}"
+
+
+def explain_excess(finding: Finding) -> str:
+    """Return why a finding may save more than it costs; "" if it does not."""
+    known = _ends(finding)
+    if known is None or finding.costs_s is None or known[1] <= _MORE * finding.costs_s:
+        return ""
+    if finding.elsewhere:
+        return f"it also saves time in {finding.elsewhere[0].where.partition(',')[0]}"
+    return "other work may get faster too"
+
+
+def _say_saved(low: float, high: float) -> str:
     if high <= low * _ONE or _seconds(low) == _seconds(high):
         return f"saves about {_seconds(high)} s"
     return f"saves up to {_seconds(high)} s" if low < _MIN_S else f"saves {_seconds(low)}-{_seconds(high)} s"

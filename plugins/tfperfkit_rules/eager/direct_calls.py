@@ -52,8 +52,14 @@ CALL_LEFT_MAX = Threshold(
     "maximum share of an eager model call that remains in a compiled call",
     Measured("see CALL_LEFT_MIN", MEASURED_ON, 15, "model_call"),
 )
+CALL_LEFT_LIKELY = Threshold(
+    0.15,
+    "share",
+    "median share of an eager model call that remains in a compiled call",
+    Measured("see CALL_LEFT_MIN", MEASURED_ON, 15, "model_call"),
+)
 
-CALL_LEFT = CALL_LEFT_MIN.value, CALL_LEFT_MAX.value
+CALL_LEFT = Left(CALL_LEFT_MIN.value, CALL_LEFT_MAX.value, CALL_LEFT_LIKELY.value)
 _HANDED = ("eager_ops", "dispatch")
 
 
@@ -100,14 +106,14 @@ def _make_finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack
     apart = loop_of_batch(evidence, held)
     if apart is not None and apart.fed(evidence):
         apart = None
-    least, most = CALL_LEFT
+    stays = CALL_LEFT
     if apart is not None:
         reads = share_of(evidence, {"host_sync": apart.reads(evidence).total()})
         share = min(share + reads, shared.MAX_STEP_SHARE.value)
         otherwise = MAPS_LEFT_MIN.value, MAPS_LEFT_MAX.value
         rest = left(evidence, share, None, otherwise, turns=apart.batch)
-        least, most = rest.lower, rest.upper
-    gained = price(Compile("model"), Part.sampled(share, count), Left(least, most))
+        stays = Left(rest.lower, rest.upper)
+    gained = price(Compile("model"), Part.sampled(share, count), stays)
     first = rows[0].place
     compiled = advise_compiling_once(evidence, *first, models[first])
     return Finding(

@@ -44,6 +44,12 @@ FIT_LEFT_MAX = Threshold(
     "maximum share that train_on_batch leaves, of the time of fit outside of its batches",
     Measured("see FIT_LEFT_MIN: larger networks leave more", MEASURED_ON, 10, "fit"),
 )
+FIT_LEFT_LIKELY = Threshold(
+    0.024,
+    "share",
+    "median share that train_on_batch leaves, of the time of fit outside of its batches",
+    Measured("see FIT_LEFT_MIN", MEASURED_ON, 10, "fit"),
+)
 
 #: The position of ``epochs`` among the arguments of ``fit``: after these.
 _EPOCHS = len(("x", "y", "batch_size"))
@@ -71,7 +77,7 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
     )
     if around < MEDIUM:
         return
-    left = Left(FIT_LEFT_MIN.value, FIT_LEFT_MAX.value)
+    left = Left(FIT_LEFT_MIN.value, FIT_LEFT_MAX.value, FIT_LEFT_LIKELY.value)
     gained = price(CallDirectly("fit"), Part.sampled(around, len(turns.found)), left)
     place = sites[0].file, sites[0].line
     call = find_call_at(evidence, place, FIT)

@@ -57,6 +57,12 @@ PREDICT_LEFT_MAX = Threshold(
     "maximum share of the time of predict that calling the model leaves",
     Measured("see PREDICT_LEFT_MIN: the 90th percentile is 0.09", MEASURED_ON, 20, "predict"),
 )
+PREDICT_LEFT_LIKELY = Threshold(
+    0.01,
+    "share",
+    "median share of the time of predict that calling the model leaves",
+    Measured("see PREDICT_LEFT_MIN", MEASURED_ON, 20, "predict"),
+)
 PREDICT_TRACED_MIN = Threshold(
     0.2,
     "number",
@@ -112,7 +118,8 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
     if batches >= 2 and not rounds and _once_an_epoch(evidence, turns, place):
         return None  # the weights have changed since: how often it is done is STP006's
     saved_min = low * rounds * (1 - BATCHES_LEFT_MAX.value) if rounds else low * (1 - left[1])
-    gained = price(CallDirectly("predict"), Part(saved_min, high * (1 - left[0])))
+    saved_likely = (low + high) / 2 * (1 - PREDICT_LEFT_LIKELY.value) if not rounds and fits else None
+    gained = price(CallDirectly("predict"), Part(saved_min, high * (1 - left[0]), saved_likely))
     model = name_receiver(find_call_at(evidence, place, found.api))
     unit, name = evidence.unit, "evaluate" if found.api is EVALUATE else "predict"
     loop = f"in {unit.loop}" if often else "in a loop"

@@ -31,6 +31,12 @@ WEIGHTS_LEFT_MIN = Threshold(
     "minimum share of copying weights through NumPy that an assignment in a compiled function takes",
     Measured("0.06 at the 10th percentile, median 0.22", MEASURED_ON, 15, "weights"),
 )
+WEIGHTS_LEFT_LIKELY = Threshold(
+    0.22,
+    "share",
+    "median share of copying weights through NumPy that an assignment in a compiled function takes",
+    Measured("see WEIGHTS_LEFT_MIN", MEASURED_ON, 15, "weights"),
+)
 WEIGHTS_LEFT_MAX = Threshold(
     0.4,
     "share",
@@ -77,7 +83,7 @@ _VALUE = Api(
     ),
     frozenset({"numpy", "__array__"}),
 )
-LEFT = Left(WEIGHTS_LEFT_MIN.value, WEIGHTS_LEFT_MAX.value)
+LEFT = Left(WEIGHTS_LEFT_MIN.value, WEIGHTS_LEFT_MAX.value, WEIGHTS_LEFT_LIKELY.value)
 
 
 def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:

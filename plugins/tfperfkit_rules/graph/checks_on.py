@@ -37,8 +37,11 @@ def checks_on(evidence: Evidence) -> Iterator[Finding]:
     # Calls of compiled functions call back into Python for each operation that may be checked, while this is on.
     calls = evidence.offer(FunctionCalls)
     usual_ms = shared.FUNCTION_CALL_MIN_MS.value * max(sum(calls.per_step.values()) if calls is not None else 1.0, 1.0)
-    python = max(evidence.part("dispatch") - usual_ms, 0.0) / evidence.step_ms
+    # The checks of eager operations are eager operations themselves.
+    python = max(evidence.part("dispatch", "eager_ops") - usual_ms, 0.0) / evidence.step_ms
     costs = min(share + starts, 1.0)
+    # The checks stand between operations that TensorFlow would fuse: at most the graph shrinks by their number.
+    most = max(costs, graph * runs / every) + python
     made = Finding(
         code=codes.PRINT,
         family="graph",
@@ -56,6 +59,6 @@ def checks_on(evidence: Evidence) -> Iterator[Finding]:
     absorbs = (codes.PRINT, "STP002", "CMP006", "GRF032")
     own = Measurement("share of time in the checks", share, "share", "tfprof")
     found = of_step(
-        made, costs, Part(PRINT_SAVED_MIN.value * share, costs + python), "checking and starting it", absorbs
+        made, costs, Part(PRINT_SAVED_MIN.value * share, most, costs + python), "checking and starting it", absorbs
     )
     yield msgspec.structs.replace(found, evidence=(*found.evidence, own))

@@ -46,6 +46,12 @@ FLOAT64_SAVED_MAX = Threshold(
     "maximum share of float64 arithmetic that float32 saves",
     Measured("see FLOAT64_SAVED_MIN", MEASURED_ON, 15, "float64"),
 )
+FLOAT64_SAVED_LIKELY = Threshold(
+    0.72,
+    "share",
+    "median share of float64 arithmetic that float32 saves",
+    Measured("see FLOAT64_SAVED_MIN", MEASURED_ON, 15, "float64"),
+)
 
 FLOAT64_WIDTH = Threshold(
     2.0,
@@ -171,7 +177,7 @@ def _told(evidence: Evidence, function: Brief, finding: Finding, share: float) -
     return of_step(
         finding,
         share,
-        Part(FLOAT64_SAVED_MIN.value * share, FLOAT64_SAVED_MAX.value * share),
+        Part(FLOAT64_SAVED_MIN.value * share, FLOAT64_SAVED_MAX.value * share, FLOAT64_SAVED_LIKELY.value * share),
         f"float64 arithmetic, of {evidence.unit.the}",
     )
 

@@ -74,7 +74,7 @@ def _judge_function(evidence: Evidence, function: GraphFunction, step_ms: float)
         remedy=Remove("metrics"),
         title=f"{words.capitalize()} computed in {unit.every}, {100 * share:.0f} % of its time",
         share_of_step=share,
-        gain=price(Remove("metrics"), Part(WASTE_SAVED_MIN.value * share, share + starts)),
+        gain=price(Remove("metrics"), Part(WASTE_SAVED_MIN.value * share, share + starts, share + starts)),
         where=_places(evidence, named) or definition(function),
         evidence=(
             Measurement(f"metrics and summaries {unit.per}", total, "ms", WINDOW),

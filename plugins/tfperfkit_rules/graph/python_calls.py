@@ -26,7 +26,12 @@ PYTHON_CALL_LEFT = Threshold(
     "maximum share of calls back into Python that operations instead of them take",
     Measured("0.19 to 0.59, median 0.37, of calls on 1,000 to 1,000,000 numbers", MEASURED_ON, 15, "python_call"),
 )
-
+PYTHON_CALL_LEFT_LIKELY = Threshold(
+    0.37,
+    "share",
+    "median share of calls back into Python that operations instead of them take",
+    Measured("see PYTHON_CALL_LEFT", MEASURED_ON, 15, "python_call"),
+)
 LOCK_WAITED = Threshold(
     2.0,
     "number",
@@ -49,12 +54,17 @@ def python_calls(evidence: Evidence) -> Iterator[Finding]:
     step = evidence.offer(ComputedStep)
     # Around a callback the call waits for the interpreter's lock: at best all that passes between operations goes too.
     waits = evidence.share("graph") * step.idle_ms / step.ms if step is not None and step.ms > 0 else 0.0
-    most = min(share + min(waits, LOCK_WAITED.value * share), 1.0)
+    waits = min(waits, LOCK_WAITED.value * share)
+    saved = Part(
+        (1 - PYTHON_CALL_LEFT.value) * share,
+        min(share + waits, 1.0),
+        min((1 - PYTHON_CALL_LEFT_LIKELY.value) * share + waits, 1.0),
+    )
     for finding in once(_calls(evidence, each) for each in largest_first(evidence) if each.marks.python_calls):
         yield of_step(
             finding,
             share,
-            Part((1 - PYTHON_CALL_LEFT.value) * share, most),
+            saved,
             f"in calls back into Python, of {evidence.unit.the}",
             absorbs=("LIN001",),
         )

@@ -212,24 +212,24 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
         busy = min(worked * self.batches / (self.cpus * self.step_ms), 1.0)
         return self.other_ms / (1 + busy) if self.overlaps else self.other_ms
 
-    def relieved(self, left_min: float, left_max: float) -> Left:
+    def relieved(self, left_min: float, left_max: float, likely: float | None = None) -> Left:
         """``after``, for a change that takes work away instead of moving it."""
-        return Left(
-            self.rerun(max(self.freed_other_ms, left_min), self.step_ms).low, self.after(left_min, left_max).high
-        )
+        best = self.rerun(max(self.freed_other_ms, left_min), self.step_ms).low
+        return self.after(left_min, left_max, likely)._replace(low=best)
 
-    def after(self, left_min: float, left_max: float) -> Left:
-        """Return what is left of the step if the slowest section takes ``left_min`` to ``left_max`` ms instead."""
-        return self._overlap.beside(left_min, left_max, left_max)
+    def after(self, left_min: float, left_max: float, likely: float | None = None) -> Left:
+        """Return what is left of the step if the slowest section takes ``left_min`` to ``left_max`` ms instead, and
+        most likely ``likely`` ms."""
+        return self._overlap.run_next_to(left_min, left_max, left_max, likely)
 
     def move_ahead(self, section_min: float, section_max: float, added: float) -> Left:
         """Return what is left if the wait at the beginning of epochs goes: then the section takes ``section_min`` to
         ``section_max`` ms for a step, ``added`` ms of them in addition to what it does next to the steps today."""
-        return self._overlap.beside(section_min, section_max, added)
+        return self._overlap.run_next_to(section_min, section_max, added)
 
-    def rerun(self, best_ms: float, worst_ms: float) -> Left:
+    def rerun(self, best_ms: float, worst_ms: float, likely_ms: float | None = None) -> Left:
         """Return what is left of a step that takes ``best_ms`` to ``worst_ms``; nothing gets slower."""
-        return self._overlap.rerun(best_ms, worst_ms)
+        return self._overlap.rerun(best_ms, worst_ms, likely_ms)
 
     @property
     def _overlap(self) -> Overlap:

@@ -37,6 +37,12 @@ CACHED_LEFT_MAX = Threshold(
     "maximum share of cached stages that remains",
     Measured("0.06 to 0.08; by hand 49 us of 191 us (0.26) for a kept element of 110 KB", MEASURED_ON, 5, "cached"),
 )
+CACHED_LEFT_LIKELY = Threshold(
+    0.07,
+    "share",
+    "median share of cached stages that remains",
+    Measured("see CACHED_LEFT_MAX", MEASURED_ON, 5, "cached"),
+)
 BUFFER_BYTES = Threshold(
     100_000_000,
     "bytes",
@@ -92,7 +98,8 @@ def repeated(evidence: Evidence) -> Iterator[Finding]:
     early = next((stage for stage in stages[last + 1 :] if stage.kind == "Cache" and not stage.added), None)
     worked = item.section_ms * part
     rest = item.section_ms - worked
-    left = item.relieved(rest + CACHED_LEFT[0] * worked, rest + CACHED_LEFT[1] * worked)
+    least, most, likely = (rest + share * worked for share in (*CACHED_LEFT, CACHED_LEFT_LIKELY.value))
+    left = item.relieved(least, most, likely)
     stage = stages[last]
     rows = (
         *waiting(item, evidence.unit),

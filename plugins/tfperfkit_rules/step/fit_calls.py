@@ -47,6 +47,12 @@ LAUNCH_SAVED_MIN = Threshold(
         1,
     ),
 )
+LAUNCH_SAVED_LIKELY = Threshold(
+    0.8,
+    "share",
+    "likely share of a call's overhead that goes with many steps in one call",
+    Measured("see LAUNCH_SAVED_MIN", TWO_BUSY_CORES, 1),
+)
 CALLS_LEFT = Threshold(
     1 / TOGETHER.value,
     "share",
@@ -101,8 +107,10 @@ def _find_left(cost: StepCost, launch_ms: float) -> Left:
     """Return what is left of a step. At worst the Python around goes, and of what starting a graph takes only what is
     paid for each call. At best all of that goes, and the operations stay."""
     around = cost.step_ms - cost.graph_ms - cost.input_ms
-    goes = around * CALLS_SAVED_MIN.value + launch_ms * LAUNCH_SAVED_MIN.value
-    worst_ms = cost.step_ms - goes * (1 - 1 / TOGETHER.value)
+    worst_ms, likely_ms = (
+        cost.step_ms - (around * CALLS_SAVED_MIN.value + launch_ms * saved) * (1 - 1 / TOGETHER.value)
+        for saved in (LAUNCH_SAVED_MIN.value, LAUNCH_SAVED_LIKELY.value)
+    )
     graph = max(GRAPH_LEFT.value * cost.operations_ms, shared.LEFT_MIN.value * cost.graph_ms)
     best_ms = graph + cost.input_ms + CALLS_LEFT.value * around
-    return Left.of_step(min(best_ms, worst_ms), worst_ms, cost.step_ms)
+    return Left.of_step(min(best_ms, worst_ms), worst_ms, cost.step_ms, likely_ms)

@@ -19,6 +19,13 @@ from tfperfkit.rule import Evidence
 WALL_S = 40.0
 
 
+@pytest.fixture(autouse=True)
+def as_computed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave ranges as they are computed: ``test_spread`` has their widening."""
+    if "widened" not in request.node.name:
+        monkeypatch.setattr(every_work, "widen", lambda item, *_: item)
+
+
 def of_the_steps() -> Evidence:
     """120 steps of 5 ms with pauses of 75 ms, behind a first one that was traced and compiled for 2.4 s."""
     first = Step(1, 0, 2400 * MS, 1, 0, "warmup")
@@ -161,3 +168,25 @@ def test_what_every_step_traces_is_no_first_trace() -> None:
         account=make_account({"graph": 3.0, "tracing": 2.0}), steps=steps, tracing=[(0, 100 * MS), *traced]
     )
     assert every_work._first_tracing_s(run) == pytest.approx(0.098)
+
+
+def test_a_range_is_widened_by_past_outcomes(monkeypatch: pytest.MonkeyPatch) -> None:
+    item = finding("INP006", 0.9, family="input", gain=Range(2.0, 2.0, 2.0))
+    monkeypatch.setattr(every_work, "apply", lambda evidence: ([item], []))
+    (widened,), _ = every_work.findings(of_the_steps(), [], (), WALL_S)
+    monkeypatch.setattr(every_work, "widen", lambda item, *_: item)
+    (computed,), _ = every_work.findings(of_the_steps(), [], (), WALL_S)
+    assert widened.saves_s is not None and computed.saves_s is not None
+    assert widened.saves_s[0] <= computed.saves_s[0] and widened.saves_s[1] > computed.saves_s[1]
+    assert widened.saves_share == pytest.approx([end / WALL_S for end in widened.saves_s])
+
+
+def test_tracing_in_a_window_before_the_steps_were_steady_is_paid_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trace window that opens with the first step holds its tracing: no faster step saves that."""
+    first, *later = of_the_steps().steps.steps
+    steps = StepTable(steps=(msgspec.structs.replace(first, window="tfprof"), *later), source="keras")
+    run = make_evidence(account=make_account({"graph": 5.0}), steps=steps, tracing=[(0, 2000 * MS)])
+    waits = finding("INP006", 0.9, family="input", gain=Range(2.0, 2.0, 2.0))
+    monkeypatch.setattr(every_work, "apply", lambda evidence: ([waits], []))
+    (told,), _ = every_work.findings(run, [], (), WALL_S)
+    assert told.saves_s == pytest.approx([(0.4 + 119 * 0.005) / 2] * 2)

@@ -11,6 +11,7 @@ from tfperfkit.diagnosis.together import together
 from tfperfkit.gain import AtLeast, between
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.report.findings import once_words
+from tfperfkit.report.saved import saved_after
 
 
 def costs(code: str, share: float, low: float, high: float, **fields: Any) -> Finding:
@@ -76,3 +77,24 @@ def test_all_those_before_it_count() -> None:
 )
 def test_what_may_be_the_same_time_or_is_of_something_else_says_nothing(other: Finding) -> None:
     assert together((costs("INP002", 0.5, 0.5, 0.5), other))[1].once is None
+
+
+def test_a_further_finding_saves_its_share_of_what_the_first_leaves() -> None:
+    """The first takes 60 to 80 % of the step away; of one family, the two may be the same time."""
+    first, second = costs("INP002", 0.7, 0.6, 0.8), costs("INP001", 0.5, 0.25, 0.5)
+    second = msgspec.structs.replace(second, saves_s=(5.0, 10.0))
+    _, told = together((first, second))
+    assert told.after is not None and told.after.numbers == (1,)
+    assert told.after.saves_s == pytest.approx((1.0, 4.0))
+    assert saved_after(told) == "saves 1.0-4.0 s after fix 1"
+
+
+def test_different_time_is_saved_whole_after_the_first() -> None:
+    first, second = costs("INP002", 0.65, 0.6, 0.7), costs("EAG001", 0.2, 0.1, 0.2, family="eager", saves_s=(1.0, 2.0))
+    _, told = together((first, second))
+    assert told.once is not None and told.after is not None and told.after.saves_s == (1.0, 2.0)
+
+
+def test_another_work_is_not_after_a_fix() -> None:
+    first, second = costs("INP002", 0.65, 0.6, 0.7), costs("EAG001", 0.2, 0.1, 0.2, work="a.py:3", saves_s=(1.0, 2.0))
+    assert together((first, second))[1].after is None

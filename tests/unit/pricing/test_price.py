@@ -70,8 +70,24 @@ def test_of_what_is_done_seldom_a_part_is_left() -> None:
 def test_input_next_to_a_step_takes_as_long_as_the_slower_of_the_two() -> None:
     """Of 100 ms a step waits 60; a section of 80 ms that runs next to it is the slower one."""
     busy, idle = Overlap(100.0, 40.0, 1), Overlap(100.0, 40.0, 10**6)
-    assert busy.beside(80.0, 80.0, 80.0) == pytest.approx((0.8, 1.0)), "on one core nothing is gained at worst"
-    assert idle.beside(30.0, 30.0, 30.0) == pytest.approx((0.4, (40 + 0.3 * 30) / 100))
+    slow, quick = busy.run_next_to(80.0, 80.0, 80.0), idle.run_next_to(30.0, 30.0, 30.0)
+    assert slow[:2] == pytest.approx((0.8, 1.0)), "on one core nothing is gained at worst"
+    assert quick[:2] == pytest.approx((0.4, (40 + 0.3 * 30) / 100)) and quick.likely is None
+
+
+def test_the_wait_for_an_input_that_is_quicker_than_the_step_goes_whole() -> None:
+    """The median of what is left counts, not the middle between the ends."""
+    left = Overlap(100.0, 40.0, 2).run_next_to(0.0, 50.0, 50.0, 5.0)
+    assert left.likely == pytest.approx(0.4)
+    assert price(ChangeStage("less_python"), left=left).likely == pytest.approx(1 / 0.4)
+    halved = Overlap(100.0, 40.0, 2).run_next_to(0.0, 80.0, 80.0, 60.0)
+    assert price(ChangeStage("less_python"), left=halved).likely == pytest.approx(1 / 0.6)
+
+
+@given(REMEDIES, PARTS, LEFTS, SHARES, SHARES)
+def test_a_median_lies_between_the_ends(remedy: Remedy, part: Part, left: Left, taken: float, stays: float) -> None:
+    gain = price(remedy, part._replace(likely=taken), left._replace(likely=stays))
+    assert gain.low <= gain.likely <= gain.high
 
 
 @given(st.floats(0.1, 1e3), SHARES, RANGES, st.integers(1, 64))
@@ -79,7 +95,7 @@ def test_a_faster_section_never_makes_a_step_slower(
     step_ms: float, other: float, section: tuple[float, float], cpus: int
 ) -> None:
     overlap = Overlap(step_ms, other * step_ms, cpus)
-    less, more = (overlap.beside(0.0, step_ms * end, step_ms * end) for end in section)
+    less, more = (overlap.run_next_to(0.0, step_ms * end, step_ms * end) for end in section)
     assert 0 <= less.low <= less.high <= more.high <= 1
 
 

@@ -7,11 +7,11 @@ import math
 from rich.text import Text
 
 from tfperfkit.model import Finding, Report, SourceSpan
-from tfperfkit.records.gains import finite
+from tfperfkit.records.gains import Gain, finite
 from tfperfkit.report import numbers
 from tfperfkit.report.findings import once_words
 from tfperfkit.report.paths import name, place, with_short_paths
-from tfperfkit.report.saved import name_ties, nearly_goes, saved_seconds
+from tfperfkit.report.saved import explain_excess, name_ties, nearly_goes, saved_after, saved_seconds
 from tfperfkit.report.terminal import Screen
 from tfperfkit.report.text import cells
 from tfperfkit.report.trials import verdict_words
@@ -41,7 +41,7 @@ def then_lines(number: int, finding: Finding, screen: Screen, label: str = "") -
     )
     first = Text(label.ljust(MARGIN), "bold").append(head, "dim").append(title)
     where = _bare(finding.where[0], screen) if finding.where else ""
-    gains = [part for part in (saved_seconds(finding), factor_words(finding, ranged=False)) if part]
+    gains = _list_gains(finding)
     room = screen.width - MARGIN - 2
     text = _joined(where, gains, screen)
     if cells(text) > room:
@@ -56,6 +56,14 @@ def _joined(where: str, gains: list[str], screen: Screen) -> str:
     """Return ``train.py:41 · predicted: saves 2-4 s, step 1.4x faster``."""
     predicted = f"predicted: {', '.join(gains)}" if gains else ""
     return screen.symbols.dot.join(part for part in (where, predicted) if part)
+
+
+def _list_gains(finding: Finding) -> list[str]:
+    """Return the seconds that a further finding saves, and its factor: after the earlier fixes if these change it."""
+    if after := saved_after(finding):
+        factor = f"{_whole(finding)} {_say_factor(finding.once.gain)} then" if finding.once is not None else ""
+        return [part for part in (after, factor) if part]
+    return [part for part in (saved_seconds(finding), factor_words(finding, ranged=False)) if part]
 
 
 def first_sentence(text: str) -> str:
@@ -124,6 +132,13 @@ def factor_words(finding: Finding, *, ranged: bool = True) -> str:
     return f"{what} {numbers.speedup(gain.likely)} faster{f' ({low}-{high})' if ranged and low != high else ''}"
 
 
+def _say_factor(gain: Gain) -> str:
+    """Return ``2.4x faster``, or ``at least 2.4x faster``."""
+    if gain.likely is None:
+        return f"at least {numbers.speedup(gain.low or 1.0)} faster"
+    return f"{numbers.speedup(gain.likely)} faster"
+
+
 def _whole(finding: Finding) -> str:
     """Return what gets faster, and what a finding takes a share of: the header says where a loop or call is."""
     if finding.work and finding.basis in ("step", "turn"):
@@ -139,4 +154,4 @@ def cost_items(finding: Finding) -> list[str]:
     of_run = finding.share_of_run
     if of_run is not None and finding.basis != "run" and math.isfinite(of_run) and of_run >= _MIN_OF_RUN:
         parts.append(f"{numbers.short(of_run, 'share')} of the run")
-    return parts
+    return [*parts, *filter(None, [explain_excess(finding)])]

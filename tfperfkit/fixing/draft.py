@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from tfperfkit.fixing.sketch import make_sketch
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.remedy import (
     BatchLoop,
@@ -31,10 +32,12 @@ Examples = Callable[[str], tuple[tuple[str, str], ...]]
 
 @dataclass(frozen=True)
 class Draft:
-    """``before``: the user's lines at ``place``; ``example``: other code that has the change made."""
+    """``before``: the user's lines at ``place``; ``after``: these lines with the change; ``example``: other code that
+    has the change made, if ``after`` is empty."""
 
     place: str
     before: tuple[str, ...]
+    after: tuple[str, ...]
     example: tuple[str, ...]
     decide: str
 
@@ -45,11 +48,19 @@ def make_draft(finding: Finding, source: Callable[[str], Sequence[str]], example
         lines = [str(line).rstrip("\n") for line in source(span.file)]
         if 0 < span.line <= len(lines):
             begin, end = _enclosing(lines, span)
-            shown = textwrap.dedent("\n".join(lines[begin - 1 : end])).split("\n")
+            after = _dedent(make_sketch(finding.remedy, lines, span.line, (begin, end)))
             return Draft(
-                f"{span.file}:{begin}", tuple(shown[:_LINES]), _example(finding.code, examples), decide(finding.remedy)
+                f"{span.file}:{begin}",
+                _dedent(lines[begin - 1 : end])[:_LINES],
+                after,
+                () if after else _example(finding.code, examples),
+                decide(finding.remedy),
             )
     return None
+
+
+def _dedent(lines: Sequence[str]) -> tuple[str, ...]:
+    return tuple(textwrap.dedent("\n".join(lines)).split("\n")) if lines else ()
 
 
 def _enclosing(lines: Sequence[str], span: SourceSpan) -> tuple[int, int]:

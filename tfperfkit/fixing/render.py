@@ -115,6 +115,8 @@ def _draft(draft: Draft, advice: str, screen: Screen) -> list[Text]:
     lines = prose("draft: not a patch, --apply leaves it out", screen, indent=2)
     lines += prose(f"before, {place}:", screen, indent=4) + _code(draft.before, screen)
     lines += prose(f"change: {advice}", screen, indent=4)
+    if draft.after:
+        lines += prose("after, as a sketch:", screen, indent=4) + _code(draft.after, screen)
     if draft.example:
         lines += prose("after, in the example of its page:", screen, indent=4) + _code(draft.example, screen)
     return lines + prose(f"decide: {draft.decide}", screen, indent=4)

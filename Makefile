@@ -2,12 +2,14 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+USER := $(VENV)/.user
 STAMP := $(VENV)/.installed
 QUICK_END := $(VENV)/.quick_end
+WORKERS ?= 3
 
 .PHONY: run test lint format unit test-long test-versions bench audit release site clean
-run: $(STAMP)
-	$(BIN)/tfperf run examples/gan/train.py --probes lines,retrace,tfprof
+run: $(USER)
+	$(BIN)/python benchmarks/first_report.py
 
 test: lint unit
 
@@ -21,19 +23,21 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix --quiet tfperfkit plugins examples tests benchmarks
 	$(BIN)/ruff format --quiet tfperfkit plugins examples tests benchmarks
 
-# Two workers for the two cores; each module's tests stay together, so that what it starts once serves all of them. In the
-# order of their names, which ends with thousands of short ones: no worker is left alone with a long one. Bytecode is
-# written before: where Python is told to write none, each of the thousand processes would compile all anew.
+# Each module's tests stay together, so that what it starts once serves all of them. In the order of their names, which
+# ends with thousands of short ones: no worker is left alone with a long one. Three workers for two cores: a worker waits
+# a third of its time for sleeping scripts. benchmarks/install.py has written the bytecode of the installed packages.
 unit: $(STAMP) $(QUICK_END)
 	$(BIN)/python -m compileall -q tfperfkit plugins
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 15 tests
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 15 tests
 
-# JAX, for two of Keras' other backends, stands apart: TensorFlow imports it wherever it is installed.
-$(STAMP): pyproject.toml constraints.txt hatch_build.py $(wildcard tfperfkit/instruments/*.h tfperfkit/instruments/*/*.[ch])
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,dev]'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-	  --no-deps --upgrade --target $(VENV)/jax jax jaxlib scipy
+# A user needs TensorFlow and the patches; developers need the rest. JAX is installed by the tests that need it
+# (tests/builders/jax_apart.py).
+$(USER): pyproject.toml constraints.txt hatch_build.py $(wildcard tfperfkit/instruments/*.h tfperfkit/instruments/*/*.[ch])
+	$(PYTHON) benchmarks/install.py $(VENV) '.[tensorflow,fix]'
+	touch $(USER)
+
+$(STAMP): $(USER)
+	$(PYTHON) benchmarks/install.py $(VENV) '.[all,dev]'
 	touch $(STAMP)
 
 # For the tests' processes alone: see tests/conftest.py.
@@ -41,12 +45,10 @@ $(QUICK_END): $(STAMP) tests/builders/quick_end.pth
 	cp tests/builders/quick_end.pth "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
 	touch $(QUICK_END)
 
-# Fifty minutes on two cores: every script of the fault collection, 200 crashes, every program of the transparency suite,
-# and hostile input with many more examples.
+# Two hours on two cores: every script of the fault collection, 200 crashes, every program of the transparency suite, and
+# hostile input with many more examples. In parts: after a stop the same command goes on. LONG=PART runs one part.
 test-long: $(STAMP) $(QUICK_END)
-	TFPERF_LONG=1 $(BIN)/pytest -n 2 --dist worksteal --timeout 3600 tests/faults tests/crashes tests/transparency tests/hostile tests/compat tests/regressions
-	TFPERF_LONG=1 $(BIN)/pytest -n 2 --dist worksteal --timeout 3600 -m long tests/integration
-	TFPERF_LONG=1 $(BIN)/pytest -n 2 --dist worksteal --timeout 3600 tests/soundness
+	$(BIN)/python -m tests.long $(LONG)
 
 # The oldest and the newest TensorFlow and Python, and Python 3.12, in environments of their own: half an hour for each. Not part of CI.
 test-versions:

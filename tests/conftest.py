@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -36,20 +35,8 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-#: Folders whose tests claim what samples of a real run tell. Other work on the machine may leave a run of seconds
-#: without the few samples at a line that a finding needs: a run that fails is repeated once, and listed as repeated
-#: (docs/design/tests.md). Not those of doing no harm, of lost runs and of hostile input: there once is too often.
-SAMPLED = ("faults", "integration")
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests that rest on samples are repeated once; those marked ``long`` run with TFPERF_LONG=1 only (``make
-    test-long``).
-    """
-    here = Path(__file__).parent
-    for item in items:
-        if item.path.relative_to(here).parts[0] in SAMPLED:
-            item.add_marker(pytest.mark.flaky(reruns=1))
+    """Leave out tests marked ``long`` unless TFPERF_LONG is 1 (``make test-long``)."""
     if os.environ.get("TFPERF_LONG") == "1":
         return
     long = [item for item in items if item.get_closest_marker("long")]

@@ -12,13 +12,17 @@ from tfperfkit.model import Report
 from tfperfkit.rule import Evidence
 
 FOLDER = Path(__file__).parents[1] / "recorded"
-NAMES = sorted(path.name.removesuffix(".tar.xz") for path in FOLDER.glob("*.tar.xz"))
+_ARCHIVES = {path.name.removesuffix(".tar.xz"): path for path in FOLDER.rglob("*.tar.xz")}
+#: Runs that every analysis is tested on.
+NAMES = sorted(name for name, path in _ARCHIVES.items() if path.parent == FOLDER)
+#: These, and further runs of the fault collection, whose first finding is tested.
+FAULTS = sorted(_ARCHIVES)
 
 
 @functools.cache
 def study_recorded(name: str) -> tuple[Report, Evidence]:
     """The report and the evidence of a recorded run; made once for all tests of a process."""
     folder = Path(tempfile.mkdtemp(prefix=f"recorded-{name}-"))
-    with tarfile.open(FOLDER / f"{name}.tar.xz") as archive:
+    with tarfile.open(_ARCHIVES[name]) as archive:
         archive.extractall(folder, filter="data")
     return study(folder)

@@ -11,7 +11,7 @@ The forms (``forms.FORMS``), each tried on every script of the collection that h
 - the code in ``main()``, bodies of loops in functions of their own, all of it in a class with ``self``.
 
 Each is asked for the libraries' functions that the source calls, and whether iterations are independent. With
-TFPERF_LONG=1 scripts are run in these forms, too; without it two, by other names.
+TFPERF_LONG=1 scripts are run in these forms and by other names, too.
 
 Known to be lost: ``train = model.train_on_batch`` before a loop is seen as one call (EAG014 in ``batch_by_batch``), for
 the seam is on the lookup of the method. Of sessions each run is seen.
@@ -40,8 +40,7 @@ from tfperfkit.syntax.iteration import iterations_independent
 from tfperfkit.syntax.module import parse
 
 ALL = {case.name: case for case in cases()}
-QUICK = ("numpy_ranking_loss", "handmade_decoder")
-LONG = [case.name for case in ALL.values() if case.renamed and case.name not in QUICK]
+RENAMED = [case.name for case in ALL.values() if case.renamed]
 #: The scripts whose source is read in each form: every twelfth and one for the form ``lambdas``, or all.
 SEEN = [*ALL.values()] if os.environ.get("TFPERF_LONG") else [*[*ALL.values()][::12], ALL["eager_dcgan"]]
 #: Scripts with loops whose iterations are independent, and forms in which the tool does not see that. It claims nothing
@@ -161,7 +160,8 @@ def unbound(text: str) -> set[str]:
     return found - known
 
 
-@pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.long) for name in LONG)])
+@pytest.mark.long
+@pytest.mark.parametrize("name", RENAMED)
 def test_other_names_change_no_finding(name: str, tmp_path: Path) -> None:
     case, pairs = ALL[name], []
     for attempt in range(ATTEMPTS):

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
+import jax_apart
 import pytest
 import tfperfkit_probes
 from warm import WarmPython
@@ -37,8 +38,6 @@ OURS = tuple(
         ]
     )
 )
-#: Packages that some programs need and others must not find, put there by the Makefile.
-APART = Path(sys.prefix) / "jax"
 #: Bytecode of other kinds than a wheel brings. As ever, Python asks whether it is that of the source.
 KEPT = Path(sys.prefix) / "bytecode"
 #: AutoGraph's temporary files; addresses of objects; and the log lines of TensorFlow's C++ code, which carry times.
@@ -72,7 +71,7 @@ class Program:
     links: tuple[tuple[str, str], ...] = ()  # symbolic links: name, target
     user_site: bool = False  # run by the interpreter below the venv, which looks at PYTHONUSERBASE
     since: tuple[int, ...] = (3, 10)  # the Python that it needs
-    needs: str = ""  # a module that need not be installed
+    needs_jax: bool = False  # in a folder of its own, which is {apart} in ``environment``
     inherited: int = 0  # descriptors that its parent left open
     own_import: bool = False  # how it imports TensorFlow matters, what it does before, or what that draws of `random`
     ignored: tuple[str, ...] = ()  # patterns of files whose contents have times in them; that they exist is compared
@@ -165,7 +164,12 @@ def _run(
         (here / name).symlink_to(target.replace("{here}", str(here)))
     if program.name.startswith("zip"):
         shutil.make_archive(str(here / "app"), "zip", here / "app")
-    places = {"{here}": str(here), "{ours}": os.pathsep.join(OURS), "{apart}": str(APART), "{kept}": str(KEPT)}
+    places = {
+        "{here}": str(here),
+        "{ours}": os.pathsep.join(OURS),
+        "{apart}": str(jax_apart.FOLDER),
+        "{kept}": str(KEPT),
+    }
     added = {key: _filled(value, places) for key, value in program.environment}
     python = sys.executable
     if program.user_site:
@@ -242,8 +246,8 @@ def assert_same(
     program has a process of its own, which imports TensorFlow with all that we hang on that, be it warm or not."""
     if sys.version_info < program.since:
         pytest.skip(f"needs Python {'.'.join(map(str, program.since))}")
-    if program.needs and not (APART / program.needs).is_dir():
-        pytest.skip(f"needs {program.needs} in {APART.name} of the environment: make test puts it there")
+    if program.needs_jax:
+        jax_apart.install_jax()
     warm = None
     if program.may_be_warm:
         folder, warm = warm_python()

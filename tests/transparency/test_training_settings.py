@@ -238,7 +238,7 @@ PROGRAMS = [
             KERAS_ON.replace("WHICH", backend),
             shows=b"done True",
             stderr="logs",
-            needs="jax",
+            needs_jax=True,
             environment=(("PYTHONPATH", "{apart}"),),
         )  # Keras' NumPy backend needs JAX too
         for backend in ("numpy", "jax")

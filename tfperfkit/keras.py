@@ -22,7 +22,7 @@ from tfperfkit.watch import Run, Watch
 class Profile(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is not typed
     """Records from the beginning of training to its end and reports then.
 
-    ``probes``, ``steps`` and ``out`` as for ``tfperfkit.watch``; ``html``: the report as a file, too; ``track``:
+    ``probes``, ``steps`` and ``run_dir`` as for ``tfperfkit.watch``; ``html``: the report as a file, too; ``track``:
     trackers as for ``tfperf run --track``, of which one that can't be reached costs a line on stderr. At the end
     ``run`` has the report and ``logs`` the scalars, which the callbacks after this one find in their ``logs`` of
     ``on_train_end``. A ``fit`` that fails is reported when the next one begins, or the interpreter ends.
@@ -32,7 +32,7 @@ class Profile(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is not t
         self,
         probes: str | tuple[str, ...] = "default",
         steps: int | None = None,
-        out: str | os.PathLike[str] | None = None,
+        run_dir: str | os.PathLike[str] | None = None,
         html: str | os.PathLike[str] | None = None,
         track: str = "",
     ) -> None:
@@ -40,7 +40,7 @@ class Profile(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is not t
         if track:
             destinations(track)  # a mistake in it is for now, not for after hours of training
         self._track = track
-        self._watch: Watch = watch(probes=probes, steps=steps, out=out)
+        self._watch: Watch = watch(probes=probes, steps=steps, run_dir=run_dir)
         self._html = html
         self._open = False
         self.run: Run | None = None

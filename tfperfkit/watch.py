@@ -5,7 +5,7 @@
     @tfperfkit.watch
     def train(): ...
 
-    with tfperfkit.watch(probes="all", out="runs/first") as run:
+    with tfperfkit.watch(probes="all", run_dir="runs/first") as run:
         train()
     print(run.findings)
 
@@ -130,7 +130,7 @@ class Watch:
         self,
         probes: str | tuple[str, ...],
         steps: int | None,
-        out: str | os.PathLike[str] | None,
+        run_dir: str | os.PathLike[str] | None,
         rank: tuple[int, int] | None = None,
         steps_from: str | None = None,
     ) -> None:
@@ -140,7 +140,7 @@ class Watch:
             raise UsageError(f"watch(steps=...) takes a number from 1 up, not {steps!r}")
         self._probes = probes if isinstance(probes, str) else ",".join(probes)
         self._steps = steps
-        self._out = out
+        self._run_dir = run_dir
         self._rank = Rank(rank=rank[0], size=rank[1], source="rank") if rank is not None and rank[1] > 1 else None
         self._steps_from = steps_from
         self._name = "watch"
@@ -196,9 +196,9 @@ class Watch:
         names = registry.select(self._probes)
         shown = registry.shown(self._probes, None)
         rank = self._rank or rank_of(os.environ)
-        folder = Path(self._out) if self._out is not None else runs_folder() / _stamp(self._name)
+        folder = Path(self._run_dir) if self._run_dir is not None else runs_folder() / _stamp(self._name)
         # A part of its own: the others are given the same folder.
-        run.directory = _free(folder.absolute(), rank.folder if rank is not None and self._out is not None else "")
+        run.directory = _free(folder.absolute(), rank.folder if rank is not None and self._run_dir is not None else "")
         manifest = Manifest(
             tfperfkit_run=1,
             argv=[self._name],
@@ -279,7 +279,7 @@ def watch(
     *,
     probes: str | tuple[str, ...] = ...,
     steps: int | None = ...,
-    out: str | os.PathLike[str] | None = ...,
+    run_dir: str | os.PathLike[str] | None = ...,
     rank: tuple[int, int] | None = ...,
     steps_from: str | None = ...,
 ) -> Watch: ...
@@ -289,20 +289,21 @@ def watch(
     *,
     probes: str | tuple[str, ...] = "default",
     steps: int | None = None,
-    out: str | os.PathLike[str] | None = None,
+    run_dir: str | os.PathLike[str] | None = None,
     rank: tuple[int, int] | None = None,
     steps_from: str | None = None,
 ) -> Any:
     """Record and report what runs inside; a decorator, with or without arguments, and a context manager.
 
     ``probes``: names with commas, or "default", "all", "none". ``steps``: stop recording after so many training
-    steps (the code runs on). ``out``: the run's folder; a number is added when it holds a run already. ``rank``: this
-    process's number, from 0, and how many train together, where the environment of a launcher does not tell it; with
-    ``out`` each process then writes a part of its own in that folder, and ``tfperf report`` of it is about all of them.
+    steps (the code runs on). ``run_dir``: the run's folder; a number is added when it holds a run already. ``rank``:
+    this process's number, from 0, and how many train together, where the environment of a launcher does not tell it;
+    with ``run_dir`` each process then writes a part of its own in that folder, and ``tfperf report`` of it is about all
+    of them.
     ``steps_from``: the function of which a call is one step, where none is seen.
     Raises UsageError for an unknown probe and RunDirectoryError for a folder that can't be written.
     """
-    made = Watch(probes, steps, out, rank, steps_from)
+    made = Watch(probes, steps, run_dir, rank, steps_from)
     return made if function is None else made(function)
 
 

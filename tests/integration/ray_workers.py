@@ -43,7 +43,7 @@ if __name__ == "__main__":
     out, store = sys.argv[1:]
     ray.init(num_cpus=2, include_dashboard=False)
     trainer = TensorflowTrainer(
-        profiled(loop, out=out),
+        profiled(loop, run_dir=out),
         train_loop_config={"steps": 150},
         scaling_config=ScalingConfig(num_workers=2),
         run_config=RunConfig(storage_path=store, name="tried"),

@@ -29,7 +29,7 @@ def model():
 def pattern(function):
     folder = os.path.join(sys.argv[1], function.__name__)
     sys.stderr.flush()
-    with tfperfkit.watch(probes="none", out=folder) as run:
+    with tfperfkit.watch(probes="none", run_dir=folder) as run:
         function()
     steps = run.report.steps
     RESULTS[function.__name__] = {

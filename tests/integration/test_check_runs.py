@@ -78,8 +78,9 @@ def test_a_script_that_breaks_its_budget(tfperf: Tfperf) -> None:
 
 def test_a_script_that_fails_is_a_failed_check(tfperf: Tfperf) -> None:
     write(tfperf, "raise SystemExit('no such data')\n")
-    done = tfperf("check", "--json", "-", "train.py")
-    assert done.returncode == 1
+    assert "running train.py with all probes" in tfperf("check", "train.py").stderr
+    done = tfperf("check", "-q", "--json", "-", "train.py")
+    assert done.returncode == 1 and "running train.py" not in done.stderr
     (measure,) = json.loads(done.stdout)["measures"]
     assert measure["says"] == "the script ended with exit status 1" and "| no such data" in done.stderr
 

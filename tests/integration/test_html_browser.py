@@ -322,9 +322,9 @@ def test_a_cells_output_can_be_read_in_any_renderer(
         browser, made if styled else re.sub(r' (style|class|role|aria-label)="[^"]*"', "", made), tmp_path, sandbox
     )
     finding = report.findings[0]
-    assert report.headline.removeprefix("First: ") in shown
-    assert finding.title in shown and finding.code in shown and f"Do this: {finding.advice}" in shown
-    assert "A step" in shown and "The whole run" in shown and f"{report.steps.count} training steps" in shown
+    assert f"Fix first: {finding.title}" in shown and f"Change: {finding.advice}" in shown
+    assert finding.code in shown and "predicted: " in shown
+    assert "A step" in shown and "The whole run" in shown and f"{report.steps.count} steps, median" in shown
 
 
 def test_the_page_works_in_a_sandboxed_frame(browser: Browser, page: Path, tmp_path: Path) -> None:

@@ -26,12 +26,12 @@ x, y = np.ones((640, 8), "float32"), np.ones((640, 4), "float32")
 model = keras.Sequential([keras.layers.Input((8,)), keras.layers.Dense(4)])
 model.compile("sgd", "mse")
 profile, last = tfperfkit.keras.Profile(
-    out="run", html="report.html", track="prometheus=.,opentelemetry=http://127.0.0.1:1"), Last()
+    run_dir="run", html="report.html", track="prometheus=.,opentelemetry=http://127.0.0.1:1"), Last()
 history = model.fit(x, y, batch_size=4, epochs=2, verbose=0, callbacks=[profile, last])
 report = profile.run.report
 raised = ""
 try:
-    model.fit(x, y, batch_size=4, verbose=0, callbacks=[tfperfkit.keras.Profile(out="failing"), Fails()])
+    model.fit(x, y, batch_size=4, verbose=0, callbacks=[tfperfkit.keras.Profile(run_dir="failing"), Fails()])
 except ValueError as error:
     raised = str(error)
 print(json.dumps({"steps": report.steps.count, "source": report.steps.source, "logs": profile.logs, "seen": last.seen,

@@ -39,7 +39,7 @@ def printed(notebook: tuple[Any, Path], number: int) -> str:
 
 def test_a_watch_shows_its_report_in_the_cell(notebook: tuple[Any, Path]) -> None:
     made = html(notebook, 3)
-    assert "step retraced" in made and "RET001" in made and "Do this:" in made
+    assert "step retraced" in made and "RET001" in made and "<b>Change:</b>" in made
     assert len(made.encode()) < 60_000 and "<script" not in made
     assert "step is traced" not in printed(notebook, 3)  # and not as text, too
 

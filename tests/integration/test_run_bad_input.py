@@ -83,6 +83,8 @@ def test_a_folder_for_a_file(tfperf: Tfperf, marker: Path) -> None:
 
 def test_json_to_the_scripts_stdout_is_refused(tfperf: Tfperf, marker: Path) -> None:
     assert "standard output is the script's" in tfperf.refuses("run", "--json", "-", "train.py")
+    assert "--format markdown: standard output is" in tfperf.refuses("run", "--format", "markdown", "train.py")
+    assert "give a --format for each -o" in tfperf.refuses("run", "-o", "a", "-o", "b", "train.py")
     assert not (tfperf.folder / "-").exists()
 
 

@@ -42,6 +42,17 @@ def test_options_before_and_after_the_script(tfperf: Tfperf) -> None:
     assert _manifest(tfperf.folder / "r")["argv"] == ["train.py", "--epochs", "--run-dir", "x", "--probes=y"]
 
 
+def test_the_report_in_several_formats(tfperf: Tfperf) -> None:
+    tfperf.script(ARGUMENTS)
+    done = tfperf("run", "--format", "markdown", "-o", "r.md", "--format", "json", "-o", "r.json", "train.py")
+    assert (done.returncode, done.stdout) == (0, "[]\n") and "never imported TensorFlow" in done.stderr
+    assert (tfperf.folder / "r.md").read_text().startswith("#")
+    assert json.loads((tfperf.folder / "r.json").read_text())["run"]["argv"] == ["train.py"]
+    tfperf("run", "--format", "sarif", "-o", "r.sarif", "--format", "text", "-o", "r.txt", "train.py")
+    assert "never imported TensorFlow" in (tfperf.folder / "r.txt").read_text()
+    assert json.loads((tfperf.folder / "r.sarif").read_text())["version"] == "2.1.0"
+
+
 def test_everything_after_the_dashes_is_the_scripts(tfperf: Tfperf) -> None:
     tfperf.script(ARGUMENTS)
     done = tfperf("run", "--probes", "none", "train.py", "--", "--run-dir", "x", "--", "-h")

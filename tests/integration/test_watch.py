@@ -70,7 +70,7 @@ def test_a_notebook_cell(uses: dict[str, Any]) -> None:
 
 def test_of_several_processes_each_writes_a_part(tmp_path: Path) -> None:
     """Told by the program or by a launcher; a second watch is another run of all of them."""
-    code = "import sys, tfperfkit\nfor _ in range(2):\n    with tfperfkit.watch(out='whole', rank={}): pass\n"
+    code = "import sys, tfperfkit\nfor _ in range(2):\n    with tfperfkit.watch(run_dir='whole', rank={}): pass\n"
     for text, environment in (("(0, 2)", {}), ("None", {"RANK": "1", "WORLD_SIZE": "2"})):
         words = [sys.executable, "-c", code.format(text)]
         done = subprocess.run(
@@ -105,7 +105,7 @@ def test_in_a_repl(tmp_path: Path) -> None:
         "import tensorflow as tf, tfperfkit\n"
         "w = tf.Variable([1.0])\n"
         "opt = tf.keras.optimizers.SGD(0.1)\n"
-        f"with tfperfkit.watch(probes='none', out={str(tmp_path / 'r')!r}) as run:\n"
+        f"with tfperfkit.watch(probes='none', run_dir={str(tmp_path / 'r')!r}) as run:\n"
         "    for _ in range(5):\n"
         "        opt.apply([w * 2.0], [w])\n"
         "\n"

@@ -34,7 +34,7 @@ def hearing():
 
 
 # TensorFlow is imported inside the first watch: it waits for it, as tfperf run does.
-with hearing() as heard, tfperfkit.watch(probes=("retrace",), out=OUT / "late") as late:
+with hearing() as heard, tfperfkit.watch(probes=("retrace",), run_dir=OUT / "late") as late:
     import tensorflow as tf
 
     weight = tf.Variable(tf.ones([4, 1]))
@@ -62,7 +62,7 @@ plain = tfperfkit.watch(train)
 with hearing() as heard:
     RESULTS["decorated"] = {"result": plain(7), "name": plain.__name__, "said": heard.getvalue()}
 
-with_arguments = tfperfkit.watch(probes="none", steps=5, out=OUT / "again")(train)
+with_arguments = tfperfkit.watch(probes="none", steps=5, run_dir=OUT / "again")(train)
 with hearing() as heard:
     with_arguments(9)
     with_arguments(9)
@@ -71,8 +71,8 @@ RESULTS["decorated_twice"] = {
     "said": heard.getvalue(),
 }
 
-with hearing() as heard, tfperfkit.watch(probes="none", out=OUT / "outer") as outer:
-    with tfperfkit.watch(probes="none", out=OUT / "inner") as inner:
+with hearing() as heard, tfperfkit.watch(probes="none", run_dir=OUT / "outer") as outer:
+    with tfperfkit.watch(probes="none", run_dir=OUT / "inner") as inner:
         train(3)
     RESULTS["inner_folder"] = (OUT / "inner").exists()
     train(4)
@@ -82,7 +82,7 @@ note("outer", outer, heard.getvalue())
 failure = ValueError("the script's own")
 with hearing() as heard:
     try:
-        with tfperfkit.watch(probes="none", out=OUT / "failing") as failing:
+        with tfperfkit.watch(probes="none", run_dir=OUT / "failing") as failing:
             train(2)
             raise failure
     except ValueError as error:
@@ -92,7 +92,7 @@ note("failing", failing, heard.getvalue())
 # A notebook's cell: its source is known to linecache only.
 cell = "for _ in range(8):\n    train_step(data)\n"
 linecache.cache["<ipython-input-3-abc>"] = (len(cell), None, cell.splitlines(True), "<ipython-input-3-abc>")
-with hearing() as heard, tfperfkit.watch(probes="lines", out=OUT / "cell") as in_cell:
+with hearing() as heard, tfperfkit.watch(probes="lines", run_dir=OUT / "cell") as in_cell:
     exec(compile(cell, "<ipython-input-3-abc>", "exec"), {"train_step": train_step, "data": data})
 note("notebook_cell", in_cell, heard.getvalue())
 RESULTS["cell_definition"] = in_cell.report.steps.definition

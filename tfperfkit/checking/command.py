@@ -47,7 +47,7 @@ def check(words: tuple[str, ...], options: Mapping[str, Any], documents: Sequenc
     for _, target in documents:
         _check_writable(target)
     cwd = Path.cwd()
-    command = Command(words, cwd, run_s)
+    command = Command(words, cwd, run_s, quiet=bool(options["quiet"]))
     if words[0] != "-m" and not Path(cwd, words[0]).exists():
         raise UsageError(f"no such script: {words[0]}")
     budget, file = read_budget(cwd)
@@ -77,7 +77,7 @@ def _checked(command: Command, budget: Budget, commit: str, scratch: Path, until
     folder = _folder(command, out)
     if not budget.is_empty:
         until = f"until it is interrupted after {command.limit_s:g} s" if command.limit_s else "to its end"
-        _tell(f"running {script} with all probes, {until}")
+        _report_progress(command)(f"running {script} with all probes, {until}")
         ran = run(command, folder, light=False)
         if ran.failed:
             return _failed(script, ran, "the script", commit)
@@ -123,7 +123,8 @@ def _allowed(budget: Budget) -> float:
 def _against(command: Command, budget: Budget, commit: str, scratch: Path, until_s: float) -> Timed:
     repository = worktree.top(command.cwd)
     below = os.path.relpath(command.cwd.resolve(), repository.resolve())
-    _tell(f"checking out {commit[:12]} beside it")
+    progress = _report_progress(command)
+    progress(f"checking out {commit[:12]} next to it")
     with worktree.checked_out(repository, commit) as tree:
         place = (tree / below).resolve()
         target = Path(command.words[0])
@@ -132,7 +133,9 @@ def _against(command: Command, budget: Budget, commit: str, scratch: Path, until
             words = (str(tree / target.relative_to(repository)), *words[1:])
         if not place.is_dir():
             raise UsageError(f"the base has no folder {below}")
-        return measure_time(Command(words, place, command.limit_s), command, scratch, _allowed(budget), until_s, _tell)
+        return measure_time(
+            Command(words, place, command.limit_s), command, scratch, _allowed(budget), until_s, progress
+        )
 
 
 def _failed(script: str, ran: Ran, which: str, commit: str) -> Checked:
@@ -195,6 +198,11 @@ def _write(checked: Checked, documents: Sequence[tuple[str, str]], root: str) ->
     }
     for name, file in documents:
         write_document(made[name](), file)
+
+
+def _report_progress(command: Command) -> Callable[[str], None]:
+    """Return what writes a line of progress to stderr; with ``--quiet`` it writes nothing."""
+    return (lambda text: None) if command.quiet else _tell
 
 
 def _tell(text: str, mark: str = "tfperf: ") -> None:

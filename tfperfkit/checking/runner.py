@@ -26,6 +26,7 @@ class Command(msgspec.Struct, frozen=True):
     words: tuple[str, ...]  # as after ``tfperf run``: [-m] TARGET ARGUMENTS
     cwd: Path
     limit_s: float | None = None  # after which a run is interrupted, as by Ctrl-C; None: it goes to its end
+    quiet: bool = False  # show no progress
 
     @property
     def target(self) -> tuple[str, ...]:

@@ -43,8 +43,7 @@ class Wanted(NamedTuple):
 
 def report_after_run(
     folder: Path,
-    json: Path | None,
-    html: Path | None,
+    documents: Sequence[tuple[str, Path]],
     file: TextIO | None,
     ended: Exit,
     track: Sequence[Destination],
@@ -53,21 +52,21 @@ def report_after_run(
     verbose: bool = False,
 ) -> None:
     """Report on a script that has just ended. Every failure becomes one line that says where the data is; with
-    ``verbose`` a traceback precedes the line of a fault of tfperf. ``full``: all evidence precedes the verdict."""
-    if file is None and json is None and html is None and not track:
+    ``verbose`` a traceback precedes the line of a fault of tfperf. ``documents``: each format with its file. ``full``:
+    all evidence precedes the verdict."""
+    if file is None and not documents and not track:
         return
     try:
         from tfperfkit.analysis.analyze import study
 
-        report, evidence = study(folder, ended=ended, pictures=html is not None or bool(track))
+        report, evidence = study(folder, ended=ended, pictures=_are_drawn(documents, track))
         _keep_for_later(folder, report, evidence)
         report = _with_patches(report, evidence)
         with ExitStack() as outputs:  # one that fails must not prevent the others; the last one entered runs first
             if track:  # the slowest
                 outputs.callback(_send_to_trackers, report, folder, track)
-            for path, form in ((html, "html"), (json, "json")):
-                if path is not None:
-                    outputs.callback(_write_form, report, form, path)
+            for form, path in documents:
+                outputs.callback(_write_form, report, form, path)
             if file is not None:
                 print_report(report, file, full=full, handle=_last_or_name(folder))
     except BrokenPipeError:
@@ -102,7 +101,7 @@ def show_report(name: str, wanted: Wanted, declared: Sequence[Declared], given: 
         from tfperfkit.tracking.destinations import destinations
 
         track = destinations(wanted.track)
-    drawn = bool(track) or any(form in ("html", "agents") for form, _ in wanted.documents)
+    drawn = _are_drawn(wanted.documents, track)
     folder = find_run(name)
     show_all = bool(wanted.probes) and shown is None
     if wanted.quiet and not wanted.probes:
@@ -120,6 +119,11 @@ def show_report(name: str, wanted: Wanted, declared: Sequence[Declared], given: 
     for text in wanted.texts():
         with report_file(text, sys.stdout) as file:
             print_report(report, file, full=wanted.full, handle="last" if name == "last" else "")
+
+
+def _are_drawn(documents: Sequence[tuple[str, str | Path]], track: Sequence[Destination]) -> bool:
+    """Return whether a format or a tracker shows pictures."""
+    return bool(track) or any(form in ("html", "agents") for form, _ in documents)
 
 
 def _last_or_name(folder: Path) -> str:

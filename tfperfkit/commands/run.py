@@ -10,14 +10,28 @@ from typing import Any
 import click
 
 from tfperfkit.commands import HELP
-from tfperfkit.commands._common_options import full, noise, run_dir
+from tfperfkit.commands._common_options import full, noise, paired, run_dir
 from tfperfkit.commands._probe_options import ProbeOptionsCommand, probe_options
 from tfperfkit.commands._splitting import ScriptCommand
+from tfperfkit.errors import UsageError
+from tfperfkit.report.forms import CHOICES
 
 _OPTIONS: list[click.Parameter] = [
     click.Option(["--html"], metavar="FILE", help="Also write the report as an HTML file."),
     click.Option(["--json"], metavar="FILE", help="Also write the report as JSON."),
-    click.Option(["-o", "--output"], metavar="FILE", help="Write the report to FILE instead of stderr."),
+    click.Option(
+        ["-o", "--output", "outputs"],
+        metavar="FILE",
+        multiple=True,
+        help="Write the report to FILE. Text goes there instead of to stderr.",
+    ),
+    click.Option(
+        ["--format", "formats"],
+        type=click.Choice(CHOICES),
+        metavar="FORMAT",
+        multiple=True,
+        help=f"Format of the file: {', '.join(CHOICES)}. May be repeated, each with an -o. [default: text]",
+    ),
     run_dir("Record the run in DIR."),
     full(),
     click.Option(["--live"], is_flag=True, help="Show progress below the script's output."),
@@ -71,6 +85,12 @@ def _run(**options: Any) -> None:
 
     context = click.get_current_context()
     declared, given = probe_options(context, options)
+    written = paired(options["formats"], options["outputs"])
+    for form, target in written:
+        if target == "-":
+            raise UsageError(f"--format {form}: standard output is the script's; name a file with -o")
+    options["output"] = next((target for form, target in written if form == "text"), None)
+    options["documents"] = [(form, target) for form, target in written if form != "text"]
     afterwards = None
     if options["try_after"]:
         from tfperfkit.trials.command import try_after_run
@@ -96,7 +116,7 @@ COMMAND = _Run(
 
     tfperf options go before SCRIPT or directly after it. Everything from the first unrecognised argument (or after --)
     is passed to the script. One-letter options, --quiet, --verbose and --color go before SCRIPT only.""",
-    brief=("html", "json", "output", "run_dir", "full", "live", "steps_from", "require_gpu"),
+    brief=("html", "json", "outputs", "run_dir", "full", "live", "steps_from", "require_gpu"),
     examples=(
         "tfperf run train.py",
         "tfperf run train.py --html report.html --epochs 2",

@@ -2,7 +2,7 @@
 
 ::
 
-    loop = profiled(train_loop, out="/shared/runs/first")
+    loop = profiled(train_loop, run_dir="/shared/runs/first")
     trainer = TensorflowTrainer(loop, scaling_config=ScalingConfig(num_workers=2))
     trainer.fit()
 
@@ -25,22 +25,22 @@ R = TypeVar("R")
 def profiled(
     train_loop: Callable[P, R],
     *,
-    out: str | os.PathLike[str],
+    run_dir: str | os.PathLike[str],
     probes: str | tuple[str, ...] = "default",
     steps: int | None = None,
 ) -> Callable[P, R]:
     """``train_loop_per_worker`` of a trainer of Ray Train, recorded in each worker as ``tfperfkit.watch`` does.
 
-    ``out``: the folder of the whole run, which all workers can write (on several hosts a shared file system): each has
-    a part of its own in it. ``probes`` and ``steps`` as for ``watch``. Return values and exceptions of the loop are
+    ``run_dir``: the folder of the whole run, which all workers can write (on several hosts a shared file system): each
+    has a part of its own in it. ``probes`` and ``steps`` as for ``watch``. Return values and exceptions of the loop are
     passed on. Outside of a worker of Ray it is recorded as a run of one process. tfperfkit has to be installed where
     the workers run.
     """
-    folder = os.path.abspath(os.fspath(out))
+    folder = os.path.abspath(os.fspath(run_dir))
 
     @functools.wraps(train_loop)
     def worker(*args: P.args, **kwargs: P.kwargs) -> R:
-        with watch(probes=probes, steps=steps, out=folder, rank=_rank()):
+        with watch(probes=probes, steps=steps, run_dir=folder, rank=_rank()):
             return train_loop(*args, **kwargs)
 
     return worker

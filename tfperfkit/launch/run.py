@@ -48,9 +48,9 @@ from tfperfkit.watching.monitor import Monitor
 if TYPE_CHECKING:
     from tfperfkit.tracking.destinations import Destination
 
-    #: Reports on a script that has ended. Arguments: the run directory, the files for JSON and HTML, the open file for
+    #: Reports on a script that has ended. Arguments: the run directory, each format with its file, the open file for
     #: the text, how the script ended, and the trackers.
-    ReportAfterRun = Callable[[Path, Path | None, Path | None, TextIO | None, Exit, Sequence[Destination]], None]
+    ReportAfterRun = Callable[[Path, Sequence[tuple[str, Path]], TextIO | None, Exit, Sequence[Destination]], None]
 
 
 #: Who may ask for a trace, by the value of ``--profiler-service``.
@@ -102,6 +102,8 @@ def run(
         value = settings[name].value
         if value:
             check_writable(value, _origin(settings[name]))
+    for _, target_file in options["documents"]:
+        check_writable(target_file, "")
     track = _trackers(settings["track"])
     profiler_service = options["profiler_service"] or ""
     if profiler_service not in _SERVICES:
@@ -147,7 +149,8 @@ def run(
         room = supervisor.keep_room(directory)
     except RunDirectoryError as error:
         raise RunDirectoryError(f"{error}{_origin(settings['run-dir'])}") from None
-    json, html = (cwd / str(value) if (value := settings[form].value) else None for form in ("json", "html"))
+    named = [(form, settings[form].value) for form in ("html", "json") if settings[form].value]
+    documents = tuple((form, cwd / str(file)) for form, file in (*named, *options["documents"]))
     with report_file(settings["output"].value, sys.stderr) as file:
         reason = supervisor.unprofiled_reason()
         if reason or not options["quiet"]:
@@ -179,7 +182,7 @@ def run(
         if not reason:
             machine.measure(directory)
         # With nothing recorded the header has said all that a report could.
-        report(folder, json, html, None if reason else file, final, () if reason else track)
+        report(folder, documents, None if reason else file, final, () if reason else track)
         if afterwards is not None and not reason:
             afterwards(folder, file)
         if store is not None:

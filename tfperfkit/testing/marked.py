@@ -38,7 +38,7 @@ class Marked:
                 from tfperfkit.watch import watch
 
                 folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tfperf-test-"))
-                self._run = stack.enter_context(watch(out=Path(folder) / "run"))
+                self._run = stack.enter_context(watch(run_dir=Path(folder) / "run"))
             if self._max_traces is not None:
                 self._traces = stack.enter_context(watch_traces())
             if self._max_ops is not None:

@@ -75,7 +75,6 @@ def _make_finding(rows: list[SyncRow], severity: Severity, accelerated: bool, un
             else "costs little; on a GPU the program would wait for all that was started."
         )
     count = sum(row.per_step or 0.0 for row in rows)
-    who = "Python" if row.through else "The script"  # the probe's table counts a library's own reads too
     advice = (
         "Keep values as tensors (a keras.metrics.Mean, a list of tensors), and read them once, after the loop. Or: "
         "read every hundredth value."
@@ -88,7 +87,7 @@ def _make_finding(rows: list[SyncRow], severity: Severity, accelerated: bool, un
         remedy=Every("read"),
         severity=severity,
         share_of_step=share,
-        title=f"{who} reads tensor values {_times(count, unit)}{' and waits for them' * waits}",
+        title=f"Python reads tensor values {_times(count, unit)}{' and waits' * waits}",
         gain=gained,
         where=places(rows),
         evidence=(

@@ -15,7 +15,7 @@ def names_of(models: Sequence[str]) -> str:
 
 
 def title(models: Sequence[str], apart: BatchLoop) -> str:
-    return f"{names_of(models)} called in each iteration of line {apart.loop.line}, so overhead dominates"
+    return f"{names_of(models)} called in each iteration of line {apart.loop.line}"
 
 
 def advice(models: Sequence[str], compiled: str) -> str:

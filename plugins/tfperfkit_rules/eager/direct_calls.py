@@ -120,9 +120,7 @@ def _make_finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack
         code="EAG004",
         family="eager",
         remedy=Compile("model"),
-        title=f"{names_of(names)} called eagerly in {unit.loop}, so overhead dominates"
-        if apart is None
-        else title(names, apart),
+        title=f"{names_of(names)} called eagerly in {unit.loop}" if apart is None else title(names, apart),
         severity=severity(gained.surely),
         share_of_step=share,
         gain=gained,

@@ -129,10 +129,9 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
         family="eager",
         remedy=CallDirectly("predict"),
         title=(
-            f"{model}.{name} called on {batches:,.0f} small batches {loop}, so overhead dominates"
+            f"{model}.{name} called on {batches:,.0f} small batches {loop}"
             if rounds
-            else f"{model}.{name} called {'repeatedly' if batches >= 2 else 'on tiny inputs'} {loop}, so overhead "
-            "dominates"
+            else f"{model}.{name} called {'repeatedly' if batches >= 2 else 'on tiny inputs'} {loop}"
         ),
         severity=severity(gained.surely),
         basis=basis(evidence, turns.turn_ms),

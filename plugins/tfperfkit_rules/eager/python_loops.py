@@ -69,7 +69,7 @@ def python_loop(evidence: Evidence) -> Iterable[Finding]:
         code="EAG005",
         family="eager",
         remedy=Compile("loop"),
-        title=f"Python loop inside the eager step repeats its operations {found.turns:,.0f} times",
+        title=f"Python loop in the eager step repeats operations {found.turns:,.0f} times",
         severity=severity(gained.surely),
         share_of_step=max(lost(estimate), found.share),
         gain=gained,

@@ -42,7 +42,7 @@ def _make_finding(evidence: Evidence, found: LateSkip, share: float, upper: floa
     pipeline, stage, count = found.pipeline, found.stage, found.skipped
     # Passes that were seen are the fewest that there were.
     gained = price(ChangeStage("order"), Part(shared.MOSTLY.value * share, min(share / shared.MOSTLY.value, upper)))
-    name, what = called(stage), f"{pipeline.role} data" if pipeline.role in _PART else "data"
+    name = called(stage)
     parallel = ", num_parallel_calls=tf.data.AUTOTUNE" if stage.kind.startswith("Parallel") else ""
     function = stage.mapped.function if stage.mapped is not None else "..."
     return Finding(
@@ -51,7 +51,7 @@ def _make_finding(evidence: Evidence, found: LateSkip, share: float, upper: floa
         remedy=ChangeStage("order"),
         severity=severity(gained.saved),
         basis="run",
-        title=name_wrong_order(f"skip({count}) after {name} discards its results in each pass over the {what}"),
+        title=name_wrong_order(f"skip({count}) after {name} discards its results in each pass"),
         share_of_step=share,
         gain=gained,
         where=places(evidence, place(found.skip, pipeline), place(stage, pipeline), stage.mapped),

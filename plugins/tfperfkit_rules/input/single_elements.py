@@ -67,7 +67,7 @@ def one_by_one(evidence: Evidence) -> Iterator[Finding]:
         code="INP015",
         family="input",
         severity=gain.severity(gained.surely),
-        title=f"{TITLES['INP015']}: {100 * share:.0f} % of {evidence.unit.a}",
+        title=f"Reading dataset elements one by one: {100 * share:.0f} % of {evidence.unit.a}",
         share_of_step=share,
         gain=gained,
         where=places(evidence, line),

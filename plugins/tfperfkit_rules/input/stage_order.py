@@ -72,7 +72,7 @@ CACHED_LEFT = (0.0, CACHED_LEFT_MAX.value)
 
 def name_wrong_order(what: str) -> str:
     """Write the title of INP008 with what is wrong in this pipeline."""
-    return f"{TITLES['INP008']}: {what}"
+    return f"tf.data in wrong order: {what}"
 
 
 @also_validated
@@ -109,7 +109,7 @@ def repeated(evidence: Evidence) -> Iterator[Finding]:
     name = called(stage)
     where = places(evidence, place(stage, item.pipeline), stage.mapped)
     if early is not None:
-        code, title = "INP008", name_wrong_order(f"cache() before {name}, which repeats its work in every epoch")
+        code, title = "INP008", name_wrong_order(f"cache() before {name}, which repeats every epoch")
         where = places(evidence, place(early, item.pipeline), *where)
         advice = f"Move cache() after {name}: .{_call(stage)}.cache()."
     else:

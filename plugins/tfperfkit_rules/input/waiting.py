@@ -98,7 +98,7 @@ def waits(evidence: Evidence) -> Iterator[Finding]:
     library = stage is not None and _of_library(evidence, stage)
     settled = library or (stage is not None and stage.mapped is None and not item.filling)
     plain = settled and item.section_ms < PLAIN_MS.value
-    slow = f"; {called(stage)} is the slowest stage" if stage is not None and not stage.added and not library else ""
+    slow = f", slowest in {called(stage)}" if stage is not None and not stage.added and not library else ""
     yield Finding(
         code="INP001",
         family="input",

@@ -23,7 +23,8 @@ def title(code: str, function: TracedFunction, traces: Sequence[Trace]) -> str:
     name = "Keras' compiled step" if function.owner == "keras" else function.function
     times = {1: "once", 2: "twice"}.get(count, f"{count} times")
     paths = {main.path for trace in traces if (main := main_difference(trace.cause)) is not None}
-    path = paths.pop() if len(paths) == 1 else "its arguments" if paths else ""
+    named = sorted(paths)
+    path = named[0] if len(named) == 1 else "its arguments" if named else ""
     if code == codes.MADE_IN_LOOP:
         return f"tf.function {name} created in a loop, so traced {total} times"
     if code == codes.PER_INSTANCE:
@@ -33,7 +34,7 @@ def title(code: str, function: TracedFunction, traces: Sequence[Trace]) -> str:
     if code == codes.FAILING:
         return f"tf.function trace of {name} fails and is retried {times}"
     why = {
-        codes.PYTHON_VALUE: f"the Python value of {path} changes",
+        codes.PYTHON_VALUE: f"the Python value of {path} changes" if len(named) == 1 else "its Python values change",
         codes.VARYING_BATCH: f"the batch size of {path} changes",
         codes.VARYING_LENGTH: f"the shape of {path} changes",
         codes.VARYING_RANK: f"the rank of {path} changes",

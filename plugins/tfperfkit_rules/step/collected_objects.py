@@ -56,7 +56,7 @@ def collected_objects(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="STP017",
         family="step",
-        title=f"Python garbage collection takes {100 * share:.0f} % of {unit.a}, for objects made at line {first[1]}",
+        title=f"Garbage collection of line {first[1]}'s objects takes {100 * share:.0f} % of {unit.a}",
         share_of_step=share,
         gain=price(Rewrite(), Part.exactly(share), Left(0.0, COLLECTED_LEFT.value)),
         where=tuple(dict.fromkeys((*(span(evidence, *place) for place in lines), *callers(evidence, first)))),

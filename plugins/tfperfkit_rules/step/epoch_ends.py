@@ -131,8 +131,8 @@ def _make_finding(evidence: Evidence, what: _What, found: _Ends, share: float) -
         code="STP006",
         family="step",
         remedy=Every("validate"),
-        title=f"{what.capitalize()} after each epoch slows the run: {100 * share:.0f} % of its time"
-        + (f", in batches of {small.size}" if small is not None else ""),
+        title=f"{what.capitalize()} {f'in batches of {small.size}' if small is not None else 'after each epoch'} takes "
+        f"{100 * share:.0f} % of {'the run' if work is None else evidence.unit.loop}",
         severity=severity(share),
         basis="run" if work is None else "step",
         share_of_step=own,

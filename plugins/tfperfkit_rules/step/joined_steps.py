@@ -74,7 +74,7 @@ def several_steps(evidence: Evidence) -> Iterable[Finding]:
         code="STP009",
         family="step",
         remedy=Setting("steps_per_execution", int(TOGETHER.value)),
-        title=f"Calling the compiled function from Python takes {100 * around / found.step_ms:.0f} % of {unit.a}",
+        title=f"Calling compiled functions from Python takes {100 * around / found.step_ms:.0f} % of {unit.a}",
         severity="info",
         share_of_step=min(around / found.step_ms, shared.MAX_STEP_SHARE.value),
         gain=gained,

@@ -67,7 +67,7 @@ def _make_finding(
             if training and at
             else f"A pass over the training data in each epoch computes nothing: {100 * share:.0f} % of the run"
             if training
-            else f"Validation after each epoch slows the run: {100 * share:.0f} % of it"
+            else f"Validation after each epoch takes {100 * share:.0f} % of the run"
         ),
         severity=severity(share),
         basis="run",

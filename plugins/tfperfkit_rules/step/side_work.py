@@ -283,7 +283,7 @@ def _make_finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
         code="STP001",
         family="step",
         remedy=Every("save"),
-        title=f"{words.words}{f' ({named})' if named else ''} inside {unit.loop} takes {100 * share:.0f} % of its time",
+        title=f"{words.words}{f' ({named})' if named else ''} takes {100 * share:.0f} % of {unit.loop}",
         severity=severity(gained.surely),
         basis=basis(evidence, turns.turn_ms),
         share_of_step=share,

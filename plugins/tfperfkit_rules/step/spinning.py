@@ -83,7 +83,7 @@ def spins(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="STP015",
         family="step",
-        title=f"Polling thread {spinner.begins.name} takes the interpreter lock from {evidence.unit.loop}",
+        title=f"Polling thread {spinner.begins.name} takes the interpreter lock from the loop",
         severity=severity(gained.surely),
         share_of_step=gained.surely,
         gain=gained,

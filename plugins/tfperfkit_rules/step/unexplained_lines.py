@@ -129,7 +129,7 @@ def _report_line(evidence: Evidence, line: ComputedLine, loudness: Severity) -> 
     runs, kind = max(one.runs, 1.0), plain(one.type)
     window = evidence.offered_by(ComputedStep)
     backward = any(row.stage == "backward" for row in line.operations)
-    what = f"Layer {line.layer.rpartition('/')[2]}" if line.layer else "One line of a compiled function"
+    what = f"Layer {line.layer.rpartition('/')[2]}" if line.layer else "One compiled line"
     figures = [
         Measurement(f"share of {evidence.unit.the} in this line", line.share, "share", "breakdown"),
         Measurement(
@@ -145,7 +145,7 @@ def _report_line(evidence: Evidence, line: ComputedLine, loudness: Severity) -> 
     return Finding(
         code=CODE,
         family="graph",
-        title=f"{what} ({line.join_types()}) takes {100 * line.share:.0f} % of {evidence.unit.a}; no rule explains why",
+        title=f"{what} ({line.join_types()}) takes {100 * line.share:.0f} % of {evidence.unit.a}, unexplained",
         severity=loudness,
         share_of_step=line.share,
         gain=bound(line.share),

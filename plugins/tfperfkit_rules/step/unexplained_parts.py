@@ -136,7 +136,7 @@ def _report_site(evidence: Evidence, site: CallSite) -> Finding:
     return Finding(
         code=CODE,
         family="step",
-        title=f"{name} takes {100 * share:.0f} % of {unit}; no rule explains why",
+        title=f"{name} takes {100 * share:.0f} % of {unit}, unexplained",
         severity=severity(share) if _is_loud(evidence, share, advice) else "info",
         share_of_step=share,
         gain=Unknown() if package else bound(share),
@@ -172,11 +172,12 @@ def _report_part(evidence: Evidence, part: PartName, share: float) -> Finding:
     advice, whose = _advise(evidence, part, package)
     whose = library.words if library is not None else whose
     whole = unit.a if work is None else unit.loop
+    unexplained = ", unexplained" * (part != "other")
     loud = part != "other" and _is_loud(evidence, share, advice)
     return Finding(
         code=CODE,
         family="step",
-        title=f"{whose[:1].upper()}{whose[1:]} takes {100 * share:.0f} % of {whole}; no rule explains why",
+        title=f"{whose[:1].upper()}{whose[1:]} takes {100 * share:.0f} % of {whole}{unexplained}",
         severity=severity(share) if loud else "info",
         share_of_step=share,
         gain=Unknown() if package else bound(share),  # what another package computes may be needed

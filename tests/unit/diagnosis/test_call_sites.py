@@ -86,12 +86,12 @@ def test_a_part_without_an_owner_is_reported_by_the_call_that_takes_it() -> None
     parts = {"tracing": 4.0, "saving": 2.0, "python": 1.5, "graph": 2.5}
     export, own = unexplained(make_evidence(parts_ms=parts, samples=samples, source=SOURCE), [])
     assert (
-        export.title == "self.model.export takes 60 % of a step; no rule explains why"
+        export.title == "self.model.export takes 60 % of a step, unexplained"
         and export.share_of_step == pytest.approx(0.6)
     )
     assert export.where[0] == SourceSpan(FILE, 4, "on_epoch_end") and set(export.parts) == {"tracing", "saving"}
     assert export.detail.startswith("This call spends: tracing 67 %, saving 33 %.")
     assert (own.title, own.where) == (
-        "The script's own Python takes 15 % of a step; no rule explains why",
+        "The script's own Python takes 15 % of a step, unexplained",
         (SourceSpan(FILE, 7, "train"),),
     )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import keyword
+import re
+
 import msgspec
 import pytest
 from recorded_runs import NAMES, study_recorded
@@ -147,3 +150,17 @@ def test_commands_name_the_run_so_that_it_can_be_pasted() -> None:
     )
     run = msgspec.structs.replace(NAIVE_GAN.run, directory="/tmp/a dir; rm -rf x")
     assert "tfperf report '/tmp/a dir; rm -rf x' --full" in verdict(msgspec.structs.replace(NAIVE_GAN, run=run), 140)
+
+
+#: A plain English word; numbers, units, code and places are none.
+_WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*[.,;:]?")
+_UNITS = {"ms", "s", "MiB", "GiB"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_title_on_the_screen_has_at_most_nine_words_and_the_users_names(name: str) -> None:
+    report, evidence = study_recorded(name)
+    for finding in (*report.findings, *report.headroom):
+        words = [word for word in finding.title.split() if _WORD.fullmatch(word) and word not in _UNITS]
+        names = {word for span in finding.where for word in re.findall(r"\w+", " ".join(evidence.source(span.file)))}
+        assert len([word for word in words if word not in names or keyword.iskeyword(word)]) <= 9, finding.title

@@ -15,7 +15,7 @@ from tfperfkit.report.terminal import Screen
 from tfperfkit.report.trials import verdict_words
 from tfperfkit.report.verdict.block import choose_first, list_warnings, no_cause_words
 from tfperfkit.report.verdict.commands import list_commands
-from tfperfkit.report.verdict.conclusion import is_good, list_reasons, why_words
+from tfperfkit.report.verdict.conclusion import CALLS, is_good, list_calls, list_reasons, why_words
 from tfperfkit.report.verdict.findings import cost_items, factor_words, first_sentence, remarks_on_gain, saved_of_run
 from tfperfkit.report.verdict.header import header_items
 from tfperfkit.report.verdict.time import choose_whole, list_shares
@@ -86,11 +86,16 @@ def _no_first(report: Report) -> dict[str, Any]:
             "why": no_cause_words(report),
             "reasons": [("steps", text(unseen, folder))] if unseen else [],
         }
+    screen = _screen(report)
+    calls = list_calls(conclusion, report, screen)
+    reasons = list_reasons(conclusion, report, screen)
+    if calls:
+        reasons.append(("calls", " · ".join([f"{CALLS} {calls[0]}", *calls[1:]])))
     return {
         "tone": "good" if is_good(conclusion) else "open",
         "title": shorten_title(text(conclusion.verdict.partition(",")[0], folder)),
         "why": text(why_words(conclusion, report), folder),
-        "reasons": [(label, text(said, folder)) for label, said in list_reasons(conclusion, report, _screen(report))],
+        "reasons": [(label, text(said, folder)) for label, said in reasons],
     }
 
 

@@ -1,14 +1,18 @@
-"""A report in a notebook's cell: the head of the page without scripts, for any renderer; colours are the notebook's."""
+"""A report in a notebook's cell: the verdict and the further findings, without scripts, for any renderer.
+
+Colours are the notebook's.
+"""
 
 from __future__ import annotations
 
 from tfperfkit.model import Report
 from tfperfkit.report.html.accounts import accounts
 from tfperfkit.report.html.cards import cards
-from tfperfkit.report.html.render import figures, template
+from tfperfkit.report.html.fold import make_fold
+from tfperfkit.report.html.render import template
 from tfperfkit.report.html.source import Sources
 from tfperfkit.report.html.widths import Rules
-from tfperfkit.report.html.words import headline, remarks_on
+from tfperfkit.report.html.words import remarks_on
 
 #: Maximum number of findings in a cell; maximum bytes of a cell.
 _FINDINGS, LIMIT = 5, 60_000
@@ -26,15 +30,18 @@ def fragment(report: Report, called: str = "run") -> str:
 
 def _fragment(report: Report, limit: int, called: str) -> str:
     sources = Sources(report)
-    found, remarks = cards(report, sources, Rules())
+    rules = Rules()
+    found, remarks = cards(report, sources, rules)
+    fold = make_fold(report, {}, rules)
+    first, further = (found[0], found[1:]) if found and fold["tone"] == "bad" else (None, found)
     return str(
         template("fragment.html").render(
-            headline=headline(report) or "No cause was found.",
+            fold=fold,
+            first=first,
             warnings=remarks_on(report),
-            figures=figures(report),
-            accounts=[item for item in accounts(report, Rules(), sources) if item["key"] in ("step", "run")],
-            findings=found[:limit],
+            accounts=[item for item in accounts(report, rules, sources) if item["key"] in ("step", "run")],
+            findings=further[:limit],
             called=called,
-            more=len(found[limit:]) + len(remarks),
+            more=len(further[limit:]) + len(remarks),
         )
     )

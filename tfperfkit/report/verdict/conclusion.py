@@ -13,6 +13,8 @@ from tfperfkit.report.terminal import Screen
 from tfperfkit.report.verdict.layout import MARGIN, heading_lines, inside, one_line
 
 _CALLS = 3
+#: Words before the listed calls.
+CALLS = "costliest without a known cause:"
 _OPTIONAL = "optional"
 _ROOM = 2
 #: A call without a known cause is named from this share of the run on.
@@ -26,7 +28,10 @@ def conclusion_lines(conclusion: Conclusion, report: Report, screen: Screen) -> 
     lines = heading_lines(verdict, why_words(conclusion, report), screen, style=style)
     for label, text in list_reasons(conclusion, report, screen):
         lines += inside(label, text, screen, at_most=2 if label == _OPTIONAL else 3)
-    return lines + (_calls(report, screen) if conclusion.verdict.startswith(NO_CAUSE) else [])
+    calls = list_calls(conclusion, report, screen)
+    if calls:
+        lines += inside("calls", CALLS, screen)
+    return lines + [one_line(call, screen, indent=MARGIN + 2) for call in calls]
 
 
 def is_good(conclusion: Conclusion) -> bool:
@@ -66,13 +71,13 @@ def _choice(finding: Finding, screen: Screen) -> str:
     return f"{title}: {least}{speedup} the examples/s (predicted, {code})"
 
 
-def _calls(report: Report, screen: Screen) -> list[Text]:
-    """Return the costliest calls whose time has no known cause: API, place, seconds, count."""
-    unowned = [call for call in report.calls if not call.findings and call.share_of_run >= _MIN_CALL]
-    if not unowned:
+def list_calls(conclusion: Conclusion, report: Report, screen: Screen) -> list[str]:
+    """Return the costliest calls whose time has no known cause: seconds, place, API, count; none if the verdict is not
+    that a cause is unknown."""
+    if not conclusion.verdict.startswith(NO_CAUSE):
         return []
-    lines = inside("calls", "costliest without a known cause:", screen)
-    return lines + [one_line(_call(call, screen), screen, indent=MARGIN + 2) for call in unowned[:_CALLS]]
+    unowned = [call for call in report.calls if not call.findings and call.share_of_run >= _MIN_CALL]
+    return [_call(call, screen) for call in unowned[:_CALLS]]
 
 
 def _call(call: CallTime, screen: Screen) -> str:

@@ -292,7 +292,7 @@ def _find_called_model(
         code="EAG004",
         family="eager",
         remedy=Compile("model"),
-        title=f"{names_of(model.all)} called eagerly in {evidence.unit.loop}, so overhead dominates"
+        title=f"{names_of(model.all)} called eagerly in {evidence.unit.loop}"
         if apart is None
         else at_once.title(model.all, apart),
         share_of_step=share,

@@ -12,7 +12,7 @@ sys.modules["IPython"] = None
 import tfperfkit
 from tfperfkit.notebook.cells import cells, kernel
 assert kernel() is None and cells(None) == {}
-with tfperfkit.watch(out=sys.argv[1]) as run:
+with tfperfkit.watch(run_dir=sys.argv[1]) as run:
     assert repr(run).startswith("<tfperf run") and run._repr_html_() is None
 assert run._repr_html_().startswith('<div class="tfperf-report"') and run.findings == ()
 """

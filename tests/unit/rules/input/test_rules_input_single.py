@@ -154,7 +154,7 @@ def filtered(kept: float = 32.0, made: float = 96.0) -> Pipeline:
 def test_a_filter_on_what_the_map_passes_on_goes_before_it() -> None:
     found = one(late_filter.filtered_late(evidence(filtered(), source=SELECTING)))
     assert found.code == "INP008" and found.where[0].line == 6
-    assert found.title == "tf.data stages are in the wrong order: filter() after map(load) drops 67 % of its results"
+    assert found.title == "tf.data in wrong order: filter() after map(load) drops 67 % of its results"
     assert ranged(found)[0] > 1
 
 

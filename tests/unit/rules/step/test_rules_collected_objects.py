@@ -47,7 +47,7 @@ def collecting(*, gc_ms: float = 4.0, kind: str = "s", late_ms: float = 0.0, sou
 def test_collections_are_named_with_the_line_that_makes_the_objects(kind: str) -> None:
     (found,) = collected_objects(collecting(kind=kind))
     assert (found.code, found.where[0]) == ("STP017", SourceSpan(FILE, 3))
-    assert found.title == "Python garbage collection takes 40 % of a step, for objects made at line 3"
+    assert found.title == "Garbage collection of line 3's objects takes 40 % of a step"
     assert found.gain.bounds and found.gain.bounds == (pytest.approx(1.25), pytest.approx(1 / 0.6))
     assert "gc.freeze()" in found.advice and found.parts == ("gc",)
 

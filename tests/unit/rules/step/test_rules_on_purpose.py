@@ -300,6 +300,6 @@ def test_a_model_that_is_loaded_in_the_loop_is_not_saved() -> None:
         (finding,) = side_work.hot_path(of_work(given) if work else given)
         return finding
 
-    assert told("load_model").title == "Loading a model inside the loop at train.py:1 takes 40 % of its time"
+    assert told("load_model").title == "Loading a model takes 40 % of the loop at train.py:1"
     assert "before the loop" in told("load_model").advice
-    assert told("save_model", work=False).title == "Saving inside the training loop takes 40 % of its time"
+    assert told("save_model", work=False).title == "Saving takes 40 % of the training loop"

@@ -86,7 +86,7 @@ def evidence(
 
 def test_validation_by_hand_after_each_epoch() -> None:
     (found,) = validated_by_hand(evidence())
-    assert (found.code, found.title) == ("STP006", "Validation after each epoch slows the run: 38 % of it")
+    assert (found.code, found.title) == ("STP006", "Validation after each epoch takes 38 % of the run")
     assert found.where == (SourceSpan(FILE, 4, "score"), SourceSpan(FILE, 3, "score"))
     assert found.basis == "run" and "every fifth epoch" in found.advice
 
@@ -109,7 +109,7 @@ def test_within_the_training_loop_it_is_on_the_way_of_the_steps() -> None:
     given = evidence(WITHIN)
     assert not list(validated_by_hand(given))
     (found,) = hot_path(given)
-    assert found.code == "STP001" and found.title.startswith("Evaluating inside the training loop takes 83 %")
+    assert found.code == "STP001" and found.title.startswith("Evaluating takes 83 % of the training loop")
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_a_score_of_ones_own_within_fit(method: str, told: bool) -> None:
     found = list(side_work.hot_path(given))
     assert bool(found) is told
     if told:
-        assert found[0].title == "Evaluating inside the training loop takes 75 % of its time"
+        assert found[0].title == "Evaluating takes 75 % of the training loop"
         assert [place.line for place in found[0].where] == [2, 5]
 
 

@@ -62,7 +62,7 @@ def spinning(
 
 def test_a_thread_that_asks_whether_there_is_room() -> None:
     found = one(spins(spinning({3: 40, 4: 50, 5: 10})))
-    assert found.title == "Polling thread collect takes the interpreter lock from the training loop"
+    assert found.title == "Polling thread collect takes the interpreter lock from the loop"
     assert (found.code, found.where) == ("STP015", (SourceSpan(FILE, 3, "collect"), SourceSpan(FILE, 4, "collect")))
     assert found.gain.low == pytest.approx(3) and found.share_of_step == pytest.approx(2 / 3)
     assert found.severity == "high" and found.evidence[0].value == pytest.approx(0.9)

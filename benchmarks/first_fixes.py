@@ -1,10 +1,10 @@
-"""What ``tfperf fix`` makes of scripts that were recorded: a patch, a draft or nothing, and the patch's gain beside the
-fixed twin's.
+"""Tells for recorded scripts whether ``tfperf fix`` has a patch, a draft or nothing, and compares the patch's gain with
+the fixed twin's.
 
     python -m benchmarks.first_fixes RUNS MANIFEST [NAME ...] [--out FILE] [--no-trials] [--limit SECONDS]
 
 RUNS holds a run directory for each script, by its name without ``.py``. MANIFEST is a list of {"script", "twin"} in
-JSON, whose files lie beside it; scripts without a twin are left out. Each script is run once as it is, once with all
+JSON, whose files are in its folder; scripts without a twin are left out. Each script is run once as it is, once with all
 patches of its findings (notes are left out), and once as its twin, whole and in turn; once more as it is where the
 patched output differs. Prints a table in Markdown, a row as soon as it is known, and what of it the issue asks for.
 """
@@ -164,7 +164,7 @@ def say_equal(item: Measured) -> str:
 
 
 def summary(rows: Sequence[Row]) -> Iterator[str]:
-    """Count what the table is for."""
+    """Count the patches, the equal results and the gains."""
     count = max(len(rows), 1)
     kinds = {kind: sum(row.first == kind for row in rows) for kind in ("patch", "draft", "nothing")}
     some = [row for row in rows if row.patches]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -14,11 +15,12 @@ import pytest
 from run_builder import AGENT
 from tfperf_runner import Tfperf
 
+from tfperfkit.agents.tools import PATCH_LIMIT
 from tfperfkit.report.agents import LIMIT
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 
 pytest.importorskip("mcp.server.mcpserver")
-TOOLS = ("run", "findings", "explain", "try", "compare", "check")
+TOOLS = ("run", "findings", "explain", "fix", "prove", "try", "compare", "check")
 SOURCE = ["import numpy as np\n", "for i in range(9):\n", "    x = np.load('data.npy')\n"]
 PROBE = '''
 """A probe that finds what the test says, and prints on the way."""
@@ -110,6 +112,15 @@ def test_a_session_about_a_stored_run(stored: Tfperf) -> None:
     assert again[1].splitlines()[:5] == found[1].splitlines()[:5]
 
 
+def test_a_draft_and_a_skill_that_names_the_tools(stored: Tfperf) -> None:
+    ((failed, text),) = ask(stored, ("fix", {"id": "INP002", "run": "train-1"}))
+    assert not failed and len(text.encode()) < PATCH_LIMIT
+    assert "draft: not a patch" in text and "x = np.load('data.npy')" in text
+    skill = (Path(__file__).parents[2] / "skills" / "tfperf" / "SKILL.md").read_text()
+    assert set(re.findall(r"`(\w+)\(", skill)) <= set(TOOLS)
+    assert {"run", "findings", "fix", "prove", "explain"} <= set(re.findall(r"`(\w+)\(", skill))
+
+
 def test_mistakes_are_errors_of_the_tool_and_the_server_lives_on(stored: Tfperf) -> None:
     answers = ask(
         stored,
@@ -118,6 +129,8 @@ def test_mistakes_are_errors_of_the_tool_and_the_server_lives_on(stored: Tfperf)
         ("findings", {"folder": "no/such/folder"}),
         ("explain", {"id": "NOTHING", "run": "train-1"}),
         ("run", {"script": "nothing.py"}),
+        ("fix", {"id": "NOTHING", "run": "train-1"}),
+        ("prove", {"id": "--apply", "run": "train-1"}),
         ("run", {"script": ""}),
         ("run", {"script": "train.py", "arguments": ["a\0b"]}),
         ("try", {"what": "RET001", "run": "train-1"}),
@@ -129,7 +142,8 @@ def test_mistakes_are_errors_of_the_tool_and_the_server_lives_on(stored: Tfperf)
         assert error and len(text) < 500 and "Traceback" not in text, text
     assert "no such run: nothing" in answers[0][1]
     assert "INP002" in answers[3][1]
-    assert "that run has no finding 'RET001'" in answers[7][1]
+    assert "this run has no finding NOTHING" in answers[5][1] and "'--apply' is no name" in answers[6][1]
+    assert "that run has no finding 'RET001'" in answers[9][1]
 
 
 def test_a_script_is_run_and_its_output_is_kept_out(stored: Tfperf) -> None:

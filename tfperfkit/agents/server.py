@@ -14,15 +14,16 @@ from tfperfkit.agents.tools import Refused, Tools
 from tfperfkit.version import __version__
 
 _INSTRUCTIONS = """tfperf tells what makes a TensorFlow 2 training script slow, where, and what to change.
-Use: run (a script, a minute or two of it is enough), findings (of that run), explain (one of them), make the change,
-then run and compare; or try (a change is measured without editing the script). Figures name the window they were
+Use: run (a script, a minute or two of it is enough), findings (of that run), fix (the patch of one, or a draft), prove
+(measures the patch, tells whether results stay), then apply the diff. Without a patch: explain, make the change, then
+run and compare; or try (a change is measured without editing the script). Figures name the window that they were
 measured in.
 "predicted" is a model's range, "measured" comes from pairs of runs with a 95 % interval; promise no other gain.
 A run is named by its folder, its name, or "last" (of the project that `folder` is in)."""
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _RUNS = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True)
 _TRIES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True)
-_KINDS = {"run": _RUNS, "try": _TRIES, "check": _RUNS}
+_KINDS = {"run": _RUNS, "prove": _TRIES, "try": _TRIES, "check": _RUNS}
 
 
 def make(files: Path) -> MCPServer:
@@ -78,6 +79,20 @@ def make(files: Path) -> MCPServer:
         words = arguments or []
         return await _answer(tools.try_change(what, run, script, words, seconds, folder, _tell(context)))
 
+    async def fix(context: Context, id: str, run: str = "last", folder: str = "") -> str:
+        """Return the patch for one finding of a run as a unified diff, or a draft in the script's own lines.
+
+        Nothing is written. A draft says what has to be decided. prove measures a patch.
+        """
+        return await _answer(tools.fix(id, run, folder, _tell(context)))
+
+    async def prove(context: Context, id: str, run: str = "last", seconds: float = 300.0, folder: str = "") -> str:
+        """Measure the patch of a finding: pairs of runs, as the script is and patched, on a view of its folder.
+
+        Answers whether results stay, what it gains (95 % interval), and the diff if it is proven. Nothing is written.
+        """
+        return await _answer(tools.prove(id, run, seconds, folder, _tell(context)))
+
     async def compare(context: Context, run_a: str, run_b: str, folder: str = "") -> str:
         """Tell whether run B is faster or slower than run A by more than chance, by how much (95 % interval), and
         why."""
@@ -101,6 +116,8 @@ def make(files: Path) -> MCPServer:
         "run": run,
         "findings": findings,
         "explain": explain,
+        "fix": fix,
+        "prove": prove,
         "try": try_change,
         "compare": compare,
         "check": check,

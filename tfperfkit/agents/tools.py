@@ -24,6 +24,8 @@ _CHECKED = {0: "pass", 1: "fail", 3: "undecided"}
 #: Limits for the script's output, if it failed: lines, characters of each, and bytes read from the end of the file.
 _TAIL, _LINE, _READ = 15, 200, 20_000
 _MISTAKE = 2
+#: Bytes of a patch or draft: 2,000 tokens hold as much code.
+PATCH_LIMIT = 6_000
 
 
 class Refused(Exception):
@@ -86,6 +88,18 @@ class Tools:
             words = [*_TFPERF, "try", _name(run), "--only", _name(what), *common]
         return await self._measured(words, folder, text, file, (0,), tell)
 
+    async def fix(self, identity: str, run: str, folder: str, tell: Tell) -> str:
+        """Return the patch of a finding, or a draft in the script's own lines; nothing is written."""
+        text = self._new("fix.txt")
+        words = [*_TFPERF, "fix", _name(run), _name(identity)]
+        return await self._measured(words, folder, text, text, (0,), tell, alone=False, limit=PATCH_LIMIT)
+
+    async def prove(self, identity: str, run: str, seconds: float, folder: str, tell: Tell) -> str:
+        """Return the patch of a finding with its measured gain, if pairs of runs prove it; nothing is written."""
+        text = self._new("prove.txt")
+        words = [*_TFPERF, "fix", _name(run), _name(identity), "--prove", "--time-limit", f"{seconds:g}s"]
+        return await self._measured(words, folder, text, text, (0,), tell, limit=PATCH_LIMIT)
+
     async def compare(self, a: str, b: str, folder: str, tell: Tell) -> str:
         """Run B against run A."""
         file, text = self._new("compared.json"), self._new("compared.txt")
@@ -110,6 +124,7 @@ class Tools:
         statuses: tuple[int, ...],
         tell: Tell,
         alone: bool = True,
+        limit: int = LIMIT,
     ) -> str:
         """Return the text that a command wrote to standard output, and the file that holds the whole text."""
         errors = self._new("errors.txt")
@@ -121,7 +136,7 @@ class Tools:
         if status not in statuses:
             raise Refused(_tail(errors, _TAIL) or f"exit status {status}")
         outcome = f"outcome: {_CHECKED[status]}\n" if len(statuses) > 1 else ""
-        return outcome + _shortened(text.read_text(encoding="utf-8", errors="replace"), text, file)
+        return outcome + _shortened(text.read_text(encoding="utf-8", errors="replace"), text, file, limit)
 
     async def _read(self, run: str, folder: str, tell: Tell, *identity: str) -> str:
         text, report, errors = self._new("answer.txt"), self._new("report.json"), self._new("errors.txt")
@@ -162,9 +177,9 @@ def _name(text: str) -> str:
     return text
 
 
-def _shortened(text: str, whole: Path, file: Path) -> str:
-    foot = f"\nwhole text: {whole} | as JSON: {file}"
-    room = LIMIT - len(foot.encode()) - 80
+def _shortened(text: str, whole: Path, file: Path, limit: int) -> str:
+    foot = f"\nwhole text: {whole}" + (f" | as JSON: {file}" if file != whole else "")
+    room = limit - len(foot.encode()) - 80
     lines, size = [], 0
     for line in text.splitlines():
         size += len(line.encode()) + 1

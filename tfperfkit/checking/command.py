@@ -24,21 +24,29 @@ from tfperfkit.checking.runner import Command, Ran, ended_by_signals, run
 from tfperfkit.checking.timed import Timed
 from tfperfkit.config import project, read_silencing, runs_folder
 from tfperfkit.errors import TfperfError, UsageError
+from tfperfkit.model import Report
 from tfperfkit.report.console import print_lines
 from tfperfkit.report.github import github
 from tfperfkit.report.json import encode_any
 from tfperfkit.report.output import report_file, write_document
+from tfperfkit.report.review import review
 from tfperfkit.report.sarif import sarif
 from tfperfkit.report.terminal import terminal_of
 from tfperfkit.report.text import one_line
+from tfperfkit.rule import Evidence
 
+#: Returns a report whose findings have their patches.
+WithPatches = Callable[[Report, Evidence], Report]
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
-def check(words: tuple[str, ...], options: Mapping[str, Any], documents: Sequence[tuple[str, str]]) -> int:
+def check(
+    words: tuple[str, ...], options: Mapping[str, Any], documents: Sequence[tuple[str, str]], with_patches: WithPatches
+) -> int:
     """Check the script and write the result; return the exit status: 0 kept, 1 not kept, 3 undecided.
 
     ``words`` is what is run, as after ``tfperf run``. ``documents`` holds each format with its file (``-``: stdout).
+    ``with_patches`` adds the patches of findings to a report.
     """
     begun = time.monotonic()
     limit_s = seconds(str(options["time_limit"]))
@@ -57,7 +65,7 @@ def check(words: tuple[str, ...], options: Mapping[str, Any], documents: Sequenc
         raise UsageError(f"{file} has no [tool.tfperf.budget] to check: write one, or compare with --base REVISION")
     commit = worktree.resolved(cwd, base) if base else ""
     with ended_by_signals(), tempfile.TemporaryDirectory(prefix="tfperf-check-") as scratch:
-        checked = _checked(command, budget, commit, Path(scratch), begun + limit_s, options["run_dir"])
+        checked = _checked(command, budget, commit, Path(scratch), begun + limit_s, options["run_dir"], with_patches)
     texts: list[str | None] = [file for form, file in documents if form == "text" and file != "-"]
     others = [document for document in documents if document[0] != "text"]
     _write(checked, others, str(project(cwd)))
@@ -69,7 +77,15 @@ def check(words: tuple[str, ...], options: Mapping[str, Any], documents: Sequenc
     return EXIT_STATUS[checked.outcome]
 
 
-def _checked(command: Command, budget: Budget, commit: str, scratch: Path, until_s: float, out: str | None) -> Checked:
+def _checked(
+    command: Command,
+    budget: Budget,
+    commit: str,
+    scratch: Path,
+    until_s: float,
+    out: str | None,
+    with_patches: WithPatches,
+) -> Checked:
     script = shlex.join(command.words)
     measures: list[Measure] = []
     notes: list[str] = []
@@ -83,7 +99,7 @@ def _checked(command: Command, budget: Budget, commit: str, scratch: Path, until
             return _failed(script, ran, "the script", commit)
         report, evidence = study(folder)
         measures += judge(Run(report, evidence), budget, interrupted=ran.interrupted)
-        findings = report.findings
+        findings = with_patches(report, evidence).findings
         if ran.interrupted:
             notes.append(f"Runs were interrupted after {command.limit_s:g} s, as asked.")
         if ran.interrupted and not report.steps.count:
@@ -195,6 +211,7 @@ def _write(checked: Checked, documents: Sequence[tuple[str, str]], root: str) ->
         "junit": lambda: junit(checked).encode("utf-8", "backslashreplace"),
         "sarif": lambda: sarif(annotated(checked), root),
         "github": lambda: github(annotated(checked), root).encode("utf-8", "backslashreplace"),
+        "review": lambda: review(checked.findings, os.getcwd(), root),
     }
     for name, file in documents:
         write_document(made[name](), file)

@@ -18,11 +18,12 @@ class _Check(ScriptCommand):
 
 def _check(**options: Any) -> int:
     from tfperfkit.checking.command import check
+    from tfperfkit.fixing.shown import with_patches
 
     parts = click.get_current_context().obj
     words = (*(["-m"] if parts.is_module else []), parts.target, *parts.script_arguments)
     json = [("json", options["json_file"])] if options["json_file"] else []
-    return check(words, options, [*json, *paired(options["formats"], options["outputs"])])
+    return check(words, options, [*json, *paired(options["formats"], options["outputs"])], with_patches)
 
 
 COMMAND = _Check(

@@ -31,10 +31,18 @@ def replacements(patch: str, folder: str) -> tuple[Replacement, ...]:
         return ()
 
 
-def _read(lines: list[str], folder: str) -> Iterator[Replacement]:
+def suggestions(patch: str, folder: str) -> tuple[Replacement, ...]:
+    """Return the same, each of one line at least: what is inserted takes the line below it along, or the one above."""
+    try:
+        return tuple(_read(patch.split("\n"), folder, lines=True))
+    except ValueError:
+        return ()
+
+
+def _read(rows: list[str], folder: str, *, lines: bool = False) -> Iterator[Replacement]:
     file, at = "", 0
-    while at < len(lines):
-        line = lines[at]
+    while at < len(rows):
+        line = rows[at]
         hunk = _HUNK.match(line)
         at += 1
         if line.startswith(_FILE):
@@ -47,26 +55,31 @@ def _read(lines: list[str], folder: str) -> Iterator[Replacement]:
             number += old == 0  # then it names the line above
             body = []
             while old or new:
-                if at >= len(lines) or lines[at][:1] not in (" ", "-", "+"):
+                if at >= len(rows) or rows[at][:1] not in (" ", "-", "+"):
                     raise ValueError("a hunk that is cut")
-                kind = lines[at][:1]
+                kind = rows[at][:1]
                 old -= kind in " -"
                 new -= kind in " +"
-                body.append(lines[at])
+                body.append(rows[at])
                 at += 1
-            yield from _of_hunk(file, number, body)
+            yield from _of_hunk(file, number, body, lines)
         elif line.startswith("\\"):
             raise ValueError("a file without a newline at its end")
 
 
-def _of_hunk(file: str, number: int, body: list[str]) -> Iterator[Replacement]:
-    gone, made = 0, ""
-    for line in [*body, " "]:
+def _of_hunk(file: str, number: int, body: list[str], lines: bool) -> Iterator[Replacement]:
+    gone, made, above = 0, "", ""
+    for index, line in enumerate([*body, " "]):
         if line[0] == "-":
             gone += 1
         elif line[0] == "+":
             made += line[1:] + "\n"
         else:
-            if gone or made:
+            if made and not gone and lines and index < len(body):
+                yield Replacement(file=file, line=number, count=1, text=f"{made}{line[1:]}\n")
+            elif made and not gone and lines and above:
+                yield Replacement(file=file, line=number - 1, count=1, text=f"{above}\n{made}")
+            elif gone or made:
                 yield Replacement(file=file, line=number, count=gone, text=made)
+            above = line[1:]
             number, gone, made = number + gone + 1, 0, ""

@@ -187,7 +187,7 @@ def import_functools(module: Module) -> list[Edit]:
 
 
 def list_leaving(block: Sequence[cst.CSTNode]) -> list[cst.CSTNode]:
-    """List what leaves the function in a piece of it, or sets names outside of it."""
+    """List the statements of a block that leave the function, or set names outside."""
     return [node for item in block for node in walk(item) if isinstance(node, _LEAVES)]
 
 

@@ -65,8 +65,8 @@ def _check_use(module: Module, call: cst.Call) -> None:
 
 
 def _keep_statement(case: Case) -> list[Edit]:
-    """Make a cached function of the statement at the first place in a function or method. What differs between calls
-    are its arguments; they must be keys."""
+    """Make a cached function of the statement at the first place in a function or method. Values that
+    differ between calls become its arguments; they must be keys."""
     reason = NoFix("there is no statement by itself in a function at its place")
     for module, span in case.places():
         try:
@@ -81,7 +81,7 @@ def _make_cached(case: Case, module: Module, statement: Any) -> list[Edit]:
     function = next((node for node in around if isinstance(node, cst.FunctionDef)), None)
     home = next((node for node in reversed(around) if isinstance(node, (cst.FunctionDef, cst.ClassDef))), None)
     if function is None or home is None or home not in module.tree.body:
-        raise NoFix("it does not stand in a function of the file")
+        raise NoFix("it is in no function of the file")
     body = list(around[0].body)
     first = body.index(statement)
     block = [statement]
@@ -126,7 +126,7 @@ def _find_parameters(
     case: Case, module: Module, function: cst.FunctionDef, block: Sequence[Any], made: set[str]
 ) -> tuple[dict[str, str], list[Any]]:
     """Return the parameters that a function of the block needs, each with the expression that is given for it, and the
-    block with the parameters in place of those expressions. Raises NoFix for one that is no key of a cache."""
+    block, which reads the parameters instead. Raises NoFix for one that is no key of a cache."""
     local = names.parameters(function) | names.binds([function.body])
     found: dict[str, str] = {}
     attributes: dict[str, str] = {}
@@ -146,7 +146,7 @@ def _find_parameters(
 
 
 def _outer_reads(item: cst.CSTNode, local: set[str]) -> Iterator[Any]:
-    """Yield the local names that it reads, with the attributes that are read of them: ``self.path``."""
+    """Yield the local names that a statement reads, each with its attributes: ``self.path``."""
     inner = {node.value for node in walk(item) if isinstance(node, cst.Attribute)}
     called = {node.func for node in walk(item) if isinstance(node, cst.Call)}
     skipped = {node.attr for node in walk(item) if isinstance(node, cst.Attribute)}

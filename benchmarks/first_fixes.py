@@ -4,9 +4,9 @@ the fixed twin's.
     python -m benchmarks.first_fixes RUNS MANIFEST [NAME ...] [--out FILE] [--no-trials] [--limit SECONDS]
 
 RUNS holds a run directory for each script, by its name without ``.py``. MANIFEST is a list of {"script", "twin"} in
-JSON, whose files are in its folder; scripts without a twin are left out. Each script is run once as it is, once with all
-patches of its findings (notes are left out), and once as its twin, whole and in turn; once more as it is where the
-patched output differs. Prints a table in Markdown, a row as soon as it is known, and what of it the issue asks for.
+JSON, whose files are in its folder; scripts without a twin are left out. Each script is run once as it is, once with
+all patches of its findings (notes are left out), and once as its twin, whole and in turn. It runs once more as it is if
+the patched output differs. Prints a table in Markdown, a row as soon as it is known, and a summary.
 """
 
 from __future__ import annotations

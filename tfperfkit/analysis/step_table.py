@@ -119,7 +119,7 @@ def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]], steps_from: 
                 "of several classes must be named Class.method; tfperf cannot find a function that is defined "
                 "inside another function."
             )
-        return StepTable(note=NO_STEPS)
+        return StepTable(note=NO_STEPS, batch_size=_find_only_batch(counter.sites.values()))
     if steps_from and definition.source != "function":
         note = f"--steps-from {steps_from}: no call of such a function was seen, so the steps were found otherwise"
     else:
@@ -142,6 +142,13 @@ def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]], steps_from: 
         gaps=gaps,
         dropped=dropped,
     )
+
+
+def _find_only_batch(sites: Iterable[Site]) -> int:
+    """Find the number of examples in a batch of a run that trains nothing: the one of all its iterators; 0 if they
+    differ."""
+    sizes = {site.batch_size for site in sites if site.batch_size}
+    return sizes.pop() if len(sizes) == 1 else 0
 
 
 def _segments(run: RunDirectory) -> list[tuple[int, int, int]]:

@@ -188,6 +188,12 @@ class Expression(Code):
         """
         return [self.file.wrap(node) for node in self.file.bound_to(self.node)]
 
+    @property
+    def only_value(self) -> Expression | None:
+        """Return the only expression that a name is bound to; None if other code may bind or extend it."""
+        node = self.file.only_bound_to(self.node)
+        return self.file.wrap(node) if node is not None else None
+
     def name_element(self, position: int | None = None) -> str:
         """Name what a loop over it goes through: ``keras.layers.Dense()``, ``?.trainable_variables[]``.
 

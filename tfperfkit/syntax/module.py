@@ -112,6 +112,17 @@ class Syntax(File):
         rows += [(get_lines(node), (node.module or "",)) for node in self.find_nodes(ast.ImportFrom)]
         return [Import(*row) for row in sorted(rows, key=lambda row: row[0][0])]
 
+    def find_entered_lines(self, api: str) -> set[int] | None:
+        """Find the lines in ``with`` statements that enter a call of an API; None if other code may enter one."""
+        found: set[int] = set()
+        entered = 0
+        for node in self.find_nodes(ast.With, ast.AsyncWith):
+            inside = [self.wrap(item.context_expr) for item in node.items]
+            calls = sum(isinstance(item, Call) and item.name == api for item in inside)
+            entered += calls
+            found.update(get_lines(node) if calls else ())
+        return found if entered == sum(1 for _ in self.find_api_calls(api)) else None
+
     def find_nodes(self, *kinds: type[Node]) -> list[Node]:
         """Find the nodes of these kinds in the file; outer ones come before inner ones."""
         return self._find(kinds)

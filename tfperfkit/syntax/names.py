@@ -112,6 +112,14 @@ class Names:
         found = [item.node for item in bindings if item.kind == "value" and isinstance(item.node, ast.expr)]
         return found if isinstance(node, (ast.Name, ast.Attribute)) else [node]
 
+    def only_bound_to(self, node: ast.expr) -> ast.expr | None:
+        """Return the only expression that a name is bound to; None if it is bound otherwise too, or appended to."""
+        scope = self._scopes.of(node)
+        made = self._contents.find_made(node, scope) if isinstance(node, ast.Name) else None
+        if made is None or made.added or len(made.bindings) != 1 or not made.assigned:
+            return None
+        return made.assigned[0]
+
     def _bindings(self, node: ast.expr) -> list[Binding]:
         scope = self._scopes.of(node)
         if isinstance(node, ast.Name):

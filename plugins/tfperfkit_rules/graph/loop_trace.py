@@ -13,6 +13,7 @@ from tfperfkit.offers import RanOperation, RanOperations, StepBreakdown
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.machines import MEASURED_ON
+from tfperfkit_rules.measures.ran_functions import measure_graph_ms
 from tfperfkit_rules.measures.trace_window import traced
 
 KERNEL_START_MAX_MS = Threshold(
@@ -71,7 +72,7 @@ def seen(evidence: Evidence) -> Seen | None:
         return None
     if evidence.work is not None:
         window = traced(evidence)
-        wall = evidence.part("graph") / window.scale if window is not None and window.scale else 0.0
+        wall = measure_graph_ms(evidence) / window.scale if window is not None and window.scale else 0.0
     else:
         breakdown = evidence.offer(StepBreakdown)
         wall = breakdown.parts_ms.get("graph", 0.0) * data.steps if breakdown is not None else 0.0

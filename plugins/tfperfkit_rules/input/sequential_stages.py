@@ -180,10 +180,17 @@ def is_cheap(evidence: Evidence, item: Feed, stage: Stage) -> bool:
     return each_us <= MAP_CALL_US.value + MAP_OPERATION_US.value * stage.ops
 
 
+_MULTIPLY = ("FlatMap", "Interleave", "ParallelInterleave")
+
+
 def _batch(pipeline: Pipeline, stage: Stage) -> int:
-    """Return the size of the batch that is made after this stage; 0 when there is none."""
-    for item in pipeline.stages[: pipeline.stages.index(stage)]:
+    """Return the size of the batch that is made after this stage; 0 when there is none, or when a stage between them
+    makes several elements of one."""
+    after = [item for item in pipeline.stages[: pipeline.stages.index(stage)] if item.nested is None]
+    for index, item in enumerate(after):
         size = item.parameters.get("batch_size")
+        if any(between.kind in _MULTIPLY and not between.added for between in after[index + 1 :]):
+            continue
         if item.kind in ("Batch", "PaddedBatch") and isinstance(size, int):
             return size
     return 0

@@ -43,6 +43,12 @@ CACHED_LEFT_LIKELY = Threshold(
     "median share of cached stages that remains",
     Measured("see CACHED_LEFT_MAX", MEASURED_ON, 5, "cached"),
 )
+SHUFFLED_MAX_MS = Threshold(
+    0.02,
+    "ms",
+    "maximum time in which a shuffle draws one element; if it takes longer, its time is that of filling its buffer",
+    Chosen("it draws a number and moves a pointer, 1 us; 20 us leaves room for a busy machine"),
+)
 BUFFER_BYTES = Threshold(
     100_000_000,
     "bytes",
@@ -67,6 +73,8 @@ TITLES = {
     "INP008": "tf.data stages are in the wrong order",
     "INP009": "Dataset.shuffle buffer takes too much memory",
 }
+#: Stages that make elements of elements: of each one, or, the last, of each several.
+_MAPS = ("Map", "ParallelMap", "FlatMap")
 CACHED_LEFT = (0.0, CACHED_LEFT_MAX.value)
 
 
@@ -87,9 +95,10 @@ def repeated(evidence: Evidence) -> Iterator[Finding]:
     if last is None:
         return
     stages = item.pipeline.stages
-    if is_cheap(evidence, item, stages[last]):
-        return  # on whole batches it takes negligible time (INP007)
     kept = [stage for stage in stages[last:] if stage.nested is None]
+    stage = max((each for each in kept if each.kind in _MAPS), key=lambda each: each.self_ms_per_output or 0.0)
+    if is_cheap(evidence, item, stage):
+        return  # on whole batches it takes negligible time (INP007)
     part = _part(item, kept)
     needed = _needed(evidence, item.pipeline, stages[last])
     limit = _limit(evidence)
@@ -100,21 +109,20 @@ def repeated(evidence: Evidence) -> Iterator[Finding]:
     rest = item.section_ms - worked
     least, most, likely = (rest + share * worked for share in (*CACHED_LEFT, CACHED_LEFT_LIKELY.value))
     left = item.relieved(least, most, likely)
-    stage = stages[last]
     rows = (
         *waiting(item, evidence.unit),
         *own_time(stage),
         Measurement("memory for the cache", needed, "bytes", "run"),
     )
     name = called(stage)
-    where = places(evidence, place(stage, item.pipeline), stage.mapped)
+    where = places(evidence, place(stages[last], item.pipeline), place(stage, item.pipeline), stage.mapped)
     if early is not None:
         code, title = "INP008", name_wrong_order(f"cache() before {name}, which repeats every epoch")
         where = places(evidence, place(early, item.pipeline), *where)
-        advice = f"Move cache() after {name}: .{_call(stage)}.cache()."
+        advice = f"Move cache() after {called(stages[last])}: .{_call(stages[last])}.cache()."
     else:
         code, title = "INP006", f"{name} repeats the same work in every epoch"
-        advice = _keep(stage, stages[last + 1 :])
+        advice = _keep(stages[last], stages[last + 1 :])
     yield Finding(
         code=code,
         family="input",
@@ -147,7 +155,7 @@ def _keep(stage: Stage, before: Sequence[Stage]) -> str:
 
 def _call(stage: Stage) -> str:
     function = stage.mapped.function if stage.mapped is not None else "..."
-    name = stage.kind.replace("Parallel", "").lower()
+    name = "flat_map" if stage.kind == "FlatMap" else stage.kind.replace("Parallel", "").lower()
     parallel = ", num_parallel_calls=tf.data.AUTOTUNE" if stage.kind.startswith("Parallel") else ""
     return f"{name}({function}{parallel})"
 
@@ -163,15 +171,19 @@ def _epochs(evidence: Evidence, pipeline: Pipeline) -> bool:
 
 
 def _cacheable(pipeline: Pipeline) -> int | None:
-    """Return the last map (nearest the end) below which nothing is random, after which no cache keeps its results."""
+    """Return the last map (nearest the end) below which nothing is random, after which no cache keeps its results. A
+    ``flat_map`` over what a map makes counts as one, if nothing in its own datasets is random."""
     found: int | None = None
     for index in reversed(range(len(pipeline.stages))):
         stage = pipeline.stages[index]
         if stage.added or stage.nested is not None:
             continue
+        inner = [each for each in pipeline.stages if each.nested == index]
+        if any(each.is_python or each.stateful_or_random or each.kind == "Random" for each in inner):
+            break
         if stage.is_python or (stage.stateful_or_random and stage.kind != "Shuffle") or stage.kind == "Random":
             break
-        if stage.kind in ("Map", "ParallelMap"):
+        if stage.kind in _MAPS[:2] or (stage.kind in _MAPS and found is not None):
             found = index
         if stage.kind == "Cache":
             found = None
@@ -184,10 +196,21 @@ def _part(item: Feed, kept: list[Stage]) -> float:
     If the wait is for buffers that fill at the beginning of an epoch, the section is the stages that fill them; its
     model is often gone by then: 1.
     """
+    timed = [stage for stage in kept if stage.self_ms_per_output is not None]
+    if item.bound is not None and _only_fills(item.bound, item.pipeline, kept):
+        return min(sum(item.part(stage) for stage in (*timed, item.bound)), 1.0)
     if item.bound is None or item.bound not in kept:
-        unmeasured = all(stage.self_ms_per_output is None for stage in kept)
-        return 1.0 if item.filling and unmeasured else 0.0
-    return min(sum(item.part(stage) for stage in kept if stage.self_ms_per_output is not None), 1.0)
+        return 1.0 if item.filling and not timed else 0.0
+    return min(sum(item.part(stage) for stage in timed), 1.0)
+
+
+def _only_fills(bound: Stage, pipeline: Pipeline, kept: Sequence[Stage]) -> bool:
+    """Whether the slowest stage is a shuffle directly after these stages, whose time is that of filling its buffer."""
+    stages = [stage for stage in pipeline.stages if not stage.added and stage.nested is None]
+    if bound.kind != "Shuffle" or bound not in stages or stages[stages.index(bound) + 1] is not kept[0]:
+        return False
+    each_ms = (bound.self_ms_per_output or 0.0) / max(bound.elements or 0.0, 1.0)
+    return each_ms > SHUFFLED_MAX_MS.value
 
 
 def _needed(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import NamedTuple
 
@@ -30,8 +31,9 @@ def list_ran_functions(evidence: Evidence) -> list[Ran]:
     called = (each for each in (data.all if data is not None else ()) if each.first_execution_ms is not None)
     functions = [each for each in called if each.callers]
     seen: Counter[Frame] = Counter()
+    kept = _is_of_keras_passes(evidence)
     for stack, count in evidence.samples.stacks.items():
-        if stack.activity == "graph" and stack.frames and stack.context != "evaluate":
+        if stack.activity == "graph" and stack.frames and (kept or stack.context != "evaluate"):
             seen[stack.frames[-1]] += count
     whole = sum(count for stack, count in evidence.samples.stacks.items() if stack.activity == "graph")
     found: Counter[tuple[int, Place]] = Counter()
@@ -39,8 +41,25 @@ def list_ran_functions(evidence: Evidence) -> list[Ran]:
         number = _find_function(evidence, functions, frame)
         if number is not None:
             found[number, (frame.file, frame.line)] += count
-    graph = evidence.share("graph")
+    graph = measure_graph_ms(evidence) / (evidence.step_ms or math.inf)
     return [Ran(functions[number], graph * count / whole, place) for (number, place), count in found.most_common()]
+
+
+def measure_graph_ms(evidence: Evidence) -> float:
+    """Return the ms of the step, or of an iteration of a work, in compiled functions.
+
+    If a work is calls of ``evaluate`` or ``predict``, the account has them as one part; the samples show how much of it
+    the compiled functions take."""
+    samples = evidence.samples
+    inside = samples.contexts["evaluate"] if _is_of_keras_passes(evidence) else 0
+    passes = evidence.part("evaluate") * samples.evaluating["graph"] / inside if inside else 0.0
+    return evidence.part("graph") + passes
+
+
+def _is_of_keras_passes(evidence: Evidence) -> bool:
+    """Return whether a work is calls of ``evaluate`` or ``predict``; a step only has such calls in between."""
+    samples = evidence.samples
+    return evidence.work is not None and 2 * samples.evaluating["graph"] > samples.activities["graph"]
 
 
 def name_call(evidence: Evidence, function: Brief) -> str:

@@ -30,12 +30,14 @@ BY_INDEX = {"numpy.r_": "np.concatenate", "numpy.c_": "np.column_stack"}
 _FLAT = {"numpy.append": "np.hstack", "keras.ops.append": "keras.ops.hstack"}
 #: Take the axis as their second argument.
 _AXIS_SECOND = ("numpy.concatenate", "tensorflow.concat", "keras.ops.concatenate")
-#: Functions that make a new tensor with some elements changed, and how to change them in place in a NumPy array.
+#: Functions that make a new tensor with some elements changed, and how to change them in place: the sign for a NumPy
+#: array, the method of a ``tf.Variable``.
 _CHANGES = {
-    "tensorflow.tensor_scatter_nd_update": "=",
-    "tensorflow.tensor_scatter_nd_add": "+=",
-    "tensorflow.tensor_scatter_nd_sub": "-=",
+    "tensorflow.tensor_scatter_nd_update": ("=", "scatter_nd_update"),
+    "tensorflow.tensor_scatter_nd_add": ("+=", "scatter_nd_add"),
+    "tensorflow.tensor_scatter_nd_sub": ("-=", "scatter_nd_sub"),
 }
+_DEEPEST = 8
 _SCATTERED = ("tensor", "indices", "updates")
 _TENSORS = ("tensorflow.constant", "tensorflow.convert_to_tensor", "numpy.array", "numpy.asarray")
 
@@ -43,7 +45,9 @@ _TENSORS = ("tensorflow.constant", "tensorflow.convert_to_tensor", "numpy.array"
 class Copied(NamedTuple):
     """``call``: the expression that copies; ``name``: what it is assigned to, as written; ``join``: how to join the
     parts once. ``kept``: only a part of the result is kept (``np.vstack([memory, row])[-size:]``), ``size`` rows, "" if
-    unknown. ``new``: what is added. ``written``: how to change an element in place, if the copy is made for that."""
+    unknown. ``new``: what is added. ``written``: how to change an element of a NumPy array in place, if the copy is made
+    for that. ``scattered``: how to change it in a ``tf.Variable``, if the tensor stays in an attribute or is a
+    variable's value; ``is_variable``: it is a variable already."""
 
     call: Expression
     name: str
@@ -52,13 +56,20 @@ class Copied(NamedTuple):
     new: str = "new"
     size: str = ""
     written: str = ""
+    scattered: str = ""
+    is_variable: bool = False
+
+    @property
+    def changes_element(self) -> bool:
+        """Return whether the copy is made to change one element, or one row."""
+        return bool(self.written or self.scattered)
 
 
 @lru_cache(maxsize=64)
 def find_whole_copies(syntax: Syntax) -> tuple[Copied, ...]:
     """Find the joins of an array with something, assigned to the same name in a loop, or to the same attribute: its
     method may be called in a loop."""
-    return tuple(_find_copies(syntax))
+    return (*_find_copies(syntax), *_find_assigned_copies(syntax))
 
 
 def _find_copies(syntax: Syntax) -> Iterator[Copied]:
@@ -76,11 +87,25 @@ def _find_copies(syntax: Syntax) -> Iterator[Copied]:
         if _joins(value, name):
             yield Copied(value, name, _write_join(value), kept, _write_added(value, name), size)
         elif isinstance(value, Call) and value.name in _CHANGES:
-            written = _write_in_place(value, name)
-            if written and value is whole:
-                yield Copied(value, name, "", False, written=written)
+            kept_in_object = target.kind == "attribute"
+            changed = (_write_scatter if kept_in_object else _write_in_place)(value, name) if value is whole else ""
+            if changed and kept_in_object:
+                yield Copied(value, name, "", False, scattered=changed)
+            elif changed:
+                yield Copied(value, name, "", False, written=changed)
         elif isinstance(value, Call):
             yield from _find_copies_in_helper(value, name, kept)
+
+
+def _find_assigned_copies(syntax: Syntax) -> Iterator[Copied]:
+    """Find ``v.assign(tf.tensor_scatter_nd_update(v, rows, new))``, in a loop or for an attribute."""
+    for call in syntax.find_calls("assign"):
+        variable, value = call.receiver, call.get_argument("value", 0)
+        if variable is None or not (variable.kind == "attribute" or call.is_in_loop):
+            continue
+        scattered = _write_scatter(value, variable.text) if isinstance(value, Call) and value.name in _CHANGES else ""
+        if scattered and isinstance(value, Call):
+            yield Copied(value, variable.text, "", False, scattered=scattered, is_variable=True)
 
 
 def _name_join(node: Expression) -> str:
@@ -104,20 +129,40 @@ def _list_joined(node: Expression) -> list[Expression]:
 def _write_in_place(call: Call, name: str) -> str:
     """Write ``m[i, j] += x`` for ``tf.tensor_scatter_nd_add(m, [[i, j]], [x])``, if the call changes one element, or
     one row, of the array that it is assigned to; else ""."""
-    tensor, indices, updates = (call.get_argument(word, position) for position, word in enumerate(_SCATTERED))
+    tensor, indices, updates = _list_scattered(call)
     if tensor is None or indices is None or updates is None or tensor.text != name:
         return ""
     at, new = _find_only_element(indices), _find_only_element(updates)
     if at is None or at.kind not in ("list", "tuple") or not at.items:
         return ""
     index = ", ".join(item.text for item in at.items)
-    return f"{name}[{index}] {_CHANGES[call.name]} {new.text if new is not None else 'new'}"
+    sign = _CHANGES[call.name][0]
+    return f"{name}[{index}] {sign} {new.text if new is not None else 'new'}"
+
+
+def _write_scatter(call: Call, name: str) -> str:
+    """Write ``m.scatter_nd_add(rows, new)`` for ``tf.tensor_scatter_nd_add(m, rows, new)`` under the same condition."""
+    tensor, indices, updates = _list_scattered(call)
+    if tensor is None or indices is None or updates is None or tensor.text != name:
+        return ""
+    if _find_only_element(indices) is None and _find_only_element(updates) is None:
+        return ""
+    return f"{name}.{_CHANGES[call.name][1]}({indices.text}, {updates.text})"
+
+
+def _list_scattered(call: Call) -> tuple[Expression | None, ...]:
+    return tuple(call.get_argument(word, position) for position, word in enumerate(_SCATTERED))
 
 
 def _find_only_element(node: Expression) -> Expression | None:
-    """Find the one element of a list that is written out, also if a tensor is made of the list."""
-    while isinstance(node, Call) and node.arguments and node.name in _TENSORS:
-        node = node.arguments[0]
+    """Find the one element of a list that is written out, also if a tensor is made of the list, or if it is the only
+    value of a name."""
+    for _ in range(_DEEPEST):
+        is_made = isinstance(node, Call) and bool(node.arguments) and node.name in _TENSORS
+        inner = node.arguments[0] if is_made and isinstance(node, Call) else node.only_value
+        if inner is None:
+            break
+        node = inner
     if node.kind not in ("list", "tuple") or len(node.items) != 1 or node.items[0].kind == "starred":
         return None
     return node.items[0]

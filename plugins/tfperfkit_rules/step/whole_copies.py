@@ -14,6 +14,7 @@ from itertools import pairwise
 from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.gain import MEDIUM
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.offers import RanOperations
 from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.parts import PartName, part_of
 from tfperfkit.records.samples import MIN, Stack
@@ -21,7 +22,9 @@ from tfperfkit.records.steps import Step
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call
+from tfperfkit_rules.measures.source_calls import list_files
 from tfperfkit_rules.measures.source_text import find_function
+from tfperfkit_rules.measures.step_place import TAPE
 from tfperfkit_rules.measures.step_shares import callers, span
 from tfperfkit_rules.measures.trend import TREND_GROUPS, TREND_ORDER, TREND_STEPS, trend
 from tfperfkit_rules.measures.whole_copies import Copied, find_whole_copies
@@ -48,6 +51,22 @@ COPIES_GROW = Threshold(
     "minimum ratio of the samples in the second half of the iterations to those in the first, for a join that "
     "takes longer with its array",
     Derived("3 if all of it grows from nothing (a quarter and three quarters); 1 if nothing does"),
+)
+
+COPIED_MIN_MS = Threshold(
+    0.1,
+    "ms",
+    "minimum time of an eager operation that copies a tensor to change one row, if a trace timed it",
+    Chosen("an operation on a small tensor takes 10 to 50 us; 0.1 ms copies 0.4 MB or more at MEMORY_MIN_BYTES"),
+)
+_SCATTERS = ("TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub")
+#: Functions that take gradients without a tape in a ``with`` statement.
+_DIFFERENTIATE = (
+    "gradients",
+    "ForwardAccumulator",
+    "value_and_gradient",
+    "value_and_gradients_function",
+    "custom_gradient",
 )
 
 #: The parts of such a call: Python's own work, and operations called from Python. Compiled operations are excluded.
@@ -94,14 +113,29 @@ def _in(evidence: Evidence, stack: Stack) -> Copied | None:
         return None
     running = syntax.find_running(leaf.line, leaf.span)
     found = next((copied for copied in find_whole_copies(syntax) if copied.call in running), None)
-    return None if found is not None and found.written and evidence.work is None else found  # gradients may go through
+    return None if found is not None and found.changes_element and _may_be_differentiated(evidence, stack) else found
+
+
+def _may_be_differentiated(evidence: Evidence, stack: Stack) -> bool:
+    """Return whether a gradient may go through what a line computes, which a change in place would break."""
+    if evidence.work is not None:
+        return False
+    for file, syntax in list_files(evidence):
+        if any(call.name.rpartition(".")[2] in _DIFFERENTIATE for call in syntax.calls):
+            return True
+        taped = syntax.find_entered_lines(TAPE)
+        if taped is None or any(frame.file == file and frame.line in taped for frame in stack.frames):
+            return True
+    return False
 
 
 def _is_the_copying(evidence: Evidence, copied: Copied, stacks: list[Stack]) -> bool:
     """Whether it takes longer the longer the array is. An array of which only a part is kept has reached its size. An
     operation that is called from Python takes time for that alone, so there it must be seen. To change one element in
     place takes negligible time, so there all time is copying."""
-    if copied.kept or copied.written:
+    if copied.changes_element:
+        return not _is_small(evidence)
+    if copied.kept:
         return True
     clean, mine = evidence.steps.clean, set(stacks)
     if len(clean) < TREND_GROUPS.value:
@@ -115,6 +149,13 @@ def _is_the_copying(evidence: Evidence, copied: Copied, stacks: list[Stack]) -> 
         )
     )
     return late >= COPIES_GROW.value * early
+
+
+def _is_small(evidence: Evidence) -> bool:
+    """Return whether a trace shows that these operations take no longer than a small tensor does."""
+    ran = evidence.offer(RanOperations)
+    rows = [row for row in (ran.rows if ran is not None else ()) if row.where == "eager" and row.type in _SCATTERS]
+    return bool(rows) and sum(row.self_ms for row in rows) < COPIED_MIN_MS.value * sum(row.count for row in rows)
 
 
 def _from_the_start(steps: Sequence[Step]) -> list[Sequence[Step]]:
@@ -153,7 +194,7 @@ def _make_finding(evidence: Evidence, places: list[_Place], share: float, parts:
         ),
         advice=_advice([copied for _, copied in places]),
         detail="An array cannot grow: each call makes a new one and copies all that came before."
-        if not places[0][1].written
+        if not places[0][1].changes_element
         else "A tensor cannot change: each call makes a new one and copies all of it.",
         absorbs_here=("LIN001", "EAG008", "STP003", "STP007"),
         parts=parts,
@@ -168,6 +209,15 @@ def _name_function(copied: Copied) -> str:
 
 def _advice(places: list[Copied]) -> str:
     copied = places[0]
+    if copied.scattered:
+        others = [item for item in places[1:] if item.scattered]
+        made = list(dict.fromkeys(item.name for item in (copied, *others) if not item.is_variable))
+        make = f"Make {made[0]} a variable once: {made[0]} = tf.Variable({made[0]}). " if made else ""
+        also = f" Do the same for {', '.join(made[1:])}." if made[1:] else ""
+        return (
+            f"{make}Change the variable in place: {copied.scattered} in line {copied.call.line}.{also} Read rows of it "
+            "with tf.gather: other reads copy the whole variable after such a change."
+        )
     if copied.written:
         return (
             f"Change a NumPy array in place: {copied.name} = np.array({copied.name}) before the loop, {copied.written} "

@@ -38,6 +38,16 @@ def test_without_a_gap_nothing_is_dropped(tmp_path: Path) -> None:
     assert [step.number for step in table.steps] == list(range(1, 21))
 
 
+@pytest.mark.parametrize(("sizes", "known"), [((50,), 50), ((50, 0), 50), ((50, 32), 0)])
+def test_iterators_of_a_run_without_steps_tell_the_batch(tmp_path: Path, sizes: tuple[int, ...], known: int) -> None:
+    run = RunDirectory.create(tmp_path / "run", Manifest(tfperfkit_run=1, argv=[], cwd="", python="", probes=[]))
+    sites = [Site(id=n, kind="next", target=1, file="t.py", line=n, batch_size=size) for n, size in enumerate(sizes, 1)]
+    rows = b"".join(b'["session/sites",' + msgspec.json.encode(site) + b"]\n" for site in sites)
+    (run.path / "records.jsonl").write_bytes(rows)
+    table = read_steps(run, [])
+    assert (table.count, table.batch_size) == (0, known)
+
+
 def test_a_gap_is_no_step_and_its_steps_are_counted(tmp_path: Path) -> None:
     table = _table(tmp_path, {0: _file(0, 0, 10), 7: _file(7, 500, 10), 8: _file(8, 510, 5)})
     assert table.gaps == ((9 * STEP + LASTS, 500 * STEP),)

@@ -217,6 +217,17 @@ train = files.map(load).shuffle(100).batch(4)  # here
     assert fixed(tmp_path, source, "INP006") == source.replace("map(load)", "map(load).cache()")
 
 
+def test_a_cache_after_a_flat_map(tmp_path: Path) -> None:
+    source = """\
+import tensorflow as tf
+
+rows = tf.data.Dataset.from_tensor_slices(records).map(parse)
+rows = rows.flat_map(cut)  # here
+rows = rows.shuffle(100).batch(4)
+"""
+    assert fixed(tmp_path, source, "INP006") == source.replace("flat_map(cut)", "flat_map(cut).cache()")
+
+
 def test_of_several_maps_the_one_that_is_named(tmp_path: Path) -> None:
     source = "import tensorflow as tf\nds = tf.data.Dataset.range(9).map(read).map(scale).batch(4)\n"
     _, after = patch_of(tmp_path, source, finding_at("INP006", (2, ""), (9, "scale")))

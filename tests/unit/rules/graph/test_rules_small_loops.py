@@ -171,3 +171,33 @@ def test_a_for_loop_of_autograph() -> None:
     source = SOURCE.replace("return tf.map_fn(scale, rows)", "for i in tf.range(9): rows = scale(rows)")
     (finding,) = found(a_function(a_loop()), source=source)
     assert finding.title.startswith("the for loop in prepare") and "jit_compile=True" in finding.advice
+
+
+EVALUATED = """import tensorflow as tf
+@tf.function
+def prepare(rows):
+    return tf.map_fn(scale, rows)
+model.compile(loss=prepare)
+model.evaluate(rows, labels)
+"""
+
+
+@pytest.mark.parametrize("in_python", [40, 900])
+def test_a_loop_in_the_compiled_function_of_evaluate(in_python: int) -> None:
+    """The account has the call as one part; samples show how much of it compiled functions take."""
+    stacks = [
+        sampled(360, "graph", frame(6), context="evaluate"),
+        sampled(in_python, "python", frame(6), context="evaluate"),
+        sampled(300, "waiting", frame(6)),
+    ]
+    function = a_function(a_loop(turns=2000 * 100))
+    given = work_evidence(EVALUATED, stacks, call=6, functions=graphs(function))
+    findings = list(small_loops(given))
+    assert len(findings) == 1
+    assert findings[0].share_of_step == pytest.approx(0.95 * 360 / (660 + in_python), rel=0.08)
+
+
+def test_a_validation_between_other_work_is_not_the_work() -> None:
+    stacks = [sampled(100, "graph", frame(6), context="evaluate"), sampled(300, "graph", frame(5))]
+    given = work_evidence(EVALUATED, stacks, call=5, functions=graphs(a_function(a_loop())))
+    assert list(small_loops(given)) == []

@@ -283,6 +283,50 @@ def test_a_cache_before_the_costly_map_is_in_the_wrong_place() -> None:
     assert finding.code == "INP008" and finding.where[0].line == 4
 
 
+def windowed(*, inner: Stage | None = None, shuffle_ms: float = 8.0, **fields: Any) -> Pipeline:
+    """Each record is parsed into rows of an unknown number, which a flat_map cuts into windows."""
+    given = {"buffer_size": 1000}
+    shuffle = stage(
+        "Shuffle", 8, self_ms_per_output=shuffle_ms, elements=32.0, stateful_or_random=True, parameters=given
+    )
+    flat = stage("FlatMap", 7, mapped=SourceSpan(FILE, 4, "cut"), self_ms_per_output=0.5, bytes_per_element=2000)
+    own = inner or stage("Batch", 5)
+    parsing = msgspec.structs.replace(mapped("ParallelMap", own_ms=9.0, bytes_per_element=None, ops=300), line=6)
+    stages = (PREFETCH, BATCH, shuffle, flat, msgspec.structs.replace(own, nested=3), parsing, stage("TensorSlice", 3))
+    return pipeline(*stages, **{"iterators": 12, "bound_by": 2, "bound_ms_per_output": 9.5, **fields})
+
+
+def test_a_cache_after_the_flat_map_keeps_what_a_map_before_it_makes() -> None:
+    """The size of what the map makes is open; that of the windows is known. A shuffle's time is that of its buffer."""
+    finding = one(stage_order.repeated(evidence(windowed())))
+    assert finding.code == "INP006" and [place.line for place in finding.where[:2]] == [7, 6]
+    assert finding.title == "map(load) repeats the same work in every epoch"
+    assert ".flat_map(cut).cache(), before shuffle" in finding.advice
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        windowed(inner=stage("Shuffle", 5, stateful_or_random=True)),  # other windows in each epoch
+        windowed(shuffle_ms=0.05),  # the shuffle draws
+        windowed(iterators=1),
+    ],
+)
+def test_windows_that_differ_or_are_made_once_are_not_to_be_cached(made: Pipeline) -> None:
+    assert not list(stage_order.repeated(evidence(made)))
+
+
+def test_a_map_before_a_flat_map_can_not_be_mapped_over_batches() -> None:
+    rows = stage("TensorSlice", 6, bytes_per_element=84)
+    cheap = mapped("ParallelMap", own_ms=8.0, ops=11, bytes_per_element=164)
+    batch = stage("Batch", 8, parameters={"batch_size": 256}, fused=True)
+    several = stage("FlatMap", 7, mapped=SourceSpan(FILE, 4, "cut"), bytes_per_element=84)
+    bound = {"bound_ms_per_output": 8.0, "iterators": 4}
+    assert list(sequential_stages.per_example(evidence(pipeline(PREFETCH, batch, cheap, rows, bound_by=2, **bound))))
+    given = evidence(pipeline(PREFETCH, batch, several, cheap, rows, bound_by=3, **bound))
+    assert not list(sequential_stages.per_example(given))
+
+
 def test_no_cache_for_one_epoch_random_maps_or_too_much_data() -> None:
     assert not list(stage_order.repeated(evidence(decoded(iterators=1))))
     assert not list(stage_order.repeated(evidence(SLOW)))

@@ -11,6 +11,7 @@ from tfperfkit_rules.step.whole_copies import copied_to_grow
 
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.model import SourceSpan, Work
+from tfperfkit.offers import RanOperation, RanOperations
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.records.steps import Loop, Step, StepTable
 from tfperfkit.syntax.module import parse
@@ -210,7 +211,87 @@ def test_a_tensor_that_is_copied_whole_to_change_one_element() -> None:
     (finding,) = copied_to_grow(changed())
     assert finding.title.startswith("tf.tensor_scatter_nd_add copies all of seen in every iteration: 100 %")
     assert "before the loop, seen[t, i] += 1.0 in line 4" in finding.advice
-    assert not list(copied_to_grow(changed(work=False)))  # gradients may go through it
+    assert list(copied_to_grow(changed(work=False)))  # no tape is near
+
+
+@pytest.mark.parametrize(
+    "tape",
+    ["with tf.GradientTape() as tape:\n    pass\ntape = tf.GradientTape()\n", "loss = tf.gradients(kept, seen)\n"],
+)
+def test_a_tensor_in_a_step_may_be_differentiated_by_a_tape_that_code_enters_elsewhere(tape: str) -> None:
+    assert not list(copied_to_grow(changed(CHANGED + tape, work=False)))
+
+
+def test_a_tensor_that_is_changed_under_a_tape_is_left_in_peace() -> None:
+    taped = HEAD + "for i in range(9):\n    with tf.GradientTape() as tape:\n        {}\n"
+    copying = "seen = tf.tensor_scatter_nd_add(seen, [[3, i]], tf.constant([1.0]))"
+    taking = Stack((Frame(FILE, 1, "<module>", 5, (5, 5, 15, 75)),), "tensorflow", "eager_ops")
+    samples = make_samples([])
+    samples.add(taking, 100)
+    for source, found in ((taped, 0), (taped.replace("with tf.GradientTape() as tape", "if True"), 1)):
+        account = make_account({"eager_ops": 10.0})
+        evidence = make_evidence(account=account, source=source.format(copying), samples=samples)
+        assert len(list(copied_to_grow(evidence))) == found
+
+
+REPLAY = (
+    HEAD
+    + """\
+class Replay:
+    def store(self, row):
+        at = [[self.count]]
+        self.rows = tf.tensor_scatter_nd_update(self.rows, at, [row])
+        self.ends = tf.tensor_scatter_nd_update(self.ends, at, [[0.0]])
+        self.seen.assign(tf.tensor_scatter_nd_add(self.seen, at, [1]))
+"""
+)
+
+
+def replay(*lines: int, rows: tuple[RanOperation, ...] = ()) -> Any:
+    columns = {6: (20, 69), 7: (20, 71), 8: (25, 69)}
+    samples = make_samples([])
+    for line in lines:
+        samples.add(
+            Stack((Frame(FILE, 4, "store", line, (line, line, *columns[line])),), "tensorflow", "eager_ops"), 50
+        )
+    given = make_evidence(
+        account=make_account({"eager_ops": 10.0}),
+        source=REPLAY,
+        samples=samples,
+        offers={"tfprof": [RanOperations(rows=rows, steps=10)]} if rows else {},
+    )
+    return given
+
+
+def test_a_tensor_in_an_attribute_becomes_a_variable_that_changes_in_place() -> None:
+    (finding,) = copied_to_grow(replay(6, 7))
+    assert finding.title == (
+        "tf.tensor_scatter_nd_update copies all of self.rows and self.ends in every iteration: 100 % of a step"
+    )
+    assert "self.rows = tf.Variable(self.rows)." in finding.advice
+    assert "self.rows.scatter_nd_update(at, [row]) in line 6. Do the same for self.ends." in finding.advice
+
+
+def test_a_variable_that_is_assigned_its_changed_copy_is_changed_in_place() -> None:
+    (finding,) = copied_to_grow(replay(8))
+    assert finding.advice.startswith("Change the variable in place: self.seen.scatter_nd_add(at, [1]) in line 8.")
+
+
+def test_a_trace_shows_whether_such_a_tensor_is_large() -> None:
+    def scattered(ms: float) -> RanOperation:
+        return RanOperation(name="scatter", type="TensorScatterUpdate", count=400, self_ms=400 * ms, where="eager")
+
+    assert list(copied_to_grow(replay(6, rows=(scattered(0.5),))))
+    assert not list(copied_to_grow(replay(6, rows=(scattered(0.03),))))
+
+
+@pytest.mark.parametrize(
+    "at", ["at = rows_of(batch)", "at = [[1], [2]]", "at = [[self.count]]\n        at.append([2])", "pass"]
+)
+def test_rows_of_an_unknown_number_may_well_be_much_of_a_tensor(at: str) -> None:
+    source = REPLAY.replace("at = [[self.count]]", at).replace("[row]", "row").replace("[[0.0]]", "zeros")
+    syntax = parse(tuple(source.replace("[1]))", "ones))").splitlines()))
+    assert syntax is not None and not find_whole_copies(syntax)
 
 
 @pytest.mark.parametrize(

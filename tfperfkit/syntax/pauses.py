@@ -1,6 +1,7 @@
 """Why a line sleeps: it looks at a state again and again, keeps a pace, or tries once more.
 
-Python's library has a call that blocks until most states are reached, so that nobody needs to look: ``Queue.get`` for
+A line sleeps by ``time.sleep``, by ``select`` without files, or by waiting with a time limit for something else than it
+looks at (``pause.wait(0.02)``). Python's library has a call that blocks until most states are reached, so that nobody needs to look: ``Queue.get`` for
 ``Queue.empty``, ``Event.wait`` for ``Event.is_set``.
 """
 
@@ -10,7 +11,7 @@ import ast
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from tfperfkit.syntax.expression import Call, Expression
+from tfperfkit.syntax.expression import Call, Code, Expression
 from tfperfkit.syntax.module import Syntax, get_file
 from tfperfkit.syntax.names import UNKNOWN
 from tfperfkit.syntax.nodes import FUNCTIONS
@@ -26,7 +27,14 @@ _OF_PROCESSES = ("poll", "exitcode", "returncode")
 #: The beginnings of APIs that start other processes or wait for them.
 PROCESSES = ("multiprocessing.", "subprocess.", "concurrent.futures.ProcessPoolExecutor", "os.wait")
 _SLEEP = "time.sleep"
+#: Functions that look at a file, which another process may write.
+_OF_FILES = (
+    "os.path.exists", "os.path.isfile", "os.path.getmtime", "os.path.getsize", "os.stat", "os.listdir", "os.scandir",
+    "glob.glob", "pathlib.Path().exists", "pathlib.Path().is_file", "pathlib.Path().stat", "pathlib.Path().glob",
+)  # fmt: skip
 _CLOCKS = ("time.time", "time.monotonic", "time.perf_counter", "time.process_time", "datetime.datetime.now")
+#: Lists of files that ``select`` takes.
+_FILES = 3
 _EXITS = (ast.Break, ast.Return, ast.Continue, ast.Pass, ast.Raise)
 
 
@@ -42,9 +50,40 @@ class Pause(NamedTuple):
 
 
 def find_pauses(syntax: Syntax) -> dict[int, Pause]:
-    """Find the lines of a file that sleep for a known reason."""
-    found = {call.line: _find_reason(call) for call in syntax.find_api_calls(_SLEEP)}
+    """Find the lines of a file that sleep for a known reason, and those that ask without a pause."""
+    found = {call.line: _find_reason(call) for call in syntax.calls if call.name == _SLEEP}
+    for call in syntax.calls:
+        if _waits_for_time(call) and call.line not in found:
+            pause = _find_reason(call)
+            # A state of the object that it waits for ends the wait at once.
+            other = pause is not None and pause.asks and call.receiver is not None and pause.owner == call.receiver.text
+            found[call.line] = None if other else pause
+    for call in _find_spinning_calls(syntax):
+        found.setdefault(call.line, next(_find_asked(call, given=True), None))
     return {line: pause for line, pause in found.items() if pause is not None}
+
+
+def _waits_for_time(call: Call) -> bool:
+    """Return whether a call waits with a time limit: ``Event.wait(0.1)``, ``Condition.wait(timeout=0.1)``, or
+    ``select.select([], [], [], 0.1)``."""
+    if call.name == "select.select":
+        return len(call.arguments) > _FILES and all(item.is_list and not item.items for item in call.arguments[:_FILES])
+    return call.method == "wait" and call.name.startswith("threading.") and bool(call.given)
+
+
+def _find_spinning_calls(syntax: Syntax) -> Iterator[Call]:
+    """Find the calls that a ``while`` loop makes again and again without a pause: its test if it does nothing else, or
+    what it tries, if the failure only leads to another try."""
+    for loop in syntax.find_nodes(ast.While):
+        if all(_only_waits(syntax, item) for item in loop.body):
+            yield from syntax.wrap(loop.test).calls
+        for item in loop.body:
+            if isinstance(item, ast.Try) and all(_only_waits(syntax, each) for each in _list_handled(item)):
+                yield from (call for each in item.body for call in Code(each, syntax).calls)
+
+
+def _list_handled(node: ast.Try) -> list[ast.stmt]:
+    return [item for handler in node.handlers for item in handler.body]
 
 
 def _find_reason(call: Call) -> Pause | None:
@@ -74,7 +113,7 @@ def _list_conditions(call: Call) -> tuple[list[Expression], list[Expression]]:
             lines = range(around.body[0].lineno, around.handlers[0].lineno)
             tries += [item for item in file.calls if item.line in lines]
         elif isinstance(around, ast.While):
-            if all(_only_waits(file, item) for item in around.body):
+            if node is around.test or all(_only_waits(file, item) for item in around.body):
                 tests += [around.test, *(item.test for item in around.body if isinstance(item, ast.If))]
             break
         elif isinstance(around, (ast.For, ast.AsyncFor)):
@@ -89,7 +128,7 @@ def _only_waits(file: Syntax, node: ast.stmt) -> bool:
         return all(_only_waits(file, item) for item in (*node.body, *node.orelse))
     if isinstance(node, ast.Expr):
         value = file.wrap(node.value)
-        return value.is_constant() or (isinstance(value, Call) and value.name == _SLEEP)
+        return value.is_constant() or (isinstance(value, Call) and (value.name == _SLEEP or _waits_for_time(value)))
     return isinstance(node, _EXITS)
 
 
@@ -99,6 +138,8 @@ def _find_asked(test: Expression, *, given: bool) -> Iterator[Pause]:
     for part in test.parts:
         if part.kind == "attribute" and part.last_name in _BLOCKS:
             yield from _make_pause(part)
+        elif isinstance(part, Call) and part.name in _OF_FILES:
+            yield Pause("process", part.text)
         elif given and isinstance(part, Call) and part.function.kind == "name":
             for value in _list_given(part.function):
                 yield from _find_asked(value, given=False)

@@ -37,7 +37,6 @@ _CHANGES = {
     "tensorflow.tensor_scatter_nd_add": ("+=", "scatter_nd_add"),
     "tensorflow.tensor_scatter_nd_sub": ("-=", "scatter_nd_sub"),
 }
-_DEEPEST = 8
 _SCATTERED = ("tensor", "indices", "updates")
 _TENSORS = ("tensorflow.constant", "tensorflow.convert_to_tensor", "numpy.array", "numpy.asarray")
 
@@ -45,7 +44,7 @@ _TENSORS = ("tensorflow.constant", "tensorflow.convert_to_tensor", "numpy.array"
 class Copied(NamedTuple):
     """``call``: the expression that copies; ``name``: what it is assigned to, as written; ``join``: how to join the
     parts once. ``kept``: only a part of the result is kept (``np.vstack([memory, row])[-size:]``), ``size`` rows, "" if
-    unknown. ``new``: what is added. ``written``: how to change an element of a NumPy array in place, if the copy is made
+    unknown. ``new``: what is added. ``written``: how to change an element of a NumPy array, if the copy is made
     for that. ``scattered``: how to change it in a ``tf.Variable``, if the tensor stays in an attribute or is a
     variable's value; ``is_variable``: it is a variable already."""
 
@@ -157,7 +156,9 @@ def _list_scattered(call: Call) -> tuple[Expression | None, ...]:
 def _find_only_element(node: Expression) -> Expression | None:
     """Find the one element of a list that is written out, also if a tensor is made of the list, or if it is the only
     value of a name."""
-    for _ in range(_DEEPEST):
+    met: set[Expression] = set()
+    while node not in met:
+        met.add(node)
         is_made = isinstance(node, Call) and bool(node.arguments) and node.name in _TENSORS
         inner = node.arguments[0] if is_made and isinstance(node, Call) else node.only_value
         if inner is None:

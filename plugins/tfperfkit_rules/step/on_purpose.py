@@ -39,6 +39,8 @@ TITLES = {"STP004": "Script waits on purpose (sleep, queue, thread, subprocess)"
 BY_WORD = {kind.word: kind for kind in KINDS}
 #: The part that is left at best and at worst. It is unknown for other waits: another thread's or program's work may be
 #: needed anyway.
+#: Kinds of waits that may only be pauses between two looks at a state.
+_PAUSES = ("sleep", "threads")
 _LEFT = dict.fromkeys(("sleep", "starting"), Left(0.0, PAUSE_LEFT.value))
 
 
@@ -66,12 +68,16 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
     left = _LEFT.get(kind.word)
     gained: Gain = price(Remove(), part, left) if left is not None else bound(part.high)
     lines = [place for place, _ in found.at.most_common(3) if place[1]]
-    pause = find_pause(evidence, lines[0]) if kind.word == "sleep" and lines else None
+    pause = find_pause(evidence, lines[0]) if kind.word in _PAUSES and lines else None
+    if pause is not None:
+        left = _LEFT["sleep"]
+        gained = price(Remove(), part, left)
     polled = sort_polls(evidence, pause) if pause is not None else []
     if pause is not None and (pause.reason != "state" or may_wait_outside(evidence)):
         gained = bound(part.high)  # another program, the script's own pace, or a machine may set the time
-    other = awaited(evidence) if kind.word == "threads" else None
-    limited = standing(evidence) if kind.word == "threads" and other is None else None
+    threads = kind.word == "threads" and pause is None
+    other = awaited(evidence) if threads else None
+    limited = standing(evidence) if threads and other is None else None
     if other is not None:
         # An iteration takes as long as the thread needs for it: the wait goes as far as that gets shorter.
         worst = _LEFT[other.kind.word].high if other.kind.word in _LEFT else LEFT_MAX.value
@@ -127,7 +133,9 @@ def _name_pause(pause: Pause | None) -> str:
     if pause is None:
         return ""
     if pause.asks:
-        return f"sleeping between checks of {pause.asks}" + (", another process" if pause.reason == "process" else "")
+        return f"sleeping between checks of {pause.asks}" + ", another process" * bool(
+            pause.reason == "process" and pause.blocks
+        )
     return f"sleeping to {'keep a pace' if pause.reason == 'clock' else 'try again'}"
 
 
@@ -136,6 +144,11 @@ def _advise(evidence: Evidence, kind: Kind, pause: Pause | None = None) -> str:
         return _START_ONCE if kind.word == "threads" and children_mostly_import(evidence) else kind.advice
     if not pause.asks:
         return "Keep the pause if it is wanted: a rate limit, or time for what failed to recover. Or: remove it"
+    if pause.reason == "process" and not pause.blocks:
+        return (
+            "Let what writes the file tell when it is there: wait for its process, or read from a pipe or queue. Or: make "
+            "the writer faster, as it sets the pace"
+        )
     if pause.reason == "process":
         return (
             f"Block until the other process is done: {pause.blocks}. Or: make that process faster, as it sets the pace"

@@ -64,6 +64,8 @@ def test_a_polling_loop_is_known_however_it_is_written(code: str, asks: str, blo
         ("p = subprocess.Popen(a)\nwhile p.poll() is None:\n    time.sleep(1)\n", "process"),
         ("p = Process(target=f)\nwhile p.is_alive():\n    time.sleep(1)\n", "process"),
         ("while p.exitcode is None:\n    time.sleep(1)\n", "process"),
+        ("import os\nwhile not os.path.exists(path):\n    time.sleep(1)\n", "process"),
+        ("import pathlib\nwhile not pathlib.Path(name).exists():\n    time.sleep(1)\n", "process"),
         ("while time.monotonic() < due:\n    time.sleep(0.01)\n", "clock"),
         ("for a in b:\n    left = due - time.time()\n    if left > 0:\n        time.sleep(left)\n", "clock"),
         ("while True:\n    try:\n        send()\n    except OSError:\n        time.sleep(1)\n", "retry"),
@@ -82,7 +84,6 @@ def test_another_process_a_pace_and_another_try_are_told_apart(code: str, reason
         "for a in b:\n    time.sleep(1)\n",
         "while not stop.is_set():\n    report()\n    time.sleep(1)\n",  # it works now and then
         "class Box:\n    def empty(self): pass\nwhile box.empty():\n    time.sleep(1)\n",
-        "while not os.path.exists(path):\n    time.sleep(1)\n",  # nothing of Python's library blocks for it
         "while counter.value < 3:\n    time.sleep(1)\n",  # may be another process's
     ],
 )
@@ -90,6 +91,53 @@ def test_of_other_pauses_nothing_is_said(code: str) -> None:
     lines = (HEAD + code).splitlines()
     line = next(number for number, text in enumerate(lines, 1) if "time.sleep" in text)
     assert find_pause(sleeping(HEAD + code, line), (FILE, line)) is None
+
+
+EVENT = "stop, pause = threading.Event(), threading.Event()\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "asks", "blocks"),
+    [
+        (EVENT + QUEUE + "while work.empty():\n    pause.wait(0.02)  # here\n", "work.empty()", "work.get()"),
+        (EVENT + QUEUE + "while not stop.wait(0.02):  # here\n    if work.empty():\n        continue\n    use(work.get())\n",
+         "work.empty()", "work.get()"),
+        ("import select\n" + QUEUE + "while work.empty():\n    select.select([], [], [], 0.1)  # here\n",
+         "work.empty()", "work.get()"),
+        (QUEUE + "while True:\n    try:\n        use(work.get_nowait())  # here\n    except queue.Empty:\n        continue\n",
+         "work.get_nowait()", "work.get()"),
+        (EVENT + "while not stop.is_set():  # here\n    pass\n", "stop.is_set()", "stop.wait()"),
+    ],
+)  # fmt: skip
+def test_polling_without_a_sleep(code: str, asks: str, blocks: str) -> None:
+    lines = (HEAD + code).splitlines()
+    line = next(number for number, text in enumerate(lines, 1) if "# here" in text)
+    pause = find_pause(sleeping(HEAD + code, line), (FILE, line))
+    assert pause is not None and (pause.reason, pause.asks, pause.blocks) == ("state", asks, blocks)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        EVENT + "while not stop.is_set():\n    stop.wait(0.5)  # here\n",  # returns as soon as it is set
+        EVENT + "while not stop.wait(0.5):  # here\n    report()\n",
+        QUEUE + "while True:\n    try: use(work.get(timeout=1))  # here\n    except queue.Empty: continue\n",
+        QUEUE + "while True:\n    use(work.get())  # here\n",
+        "import select\nwhile True:\n    select.select([sock], [], [], 1)  # here\n    use(sock)\n",
+    ],
+)
+def test_waits_that_end_with_what_they_wait_for_are_no_polling(code: str) -> None:
+    lines = (HEAD + code).splitlines()
+    line = next(number for number, text in enumerate(lines, 1) if "# here" in text)
+    assert find_pause(sleeping(HEAD + code, line), (FILE, line)) is None
+
+
+def test_a_timed_wait_between_checks_is_a_pause() -> None:
+    waiting = POLLED.replace("        time.sleep(0.02)\n    step", "        pause.wait(0.02)\n    step")
+    waiting = waiting.replace("threading, time\n", "threading, time; pause = threading.Event()\n")
+    (found,) = on_purpose.waits(sleeping(waiting, 9))
+    assert found.title == "Script waits on purpose: sleeping between checks of work.empty(), 40 % of a step"
+    assert found.gain.bounds and found.gain.bounds[0] > 1.3 and "work.get() waits" in found.advice
 
 
 POLLED = """\

@@ -1,0 +1,124 @@
+"""EAG017, for any other value that each iteration of a loop computes again from the same inputs.
+
+The source shows that the call gives the same in each iteration and changes nothing, also through the attributes of
+objects (a matrix that a method factorises). The gain leaves out all iterations of the loop but the first; a window sees
+only some of them, so half of what remains may go too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tfperfkit.gain import MEDIUM, severity
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.offers import LineCounts
+from tfperfkit.pricing import Left, Part, price
+from tfperfkit.records.samples import MIN, Frame, Stack
+from tfperfkit.remedy import Rewrite
+from tfperfkit.rule import Evidence
+from tfperfkit.syntax.expression import Call
+from tfperfkit_rules.eager.passes_again import MIN_TURNS_AGAIN
+from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.called import TRAINER, is_calling, name_callee
+from tfperfkit_rules.measures.same_iterations import SameIterations, find_same_iterations
+from tfperfkit_rules.measures.source_text import find_running_calls
+from tfperfkit_rules.measures.step_shares import span
+
+_COMPUTES = ("eager_ops", "dispatch", "graph", "python")
+_SYMPTOMS = ("EAG008", "LIN001", "STP003", "STP007", "GRF025", "SYN001")
+
+
+class _Repeated(NamedTuple):
+    """``way``: the frames to the line of the call, outermost first."""
+
+    way: tuple[Frame, ...]
+    call: Call
+    loop: SameIterations
+
+
+def same_value(evidence: Evidence) -> Iterable[Finding]:
+    """Find the outermost call that takes much of a work and is the same in each iteration of a loop in the work."""
+    whole = evidence.samples.count
+    if evidence.work is None or whole < MIN:
+        return
+    inside = _count_ways(evidence)
+    found: Counter[_Repeated] = Counter()
+    for way, count in sorted(inside.items(), key=lambda item: len(item[0])):
+        known = any(way[: len(other.way)] == other.way for other in found)
+        if count >= MEDIUM * whole and not known:
+            repeated = _find_repeated(evidence, way)
+            if repeated is not None:
+                found[repeated] = count
+    if not found:
+        return
+    first, _ = max(found.items(), key=lambda item: item[1])
+    count = sum(number for other, number in found.items() if (other.call, other.loop) == (first.call, first.loop))
+    turns = _count_iterations(evidence, first.loop)
+    if turns >= MIN_TURNS_AGAIN.value:
+        yield _make_finding(evidence, first, count, turns)
+
+
+def _count_ways(evidence: Evidence) -> Counter[tuple[Frame, ...]]:
+    """Count the samples below each line that stacks go through, by all frames down to the line."""
+    inside: Counter[tuple[Frame, ...]] = Counter()
+    for stack, count in evidence.samples.stacks.items():
+        if _computes(evidence, stack):
+            way = tuple(frame._replace(calls=None) for frame in stack.frames)
+            for depth in range(1, len(way) + 1):
+                inside[way[:depth]] += count
+    return inside
+
+
+def _computes(evidence: Evidence, stack: Stack) -> bool:
+    """Whether a sample is in computing; Keras' own methods have rules of their own."""
+    leaf = stack.frames[-1] if stack.frames else None
+    return leaf is not None and stack.activity in _COMPUTES and not is_calling(evidence, leaf, TRAINER)
+
+
+def _find_repeated(evidence: Evidence, way: tuple[Frame, ...]) -> _Repeated | None:
+    calls = find_running_calls(evidence, way[-1])
+    if len(calls) != 1:
+        return None
+    start = next((n for n in reversed(range(len(way))) if way[n].file != way[-1].file), -1) + 1
+    loop = find_same_iterations(evidence, way[start:], calls[0])
+    return _Repeated(way, calls[0], loop) if loop is not None else None
+
+
+def _count_iterations(evidence: Evidence, loop: SameIterations) -> float:
+    """Count the iterations of a loop each time that it begins, by counted lines: its first line runs once more."""
+    counts = evidence.offer(LineCounts)
+    hits = {row.line: row.hits for row in (counts.rows if counts is not None else ()) if row.file == loop.in_file}
+    first, last = loop.body
+    body = [number for line, number in hits.items() if first <= line <= last and number]
+    iterations = min(body, default=0)
+    return iterations / max(hits.get(loop.line, 0) - iterations, 1)
+
+
+def _make_finding(evidence: Evidence, found: _Repeated, count: int, turns: float) -> Finding:
+    whole = evidence.samples.count
+    share, loop, name = count / whole, found.loop, name_callee(found.call, "the same value")
+    gained = price(Rewrite(), Part.sampled(share, whole), Left(1 / (2 * turns), 1 / turns))
+    place = found.way[-1].file, found.way[-1].line
+    return Finding(
+        code="EAG017",
+        family="eager",
+        title=f"{name} computes the same in each iteration of line {loop.line}",
+        severity=severity(gained.surely),
+        share_of_step=share,
+        gain=gained,
+        where=tuple(dict.fromkeys((span(evidence, *place), span(evidence, loop.file, loop.line)))),
+        evidence=(
+            Measurement("time in repeated calls", share, "share", "samples"),
+            Measurement("iterations of the loop each time", round(turns), "count", "run"),
+            Measurement("samples", float(whole), "count", "baseline"),
+        ),
+        advice=(
+            f"Call {found.call.text if len(found.call.text) <= shared.MAX_LINE.value else name} once, before line {loop.line} or where "
+            "its inputs change, and keep the result, such as in an attribute of the object."
+        ),
+        detail="According to the source, no iteration changes what the call reads, and the call changes nothing.",
+        absorbs_here=_SYMPTOMS,
+        parts=("eager_ops", "dispatch", "python", "graph"),
+    )

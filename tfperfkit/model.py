@@ -131,6 +131,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, metaclass=TakesStated):
     share_of_run: float | None = None
     #: The same in seconds of the run; None if that is not known.
     costs_s: float | None = None
+    #: 95 % interval of ``costs_s``, by the number of samples; None if there are none.
+    costs_range_s: tuple[float, float] | None = None
     #: Seconds that its remedy would take off this run, from and to; None if nothing is predicted. The centre orders the
     #: findings. For a gain that is only known from below, the upper end is the time of the finding's call sites.
     saves_s: tuple[float, float] | None = None
@@ -363,7 +365,8 @@ class CallTime(msgspec.Struct, frozen=True, kw_only=True):
     """A call site of the user's code that took 2 % of the run or more, with all that ran below it.
 
     ``call``: what the line calls, as the user wrote it; "" for the user's own Python. ``seconds`` are of the run; no
-    moment counts for two of a report's calls. ``parts_s``: the same by part of the run. ``times``: how often the line
+    moment counts for two of a report's calls. ``seconds_range``: their 95 % interval, by the number of samples; None if
+    that is not known. ``parts_s``: the same seconds by part of the run. ``times``: how often the line
     was seen to run, at least; 0 if that is not known. ``callers``: the user's lines on the way to it, outermost first.
     ``findings``: the codes of those that own most of its time; none if its time has no known cause.
     """
@@ -372,6 +375,7 @@ class CallTime(msgspec.Struct, frozen=True, kw_only=True):
     call: str
     seconds: float
     share_of_run: float
+    seconds_range: tuple[float, float] | None = None
     parts_s: dict[str, float] = {}
     times: int = 0
     callers: tuple[SourceSpan, ...] = ()

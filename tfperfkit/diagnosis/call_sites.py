@@ -9,6 +9,7 @@ from tfperfkit.diagnosis.places import name_place
 from tfperfkit.ledger.call_names import name_call
 from tfperfkit.ledger.call_tree import CallSite, Ledger
 from tfperfkit.ledger.ownership import EXPLAINS, find_owned
+from tfperfkit.ledger.uncertainty import count_run_samples, estimate_range
 from tfperfkit.model import CallTime, Finding, SourceSpan
 from tfperfkit.records.parts import PAID_ONCE
 from tfperfkit.records.samples import Place
@@ -60,6 +61,7 @@ def list_calls(evidence: Evidence, findings: Sequence[Finding]) -> tuple[CallTim
         if finding.severity != "info" and claim:
             owners.append((finding.code, claim, find_owned(finding, mine, every, claim)))
     found = []
+    samples = count_run_samples(evidence.log)
     for site in mine.find_call_sites(_MIN_LISTED * ledger.total)[:_MAX_LISTED] if ledger.total else ():
         codes = [
             code
@@ -72,6 +74,7 @@ def list_calls(evidence: Evidence, findings: Sequence[Finding]) -> tuple[CallTim
                 call=name_call(site.frame, evidence.source(site.frame.file)),
                 seconds=site.value,
                 share_of_run=site.value / ledger.total,
+                seconds_range=estimate_range(site.value, ledger.total, samples),
                 parts_s=dict(site.parts),
                 times=count_times(evidence, site.place),
                 callers=tuple(SourceSpan(frame.file, frame.line, frame.name) for frame in site.callers),

@@ -63,6 +63,11 @@ def findings(
     first_s = _first_tracing_s(run)
     scope_of = _find_scopes(run, work)
 
+    samples = {
+        "": run.samples.count,
+        **{each.work.name: each.samples.count for each in work if each.work is not None},
+    }
+
     def measure(item: Finding) -> RunTime:
         whole = 1.0 if item.basis == "run" else shares.get((item.work, item.basis), 0.0)
         owned_s = None
@@ -71,7 +76,8 @@ def findings(
             owned_s = ledger.add_up(find_owned(item, ledger, scope_of(item), claim)) or None
         waits = 0.0 if item.work else waited_s.get(item.basis, 0.0)
         plain_s = max(whole * wall_s - (added_s.get(item.work, 0.0) if item.basis != "run" else 0.0), 0.0)
-        return RunTime(plain_s, wall_s, 0.0 if item.work else first_s, waits, owned_s)
+        first = 0.0 if item.work else first_s
+        return RunTime(plain_s, wall_s, first, waits, owned_s, samples.get(item.work, 0))
 
     told = [price_for_run(item, measure(item)) for item in (*merged, *left)]
     told = [saved_elsewhere(item, _find_elsewhere(item, found, shares, wall_s, inside), wall_s) for item in told]

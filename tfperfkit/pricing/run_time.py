@@ -23,13 +23,15 @@ Seconds = tuple[float, float]
 class RunTime(NamedTuple):
     """The time of the run that a finding's share is of, in seconds. ``steps_s``: all of it. ``first_s``: of it the
     tracing that the first iterations pay. ``waited_s``: until iterators are destroyed. ``wall_s``: the whole run.
-    ``owned_s``: what the finding's call sites took (``ledger.ownership``); None if they are not known."""
+    ``owned_s``: what the finding's call sites took (``ledger.ownership``); None if they are not known. ``samples``: that
+    the finding's share rests on, 0 if unknown."""
 
     steps_s: float
     wall_s: float
     first_s: float = 0.0
     waited_s: float = 0.0
     owned_s: float | None = None
+    samples: int = 0
 
 
 def price_for_run(item: Finding, time: RunTime) -> Finding:
@@ -50,7 +52,13 @@ def price_for_run(item: Finding, time: RunTime) -> Finding:
         saves_s = saves_s[0], saves_s[1] + first_s * gain.saving(item.gain.high or 1.0)
     if saves_s is not None:
         saves_s = min(saves_s[0], time.wall_s), min(saves_s[1], time.wall_s)
-    return msgspec.structs.replace(item, share_of_run=share, costs_s=costs_s, saves_s=saves_s)
+    costs_range_s = None
+    if costs_s is not None and time.samples:
+        low, high = (end * of_s for end in gain.interval(min(item.share_of_step, 1.0), time.samples))
+        costs_range_s = min(low, costs_s), max(min(high, time.wall_s), costs_s)
+    return msgspec.structs.replace(
+        item, share_of_run=share, costs_s=costs_s, costs_range_s=costs_range_s, saves_s=saves_s
+    )
 
 
 def saved_seconds(item: Finding, of_s: float, waited_s: float = 0.0) -> Seconds | None:

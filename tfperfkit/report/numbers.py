@@ -128,6 +128,9 @@ def speedup(factor: float) -> str:
     return f"{factor:,.{0 if factor >= 9.95 else 1 if factor >= 1.095 else 2}f}x"
 
 
+_OFF = 0.2
+
+
 def short(value: float | None, unit: str, symbols: Symbols = UNICODE) -> str:
     """A time or a share in two significant digits, but all digits before the point: ``1.9 s``, ``512 ms``, ``81 %``."""
     if value is None or not math.isfinite(value):
@@ -140,6 +143,11 @@ def short(value: float | None, unit: str, symbols: Symbols = UNICODE) -> str:
     if 0 < abs(milliseconds) < 0.995:
         return f"{_two_digits(milliseconds * 1e3)} {symbols.micro}s"
     return f"{_two_digits(milliseconds)} ms"
+
+
+def is_wide(value: float | None, ends: tuple[float, float] | None) -> bool:
+    """Whether a figure may be off by more than a fifth to either side, so that its two digits promise too much."""
+    return value is not None and ends is not None and ends[1] - ends[0] > 2 * _OFF * value
 
 
 def _two_digits(value: float) -> str:

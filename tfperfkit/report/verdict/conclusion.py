@@ -84,6 +84,7 @@ def _call(call: CallTime, screen: Screen) -> str:
     """``7.0 s  train.py:24  model.export, 25+ calls``"""
     what = name(call.call or "your own Python", screen)
     where = place(SourceSpan(call.where.file, call.where.line), screen)
-    seconds = numbers.short(call.seconds, "s", screen.symbols)
+    about = "about " * numbers.is_wide(call.seconds, call.seconds_range)
+    seconds = about + numbers.short(call.seconds, "s", screen.symbols)
     often = f", {numbers.plain(call.times)}+ calls" if call.times > 1 and call.call else ""
     return f"{seconds}  {where}  {what}{often}"

@@ -147,10 +147,11 @@ def _whole(finding: Finding) -> str:
 
 
 def cost_items(finding: Finding) -> list[str]:
-    """``81 % of the step``, ``60 % of the run``"""
+    """``81 % of the step``, ``60 % of the run``; ``about 12 % of the step`` if the samples leave much open."""
     parts = []
+    about = "about " * numbers.is_wide(finding.costs_s, finding.costs_range_s)
     if math.isfinite(finding.share_of_step) and finding.share_of_step > 0:
-        parts.append(f"{numbers.short(finding.share_of_step, 'share')} of the {_whole(finding)}")
+        parts.append(f"{about}{numbers.short(finding.share_of_step, 'share')} of the {_whole(finding)}")
     of_run = finding.share_of_run
     if of_run is not None and finding.basis != "run" and math.isfinite(of_run) and of_run >= _MIN_OF_RUN:
         parts.append(f"{numbers.short(of_run, 'share')} of the run")

@@ -425,6 +425,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     work: tuple[Work, ...] = ()  # outside of training steps, the longest first
     run_account: RunAccount | None = None
     calls: tuple[CallTime, ...] = ()  # where the run's time went by call site, the costliest first
+    thread_calls: tuple[CallTime, ...] = ()  # the same of other threads, next to the run's time
     headroom: tuple[Finding, ...] = ()  # what other choices would gain, the most first; empty if a finding comes first
     source: dict[str, str] = {}  # code at the places of findings and calls, by "file:line"
     words: dict[str, str] = {}  # how the console calls the source of the breakdown, by window

@@ -22,7 +22,7 @@ from tfperfkit.analysis.run_status import ending_notes, read_exit, run_info
 from tfperfkit.analysis.step_summary import of_work, summarize
 from tfperfkit.analysis.stored_run import Facts, StoredCapture, agent_facts, beginning
 from tfperfkit.analysis.work.views import views
-from tfperfkit.diagnosis.call_sites import list_calls
+from tfperfkit.diagnosis.call_sites import list_calls, list_thread_calls
 from tfperfkit.diagnosis.every_work import findings as find
 from tfperfkit.diagnosis.headline import conclude, conclude_without_probes, conclude_without_silenced
 from tfperfkit.diagnosis.headroom import split
@@ -219,6 +219,7 @@ def _study(
         shown=None if show_all else shown if shown is not None else _shown_probes(manifest),
         run_account=evidence.run_account,
         calls=calls,
+        thread_calls=list_thread_calls(evidence, found),
         source=_source_lines(facts, (*ranked, *headroom), calls),
         children=family,
         history=evidence.history,

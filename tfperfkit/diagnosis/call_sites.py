@@ -9,6 +9,7 @@ from tfperfkit.diagnosis.places import name_place
 from tfperfkit.ledger.call_names import name_call
 from tfperfkit.ledger.call_tree import CallSite, Ledger
 from tfperfkit.ledger.ownership import EXPLAINS, find_owned
+from tfperfkit.ledger.thread_ledger import make_thread_ledger
 from tfperfkit.ledger.uncertainty import count_run_samples, estimate_range
 from tfperfkit.model import CallTime, Finding, SourceSpan
 from tfperfkit.records.parts import PAID_ONCE
@@ -78,6 +79,35 @@ def list_calls(evidence: Evidence, findings: Sequence[Finding]) -> tuple[CallTim
                 parts_s=dict(site.parts),
                 times=count_times(evidence, site.place),
                 callers=tuple(SourceSpan(frame.file, frame.line, frame.name) for frame in site.callers),
+                findings=tuple(dict.fromkeys(codes)),
+            )
+        )
+    return tuple(found)
+
+
+def list_thread_calls(evidence: Evidence, findings: Sequence[Finding]) -> tuple[CallTime, ...]:
+    """Return the call sites on other threads that took 2 % of the run's time or more, the costliest first, with the
+    findings that have one of their lines. Their seconds pass next to those of ``list_calls``."""
+    ledger, samples = make_thread_ledger(evidence.records("samples"))
+    wall_s = evidence.run_ledger.total
+    found = []
+    for site in ledger.find_call_sites(_MIN_LISTED * wall_s)[:_MAX_LISTED] if wall_s else ():
+        callers = tuple(SourceSpan(frame.file, frame.line, frame.name) for frame in site.callers)
+        lines = {(place.file, place.line) for place in (site.where, *callers)}
+        codes = [
+            item.code
+            for item in findings
+            if item.severity != "info" and lines & {(place.file, place.line) for place in item.where}
+        ]
+        found.append(
+            CallTime(
+                where=site.where,
+                call=name_call(site.frame, evidence.source(site.frame.file)),
+                seconds=site.value,
+                share_of_run=site.value / wall_s,
+                seconds_range=estimate_range(site.value, ledger.total, samples),
+                parts_s=dict(site.parts),
+                callers=callers,
                 findings=tuple(dict.fromkeys(codes)),
             )
         )

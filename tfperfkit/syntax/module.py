@@ -116,7 +116,8 @@ class Syntax(File):
         """Find the lines in ``with`` statements that enter a call of an API; None if other code may enter one."""
         found: set[int] = set()
         entered = 0
-        for node in self.find_nodes(ast.With, ast.AsyncWith):
+        statements: list[ast.With | ast.AsyncWith] = self._find((ast.With, ast.AsyncWith))
+        for node in statements:
             inside = [self.wrap(item.context_expr) for item in node.items]
             calls = sum(isinstance(item, Call) and item.name == api for item in inside)
             entered += calls

@@ -210,8 +210,8 @@ def _name_function(copied: Copied) -> str:
 def _advice(places: list[Copied]) -> str:
     copied = places[0]
     if copied.scattered:
-        others = [item for item in places[1:] if item.scattered]
-        made = list(dict.fromkeys(item.name for item in (copied, *others) if not item.is_variable))
+        scattered = [item for item in places if item.scattered]
+        made = list(dict.fromkeys(item.name for item in scattered if not item.is_variable))
         make = f"Make {made[0]} a variable once: {made[0]} = tf.Variable({made[0]}). " if made else ""
         also = f" Do the same for {', '.join(made[1:])}." if made[1:] else ""
         return (

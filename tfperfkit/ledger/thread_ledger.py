@@ -2,8 +2,8 @@
 
 A thread that the main thread waits for, and one on which TensorFlow calls Python (a generator, a PyDataset, a
 ``py_function``) while the main thread is in TensorFlow, hangs below the main thread's line of that moment: that call
-caused the work. All other threads have a root of their own, the line that they were started with. These threads run next
-to the main thread, so their seconds are no part of the run's time, and may add up to more.
+caused the work. All other threads have a root of their own, the line that they were started with. These threads run
+next to the main thread, so their seconds are excluded from the run's time, and may add up to more.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _hang_below(cause: Stack | None, stack: Stack, part: ThreadPart) -> Stack:
 def _is_cause(main: Stack, part: ThreadPart) -> bool:
     if part == "awaited":
         return main.activity in ("waiting", "python", "dispatch")
-    return part == "called by TensorFlow" and (main.library in TENSORFLOW or main.activity in ("graph", "input"))
+    return part == "called by TensorFlow" and (main.library in TENSORFLOW or main.activity == "graph")
 
 
 def _are_same(main: Sequence[object], other: Sequence[object]) -> bool:

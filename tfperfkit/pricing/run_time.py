@@ -23,8 +23,8 @@ Seconds = tuple[float, float]
 class RunTime(NamedTuple):
     """The time of the run that a finding's share is of, in seconds. ``steps_s``: all of it. ``first_s``: of it the
     tracing that the first iterations pay. ``waited_s``: until iterators are destroyed. ``wall_s``: the whole run.
-    ``owned_s``: what the finding's call sites took (``ledger.ownership``); None if they are not known. ``samples``: that
-    the finding's share rests on, 0 if unknown."""
+    ``owned_s``: what the finding's call sites took (``ledger.ownership``); None if they are not known. ``samples``: how
+    many the finding's share rests on, 0 if unknown."""
 
     steps_s: float
     wall_s: float

@@ -1,8 +1,8 @@
 """Why a line sleeps: it looks at a state again and again, keeps a pace, or tries once more.
 
-A line sleeps by ``time.sleep``, by ``select`` without files, or by waiting with a time limit for something else than it
-looks at (``pause.wait(0.02)``). Python's library has a call that blocks until most states are reached, so that nobody needs to look: ``Queue.get`` for
-``Queue.empty``, ``Event.wait`` for ``Event.is_set``.
+A line sleeps by ``time.sleep``, by ``select`` without files, or by waiting with a time limit for something else than
+it looks at (``pause.wait(0.02)``). Python's library has a call that blocks until most states are reached, so that
+nobody needs to look: ``Queue.get`` for ``Queue.empty``, ``Event.wait`` for ``Event.is_set``.
 """
 
 from __future__ import annotations

@@ -100,6 +100,7 @@ def _make_finding(evidence: Evidence, found: _Repeated, count: int, turns: float
     whole = evidence.samples.count
     share, loop, name = count / whole, found.loop, name_callee(found.call, "the same value")
     gained = price(Rewrite(), Part.sampled(share, whole), Left(1 / (2 * turns), 1 / turns))
+    text = found.call.text
     place = found.way[-1].file, found.way[-1].line
     return Finding(
         code="EAG017",
@@ -115,7 +116,7 @@ def _make_finding(evidence: Evidence, found: _Repeated, count: int, turns: float
             Measurement("samples", float(whole), "count", "baseline"),
         ),
         advice=(
-            f"Call {found.call.text if len(found.call.text) <= shared.MAX_LINE.value else name} once, before line {loop.line} or where "
+            f"Call {text if len(text) <= shared.MAX_LINE.value else name} once, before line {loop.line} or where "
             "its inputs change, and keep the result, such as in an attribute of the object."
         ),
         detail="According to the source, no iteration changes what the call reads, and the call changes nothing.",

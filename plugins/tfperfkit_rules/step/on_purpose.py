@@ -146,8 +146,8 @@ def _advise(evidence: Evidence, kind: Kind, pause: Pause | None = None) -> str:
         return "Keep the pause if it is wanted: a rate limit, or time for what failed to recover. Or: remove it"
     if pause.reason == "process" and not pause.blocks:
         return (
-            "Let what writes the file tell when it is there: wait for its process, or read from a pipe or queue. Or: make "
-            "the writer faster, as it sets the pace"
+            "Let the writer of the file tell when the file is there: wait for its process, or read from a pipe. "
+            "Or: make the writer faster, as it sets the pace"
         )
     if pause.reason == "process":
         return (

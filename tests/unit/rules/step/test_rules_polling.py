@@ -100,12 +100,12 @@ EVENT = "stop, pause = threading.Event(), threading.Event()\n"
     ("code", "asks", "blocks"),
     [
         (EVENT + QUEUE + "while work.empty():\n    pause.wait(0.02)  # here\n", "work.empty()", "work.get()"),
-        (EVENT + QUEUE + "while not stop.wait(0.02):  # here\n    if work.empty():\n        continue\n    use(work.get())\n",
-         "work.empty()", "work.get()"),
+        (EVENT + QUEUE + "while not stop.wait(0.02):  # here\n    if work.empty():\n        continue\n"
+         "    use(work.get())\n", "work.empty()", "work.get()"),
         ("import select\n" + QUEUE + "while work.empty():\n    select.select([], [], [], 0.1)  # here\n",
          "work.empty()", "work.get()"),
-        (QUEUE + "while True:\n    try:\n        use(work.get_nowait())  # here\n    except queue.Empty:\n        continue\n",
-         "work.get_nowait()", "work.get()"),
+        (QUEUE + "while True:\n    try:\n        use(work.get_nowait())  # here\n"
+         "    except queue.Empty:\n        continue\n", "work.get_nowait()", "work.get()"),
         (EVENT + "while not stop.is_set():  # here\n    pass\n", "stop.is_set()", "stop.wait()"),
     ],
 )  # fmt: skip

@@ -136,7 +136,7 @@ def simulate(steps: int) -> list[tuple[float, float, float, float]]:
 
 
 def real(steps: int, way: str) -> str:
-    """A row: memory after the second tenth and at the end, seconds of the second and last tenth, files."""
+    """Return a row: memory after the second tenth and at the end, seconds of the second and last tenth, files."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "TFPERF_RUNS": folder, "TF_CPP_MIN_LOG_LEVEL": "3"}
         watched = [sys.executable, "-m", "tfperfkit", "run", "--long-run", "--output", f"{folder}/report"]

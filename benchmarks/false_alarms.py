@@ -30,7 +30,7 @@ def rows(random: np.random.Generator, correlation: float, count: int, change: in
 
 
 def alarms(random: np.random.Generator, correlation: float, worth: float) -> float:
-    """A day, where nothing changes."""
+    """Return the alarms of a day in which nothing changes."""
     triggers.WORTH = worth
     found = 0
     for _ in range(DAYS):

@@ -70,7 +70,7 @@ def _table(pairs: Sequence[Pair], rows: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def summary(name: str, pairs: Sequence[Pair]) -> str:
-    """A row: bias, coverage and width of these."""
+    """Return a row: bias, coverage and width of these."""
     ratios = [pair.ratio for pair in pairs if pair.ratio]
     widths = [pair.width for pair in pairs if pair.width]
     ranged = [pair for pair in pairs if pair.bounds]

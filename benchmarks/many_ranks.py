@@ -55,7 +55,8 @@ def bent(begin: int, end: int, rng: np.random.Generator) -> Callable[[Any], Any]
 
 
 def part(source: Path, target: Path, number: int, size: int, *, ended: bool) -> float:
-    """A part of its own, and its report, as the rank makes it when it has ended; seconds of the processor for that."""
+    """Make a part of its own, and its report, as the rank makes it when it has ended; seconds of the processor for
+    that."""
     shutil.copytree(source, target, ignore=shutil.ignore_patterns("rank.json", "summary.json", "*.jsonl"))
     manifest = json.loads((source / "run.json").read_text())
     rng = np.random.default_rng(number)

@@ -48,7 +48,7 @@ def _tfperf(*options: str) -> Sequence[str]:
 
 
 def _beside(program: str) -> str:
-    """A program of this environment."""
+    """Return a program of this environment."""
     return str(Path(sys.executable).with_name(program))
 
 

@@ -110,7 +110,7 @@ def caught(row: dict[str, Any]) -> bool:
 
 
 def words(rows: Iterable[dict[str, Any]]) -> str:
-    """A table, a row for each kind."""
+    """Return a table, a row for each kind."""
     rows = list(rows)
     lines = ["| planted | turns | caught by its bound | undecided | missed |", "|---|---|---|---|---|"]
     for kind in PLANTED:

@@ -46,8 +46,8 @@ class Pair(NamedTuple):
 
 
 def paired(script: str, batch: str, code: str, told: str, measured: float) -> Pair:
-    """A pair from the words of a table: ``1.9 to 2.9``, ``2.3 (1.9 to 2.9)``, ``at least 2.6``, ``1.5`` or a dash,
-    with words behind."""
+    """Return a pair from the words of a table: ``1.9 to 2.9``, ``2.3 (1.9 to 2.9)``, ``at least 2.6``, ``1.5`` or a
+    dash, with words behind."""
     plain = Pair(script, batch, code, measured)
     if match := _RANGE.match(told):
         low, high = float(match[2]), float(match[3])

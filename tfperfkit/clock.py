@@ -24,7 +24,7 @@ NS_PER_S = 1_000_000_000
 
 
 def ms(duration_ns: float) -> float:
-    """A duration in nanoseconds, in milliseconds."""
+    """Convert a duration from nanoseconds to milliseconds."""
     return duration_ns / NS_PER_MS
 
 

@@ -130,7 +130,7 @@ def _number(option: Option, value: object, refuse: Any) -> float:
 
 
 def shown(value: object) -> str:
-    """A value from a file in an error, short."""
+    """Return a value from a file in an error, short."""
     try:
         text = repr(value)
     except (ValueError, RecursionError):  # numbers of 5000 digits, lists in lists

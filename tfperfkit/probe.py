@@ -143,7 +143,7 @@ class Recording(Protocol):
         """Keep a copy of a source file in the run directory, so that the report can show its lines later."""
 
     def note(self, text: str) -> None:
-        """A limit that the report should state: what could not be seen, and why."""
+        """Note a limit that the report should state: what could not be seen, and why."""
 
 
 class Capture(Protocol):

@@ -323,8 +323,8 @@ class Evidence:
         return file in self._sources
 
     def line(self, file: str, line: int) -> str:
-        """A line of the user's source, stripped; "" if it was not kept. Of one with data in it the begin only: rules
-        search it with patterns, some of which take the square of its length."""
+        """Return a line of the user's source, stripped; "" if it was not kept. Of one with data in it the begin only:
+        rules search it with patterns, some of which take the square of its length."""
         lines = self._sources.get(file, ())
         return lines[line - 1][:_MAX_OF_LINE].strip() if 0 < line <= len(lines) else ""
 

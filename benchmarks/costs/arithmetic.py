@@ -19,14 +19,14 @@ Round = Callable[[], list[float]]
 
 
 def product(rows: int, width: int, dtype: str = "float32", *, jit: bool = False) -> Callable[[], object]:
-    """A compiled product of (rows, width) and (width, width)."""
+    """Make a compiled product of (rows, width) and (width, width)."""
     a, b = (tf.cast(tf.random.normal(shape), dtype) for shape in ((rows, width), (width, width)))
     function = tf.function(lambda x, y: tf.matmul(x, y), jit_compile=jit)
     return lambda: function(a, b)
 
 
 def convolution(batch: int, size: int, channels: int, dtype: str = "float32", *, jit: bool = False) -> Callable:
-    """A compiled 3x3 convolution."""
+    """Make a compiled 3x3 convolution."""
     images = tf.cast(tf.random.normal((batch, size, size, channels)), dtype)
     kernel = tf.cast(tf.random.normal((3, 3, channels, channels)), dtype)
     function = tf.function(lambda x, k: tf.nn.conv2d(x, k, 1, "SAME"), jit_compile=jit)
@@ -34,7 +34,7 @@ def convolution(batch: int, size: int, channels: int, dtype: str = "float32", *,
 
 
 def trained_convolution(batch: int, size: int, channels: int, dtype: str = "float32") -> Callable[[], object]:
-    """A compiled 3x3 convolution with both of its gradients."""
+    """Make a compiled 3x3 convolution with both of its gradients."""
     images = tf.cast(tf.random.normal((batch, size, size, channels)), dtype)
     kernel = tf.cast(tf.random.normal((3, 3, channels, channels)), dtype)
 
@@ -49,7 +49,7 @@ def trained_convolution(batch: int, size: int, channels: int, dtype: str = "floa
 
 
 def elementwise(numbers: int, dtype: str = "float32", *, jit: bool = False) -> Callable[[], object]:
-    """A compiled chain of products, sums, exponentials and softplus."""
+    """Make a compiled chain of products, sums, exponentials and softplus."""
 
     def body(x: tf.Tensor) -> tf.Tensor:
         for _ in range(4):

@@ -29,7 +29,7 @@ def chain(operations: int, *, compiled: bool = True) -> Callable[[tf.Tensor], tf
 
 
 def small_step(layers: int) -> tuple[Callable[[tf.Tensor], tf.Tensor], int]:
-    """A training step of that many tiny layers, and its operations without constants and arguments."""
+    """Make a training step of that many tiny layers, and its operations without constants and arguments."""
     weights = [tf.Variable(tf.eye(8)) for _ in range(layers)]
     offsets = [tf.Variable(tf.zeros(8)) for _ in range(layers)]
 

@@ -57,7 +57,7 @@ def recorded(folder: Path) -> Path:
 
 
 def shot(browser: Browser, page: Path, width: int, height: int, theme: str, anchor: str) -> bytes:
-    """A PNG of the window."""
+    """Save a PNG of the window."""
     browser("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
     browser("Emulation.setScrollbarsHidden", hidden=True)
     browser.size(width, height, phone=width < 600)

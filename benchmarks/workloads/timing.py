@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def stepped() -> None:
-    """A step begins. ``steady.py`` puts its own function here."""
+    """Note that a step begins. ``steady.py`` puts its own function here."""
 
 
 def run(step: Callable[[], object], steps: int) -> None:

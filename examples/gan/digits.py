@@ -130,5 +130,5 @@ def _draw_into(path: Path, train_digits: int) -> None:
 
 
 def _one_line(error: BaseException) -> str:
-    """An error's message without line breaks, or its class if it has none."""
+    """Return an error's message without line breaks, or its class if it has none."""
     return " ".join(str(error).split()) or type(error).__name__

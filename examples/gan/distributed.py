@@ -34,7 +34,7 @@ def make_strategy(name: str) -> Any:
 
 
 def with_means(make: Any, **given: Any) -> Any:
-    """A variable creator: what replicas assign to a variable without saying how it is joined, as Keras' moving
+    """Return a variable creator: what replicas assign to a variable without saying how it is joined, as Keras' moving
     averages, is joined by its mean. Central storage refuses it otherwise."""
     if not given.get("trainable", True) and given.get("aggregation") in (None, tf.VariableAggregation.NONE):
         given["aggregation"] = tf.VariableAggregation.MEAN

@@ -77,7 +77,7 @@ class GraphTrainer:
         }
 
     def scale(self, network: str, loss: Any) -> Any:
-        """A loss as its optimizer wants it: multiplied by the loss scale in float16."""
+        """Return a loss as its optimizer wants it: multiplied by the loss scale in float16."""
         optimizer = self.networks.optimizers[network]
         return optimizer.scale_loss(loss) if isinstance(optimizer, keras.optimizers.LossScaleOptimizer) else loss
 

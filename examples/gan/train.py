@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def whole_number(smallest: int, largest: int = 2**31 - 1) -> Callable[[str], int]:
-    """An argparse type: a whole number from ``smallest`` to ``largest``."""
+    """Return an argparse type: a whole number from ``smallest`` to ``largest``."""
 
     def number(text: str) -> int:
         try:

@@ -62,7 +62,8 @@ class LikeLengths(Base):
 
 
 def _longest_part(tensorflow: Any, dataset: Any) -> Callable[..., Any] | None:
-    """A function that returns the length of an element's longest part; None if no part has a length of its own."""
+    """Return a function that returns the length of an element's longest part; None if no part has a length of its
+    own."""
     specs = tensorflow.nest.flatten(dataset.element_spec)
     if not all(isinstance(spec, tensorflow.TensorSpec) and spec.shape.rank is not None for spec in specs):
         return None
@@ -78,8 +79,8 @@ def _longest_part(tensorflow: Any, dataset: Any) -> Callable[..., Any] | None:
 
 
 def _in_batches(tensorflow: Any, held: dict[str, Any]) -> Any:
-    """A dataset instead of ``x`` and ``y`` of ``fit``. None if they are no padded tokens, or the model takes one length
-    only."""
+    """Return a dataset instead of ``x`` and ``y`` of ``fit``. None if they are no padded tokens, or the model takes one
+    length only."""
     import numpy as np
 
     x, y = held.get("x"), held.get("y")

@@ -76,7 +76,7 @@ def _assign(sources: Sequence[Sequence[Any]], targets: Sequence[Sequence[Any]]) 
 
 
 def _set_up(seams: Seams, model: Any) -> str:
-    """A text that is equal for models of the same layers and the same ``compile``; "" if it can't be made."""
+    """Return a text that is equal for models of the same layers and the same ``compile``; "" if it can't be made."""
     serialize = seams.find("keras.src.saving.serialization_lib").serialize_keras_object
     try:
         if not model.built or model.optimizer is None:
@@ -120,8 +120,8 @@ def _refuse(value: Any) -> Any:
 
 
 def _setting(seams: Seams, model: Any, given: dict[str, Any]) -> str:
-    """A text that is equal if ``compile`` would have the same effect, with the same layers to be trained; "" if it
-    can't be made."""
+    """Return a text that is equal if ``compile`` would have the same effect, with the same layers to be trained; "" if
+    it can't be made."""
     serialize = seams.find("keras.src.saving.serialization_lib").serialize_keras_object
     try:
         written = {name: serialize(value) for name, value in given.items() if name != "self"}

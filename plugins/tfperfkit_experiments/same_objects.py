@@ -43,7 +43,7 @@ class SameObjects(OnFunction):
 
 
 def content(value: Any) -> Any:
-    """A key that is equal for objects of one class that hold the same; None if that can't be said."""
+    """Return a key that is equal for objects of one class that hold the same; None if that can't be said."""
     kind = type(value)
     held = getattr(value, "__dict__", None)
     if not held or hasattr(kind, "__slots__") or not isinstance(held, dict):

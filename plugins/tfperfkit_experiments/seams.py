@@ -43,7 +43,7 @@ class Seams:
         return self.find("tensorflow")
 
     def find(self, place: str) -> Any:
-        """A loaded module, or ``module:attribute``. Raises Unavailable if it is not there."""
+        """Return a loaded module, or ``module:attribute``. Raises Unavailable if it is not there."""
         from tfperfkit.instruments.changes.replaced import attribute, module
 
         name, _, inside = place.partition(":")

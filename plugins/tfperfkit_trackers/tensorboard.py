@@ -41,7 +41,7 @@ class TensorBoard:
 
 
 def events(record: Record) -> list[Any]:
-    """A version, each scalar, and the account as text."""
+    """Return a version, each scalar, and the account as text."""
     from tensorboard.compat.proto.event_pb2 import Event
     from tensorboard.compat.proto.summary_pb2 import Summary, SummaryMetadata
     from tensorboard.compat.proto.tensor_pb2 import TensorProto
@@ -64,7 +64,7 @@ def _tag(name: str) -> str:
 
 
 def framed(event: bytes) -> bytes:
-    """A record of a TFRecord file."""
+    """Return a record of a TFRecord file."""
     length = struct.pack("<Q", len(event))
     return length + struct.pack("<I", masked(length)) + event + struct.pack("<I", masked(event))
 

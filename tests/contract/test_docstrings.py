@@ -54,3 +54,17 @@ def test_every_name_in_a_docstring_exists() -> None:
         if name not in known
     ]
     assert found == []
+
+
+def test_a_functions_docstring_says_what_the_function_does() -> None:
+    """Those of properties, classes and constants may name the thing."""
+    found = []
+    for module in MODULES:
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            if any("property" in ast.unparse(decorator) for decorator in node.decorator_list):
+                continue
+            if re.match(r"(?:A|An) ", ast.get_docstring(node) or ""):
+                found.append((str(module.relative_to(ROOT)), node.lineno, node.name))
+    assert found == []

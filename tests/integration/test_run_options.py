@@ -46,7 +46,7 @@ def test_the_report_in_several_formats(tfperf: Tfperf) -> None:
     tfperf.script(ARGUMENTS)
     done = tfperf("run", "--format", "markdown", "-o", "r.md", "--format", "json", "-o", "r.json", "train.py")
     assert (done.returncode, done.stdout) == (0, "[]\n") and "never imported TensorFlow" in done.stderr
-    assert (tfperf.folder / "r.md").read_text().startswith("#")
+    assert (tfperf.folder / "r.md").read_text().startswith("**tfperf**")
     assert json.loads((tfperf.folder / "r.json").read_text())["run"]["argv"] == ["train.py"]
     tfperf("run", "--format", "sarif", "-o", "r.sarif", "--format", "text", "-o", "r.txt", "train.py")
     assert "never imported TensorFlow" in (tfperf.folder / "r.txt").read_text()

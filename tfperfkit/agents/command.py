@@ -34,7 +34,7 @@ def serve() -> None:
 
 
 def _until_it_leaves(server: MCPServer) -> None:
-    """A client that was killed takes no answer any more: that is its end, and no error of ours."""
+    """Wait for the client's end. A client that was killed takes no answer any more, which is no error of ours."""
     try:
         server.run()
     except BaseException as error:

@@ -27,7 +27,7 @@ _KINDS = {"run": _RUNS, "prove": _TRIES, "try": _TRIES, "check": _RUNS}
 
 
 def make(files: Path) -> MCPServer:
-    """A server whose ``run`` serves on stdin and stdout; ``files``: where it puts what is large."""
+    """Return a server whose ``run`` serves on stdin and stdout; ``files``: where it puts what is large."""
     server: MCPServer = MCPServer("tfperf", version=__version__, instructions=_INSTRUCTIONS, log_level="WARNING")
     tools = Tools(files)
 

@@ -44,7 +44,7 @@ class Tools:
     async def run(
         self, script: str, arguments: Sequence[str], steps_from: str, max_seconds: float, folder: str, tell: Tell
     ) -> str:
-        """A script under ``tfperf run``; interrupted, as by Ctrl-C, after ``max_seconds``."""
+        """Run a script under ``tfperf run``; it is interrupted, as by Ctrl-C, after ``max_seconds``."""
         report, output, text = self._new("report.json"), self._new("output.txt"), self._new("report.txt")
         words = [*_TFPERF, "run", "--json", str(report), "--output", str(text)]
         words += ["--steps-from", steps_from] if steps_from else []
@@ -109,7 +109,7 @@ class Tools:
     async def check(
         self, script: str, arguments: Sequence[str], base: str, seconds: float, folder: str, tell: Tell
     ) -> str:
-        """A script against its budget, and against a base."""
+        """Check a script against its budget, and against a base."""
         file, text = self._new("checked.json"), self._new("checked.txt")
         words = [*_TFPERF, "check", "--json", str(file), "--time-limit", f"{seconds:g}s"]
         words += [*(["--base", base] if base else []), *_script(script, arguments)]

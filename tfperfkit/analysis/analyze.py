@@ -99,7 +99,7 @@ def study(
 
 
 def _one_reading() -> AbstractContextManager[None]:
-    """A trace is decoded once for all probes. If nothing can be decoded (no protobuf), there is no trace to share."""
+    """Decode a trace once for all probes. If nothing can be decoded (no protobuf), there is no trace to share."""
     try:
         from tfperfkit.xplane import sharing
     except ImportError:

@@ -53,7 +53,7 @@ _installed = functools.cache(registry.available)
 
 
 def _offers(run: RunDirectory, manifest: Manifest, info: RunInfo, facts: Facts) -> list[Offer]:
-    """A probe that fails offers nothing, as in a report."""
+    """Return a probe's offers. One that fails offers nothing, as in a report."""
     installed = _installed()
     made: list[Offer] = []
     for name in dict.fromkeys(manifest.probes):

@@ -34,7 +34,7 @@ def probe_result(
     installed: Mapping[str, Any],
     armed: bool,
 ) -> ProbeResult:
-    """A probe's result, with what went wrong while it recorded; its own failure becomes its status."""
+    """Return a probe's result, with what went wrong while it recorded; its own failure becomes its status."""
     trouble = _trouble(facts.events, name)
     failure = next((str(e.get("reason")) for e in trouble if e.get("status") == "failed"), None)
     failure = failure or _failed_recording(name, facts)

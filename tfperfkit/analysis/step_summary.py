@@ -22,7 +22,7 @@ _NOT_CLEAN = "no step ran clean of invasive probes: the times are of all steps b
 
 
 def of_work(evidence: Evidence) -> Work:
-    """A work with the times and the account of its iterations."""
+    """Return a work with the times and the account of its iterations."""
     made = evidence.work
     assert made is not None
     steps = summarize(evidence.steps, evidence)

@@ -85,7 +85,7 @@ class StoredRun:
 
 
 def open_run(path: Path) -> StoredRun:
-    """A run for whoever needs more than its report; raises RunDirectoryError."""
+    """Return a run for whoever needs more than its report; raises RunDirectoryError."""
     run, manifest = RunDirectory.open(path)
     return StoredRun(run, manifest)
 

@@ -34,8 +34,8 @@ class _Bound(NamedTuple):
 
 
 def judge(run: Run, budget: Budget, *, interrupted: bool = False) -> list[Measure]:
-    """A measure for each bound that the budget has, and one for each pattern of findings. ``interrupted``: before the
-    script's end, so that what there is to find may not have begun."""
+    """Return a measure for each bound that the budget has, and one for each pattern of findings. ``interrupted``:
+    before the script's end, so that what there is to find may not have begun."""
     early = interrupted and not run.report.steps.count and not any(work.iterations for work in run.report.work)
     made = []
     for name, limit in budget.limits.items():

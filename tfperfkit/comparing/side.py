@@ -57,7 +57,7 @@ class Side:
         return self.evidence.settings if self.evidence is not None else {}
 
     def relative(self, file: str) -> str:
-        """A file from the script's folder, so that the same file of two checkouts is the same."""
+        """Return a file's path from the script's folder, so that the same file of two checkouts is the same."""
         folder = self.report.run.folder.rstrip("/") + "/"
         short = file[len(folder) :] if len(folder) > 1 and file.startswith(folder) else file
         return self._called[1] if self._called is not None and short == self._called[0] else short
@@ -75,7 +75,8 @@ class Side:
 
 
 def load(name: str) -> Side:
-    """A run's folder, name, ``last``, or the file of a JSON report; raises TfperfError for what is none of them."""
+    """Load a run by its folder, name, ``last``, or the file of a JSON report; raises TfperfError for what is none of
+    them."""
     path = Path(name)
     if name != "last" and path.is_file():
         return Side(name, _from_json(path))

@@ -361,7 +361,8 @@ def _say_time_between(account: StepAccount) -> str:
 
 
 def within(title: str) -> str:
-    """A title inside a sentence: its first letter small, unless it may be a name's (Python, TensorFlow, a class)."""
+    """Return a title inside a sentence: its first letter small, unless it may be a name's (Python, TensorFlow, a
+    class)."""
     return title[:1].lower() + title[1:] if title.partition(" ")[0] in _SMALL else title
 
 

@@ -70,7 +70,7 @@ def check_runtime(found: Mapping[str, Any], failure: str, gpu: str | None) -> li
 
 
 def check_gpu(found: Mapping[str, Any], gpu: str | None) -> Check:
-    """A GPU in the machine that TensorFlow could not register is the loudest finding there is."""
+    """Check for a GPU in the machine that TensorFlow could not register, the loudest finding there is."""
     seen = found.get("gpus") or []
     if seen:
         return Check("GPU libraries", "ok", f"TensorFlow sees {len(seen)} GPU{'s' if len(seen) > 1 else ''}")

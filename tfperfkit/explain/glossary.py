@@ -43,7 +43,7 @@ def parse(document: str) -> tuple[Entry, ...]:
 
 
 def plain(word: str) -> str:
-    """A word as it is looked up: without case, quotes, numbers of a heading and signs around it."""
+    """Return a word as it is looked up: without case, quotes, numbers of a heading and signs around it."""
     return " ".join(word.lower().replace("_", " ").replace("-", " ").strip("\"'`.:,· ").split()) or word.strip()
 
 

@@ -37,7 +37,7 @@ def read(page: Path) -> str:
 
 
 def shorten(page: str) -> str:
-    """A finding's page up to how to verify the change, without how the finding is detected."""
+    """Return a finding's page up to how to verify the change, without how the finding is detected."""
     return _MORE.split(page, maxsplit=1)[0].rstrip() + "\n"
 
 

@@ -101,7 +101,7 @@ def _timelines(run: StoredRun, progress: _Progress) -> tuple[list[Timeline], lis
 
 @contextmanager
 def _replacing(target: Path) -> Iterator[BinaryIO]:
-    """A file that appears whole or not at all; raises UsageError when it can't be written."""
+    """Write a file that appears whole or not at all; raises UsageError when it can't be written."""
     temporary = target.with_name(f".{target.name[:200]}.{os.getpid()}")
     try:
         try:

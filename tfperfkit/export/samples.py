@@ -71,7 +71,7 @@ def read(rows: Iterable[Any]) -> Samples:
 
 
 def slices(samples: Samples) -> Iterator[Slice]:
-    """A function is one slice for as long as it stays on the stack."""
+    """Yield slices: a function is one slice for as long as it stays on the stack."""
     for number, runs in enumerate(samples.threads.values(), 1):
         track = "training thread" if len(samples.threads) == 1 else f"thread {number}"
         opened: list[tuple[Frame, int]] = []
@@ -124,7 +124,7 @@ def speedscope(samples: Samples, name: str, version: str, origin_ns: int) -> dic
 
 
 def _extend(runs: list[Run], begin: int, stack: Stack, pause: int, end: int) -> int:
-    """A stack lasts until the next sample, or for one pause when that one is late. How many stretches were added."""
+    """Extend a stack until the next sample, or for one pause when that one is late. How many stretches were added."""
     if end - begin <= _GAP * pause:
         return _append(runs, Run(begin, end, stack))
     return _append(runs, Run(begin, begin + pause, stack)) + _append(runs, Run(begin + pause, end, UNKNOWN))

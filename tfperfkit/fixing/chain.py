@@ -16,7 +16,7 @@ MAKERS = list_returning("tensorflow.data.", "dataset", "shuffled") | {"from_gene
 
 
 def behind(stage: str, *arguments: cst.BaseExpression) -> Callable[[cst.Call], cst.Call]:
-    """A change that puts ``.stage(arguments)`` behind a stage, laid out as the chain is."""
+    """Return a change that puts ``.stage(arguments)`` behind a stage, laid out as the chain is."""
 
     def change(node: cst.Call) -> cst.Call:
         dot = node.func.dot if isinstance(node.func, cst.Attribute) else cst.Dot()

@@ -42,12 +42,12 @@ def applied(tree: cst.Module, edits: Sequence[Edit]) -> bytes:
 
 
 def argument(call: cst.Call, name: str) -> cst.Arg | None:
-    """A keyword argument of a call."""
+    """Return a keyword argument of a call."""
     return next((item for item in call.args if item.keyword is not None and item.keyword.value == name), None)
 
 
 def keyword(file: str, call: cst.Call, name: str, value: cst.BaseExpression) -> Edit:
-    """A keyword argument more, laid out as those that are there; raises NoFix where a ``**`` may hold it already."""
+    """Add a keyword argument, laid out as those that are there; raises NoFix where a ``**`` may hold it already."""
     if any(item.star == "**" for item in call.args):
         raise NoFix(f"the call takes ** arguments, which may hold {name} already")
     return Edit(file, call, lambda node: _with_keyword(node, name, value))
@@ -104,7 +104,7 @@ def _with_comment(
 
 
 def without_argument(file: str, call: cst.Call, name: str) -> Edit:
-    """A keyword argument less; the layout of the others stays."""
+    """Remove a keyword argument; the layout of the others stays."""
 
     def change(node: cst.Call) -> cst.Call:
         gone = argument(node, name)
@@ -119,7 +119,7 @@ def without_argument(file: str, call: cst.Call, name: str) -> Edit:
 
 
 def without_statement(file: str, line: cst.SimpleStatementLine, parent: cst.CSTNode) -> list[Edit]:
-    """A line less; comments above it stay, above what follows. A block that would be empty gets a ``pass``."""
+    """Remove a line; comments above it stay, above what follows. A block that would be empty gets a ``pass``."""
     edits = [Edit(file, line, lambda node: cst.RemoveFromParent())]
     if any(item.comment for item in line.leading_lines):
         body = list(parent.body)
@@ -139,7 +139,7 @@ def without_statement(file: str, line: cst.SimpleStatementLine, parent: cst.CSTN
 
 
 def under_if(test: cst.BaseExpression) -> Callable[[Any], Any]:
-    """A change that puts a line into an ``if``; comments above it stay above."""
+    """Return a change that puts a line into an ``if``; comments above it stay above."""
 
     def change(node: cst.SimpleStatementLine) -> cst.If:
         inner = node.with_changes(leading_lines=())

@@ -158,7 +158,7 @@ def _imported(node: cst.CSTNode, name: str) -> str:
 
 
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """A node and all below it, in the order of the source."""
+    """Yield a node and all below it, in the order of the source."""
     pending = [node]
     while pending:
         at = pending.pop()

@@ -77,7 +77,7 @@ def _write(lines: Sequence[Text], file: TextIO, screen: Screen) -> None:
 
 
 def tell(text: str) -> None:
-    """A line on stderr: stdout holds the patches alone."""
+    """Print a line on stderr: stdout holds the patches alone."""
     print(one_line(f"tfperf: {text}"), file=sys.stderr)
 
 

@@ -50,7 +50,7 @@ def _counted(graph: Graph, node: Node, condition: Graph, body: Graph, less: Node
 
 
 def _end(graph: Graph, name: str, output: int) -> int | None:
-    """A limit that is known before the loop: the gradient of a loop goes as far as that one's counter went."""
+    """Return a limit that is known before the loop: the gradient of a loop goes as far as that one's counter went."""
     loop = graph.made(name)
     if loop is None or loop.type not in ("While", "StatelessWhile"):
         return _integer(graph, name, 0)

@@ -25,7 +25,7 @@ class Library:
         return sum(record.operations for record in self.contents.values())
 
     def graph(self, name: str) -> Graph | None:
-        """A graph with its bodies; None if it was not recorded or is damaged."""
+        """Return a graph with its bodies; None if it was not recorded or is damaged."""
         if name not in self._graphs:
             contents = self.contents.get(name)
             graph = Graph(contents, self.graph) if contents is not None else None

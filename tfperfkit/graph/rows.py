@@ -68,7 +68,7 @@ class RowAnalysis:
         return one._replace(uniform=uniform) if alike else MIXED
 
     def chosen(self, condition: Rows, branches: Rows) -> Rows:
-        """A condition that depends on the rows chooses for all rows."""
+        """Follow a condition: one that depends on the rows chooses for all rows."""
         return branches if condition.axis is None and not condition.mixed else MIXED
 
     def operation(self, view: View, node: Node, inputs: Sequence[Rows]) -> Sequence[Rows]:

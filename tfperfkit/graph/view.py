@@ -204,7 +204,7 @@ class View:
         return float(found[0]) if len(found) == 1 else None
 
     def _folded(self, node: Node | None, depth: int) -> float | None:
-        """A single number that follows from constants and sizes."""
+        """Return a single number that follows from constants and sizes."""
         if node is None or depth > _DEPTH:
             return None
         if node.type == "Const":

@@ -75,7 +75,7 @@ def _listens(found: socket.socket, port: int) -> bool:
 
 @contextmanager
 def _borrowed(number: int) -> Iterator[socket.socket | None]:
-    """A descriptor as a socket, left open; None for what is none."""
+    """Give a descriptor as a socket, left open; None for what is none."""
     found = None
     with suppress(OSError):
         found = socket.socket(fileno=number)

@@ -38,7 +38,7 @@ _HIGH = 991
 
 
 def quoted(text: str) -> str:
-    """A text as JSON."""
+    """Return a text as JSON."""
     plain = text.encode("utf-8", "replace").decode().replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(sign if sign >= " " else f"\\u{ord(sign):04x}" for sign in plain) + '"'
 
@@ -141,7 +141,7 @@ class Recorder:
         return ""
 
     def claim_to_train(self) -> str:
-        """A folder for a child that trains, where it has none of its own."""
+        """Claim a folder for a child that trains, where it has none of its own."""
         return self.claim(MAX_TRAINING)
 
     def _command(self) -> "list[str]":
@@ -321,7 +321,8 @@ class Recorder:
             os.close(low)
 
     def _is_ours(self) -> bool:
-        """A script may close all descriptors: the number may be another file's by now."""
+        """Return whether a descriptor is still ours. A script may close all descriptors: the number may be another
+        file's by now."""
         if self._descriptor < 0:
             return False
         try:

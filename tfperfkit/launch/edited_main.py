@@ -39,7 +39,7 @@ class Editor(ast.NodeTransformer):
         self.left_out: list[tuple[int, int, int]] = []
 
     def visit(self, node: ast.AST) -> Any:
-        """A statement that begins on one of the lines."""
+        """Change a statement that begins on one of the lines."""
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.lineno in self._lines:
             self.count += 1
             self.left_out.append((node.lineno, node.col_offset, node.end_lineno or node.lineno))

@@ -266,7 +266,7 @@ def _send_run(store: Store, folder: Path, part: str) -> None:
 
 
 def _new_folder(name: str) -> Path:
-    """A folder of its own below the runs folder, also when several runs begin in the same second."""
+    """Make a folder of its own below the runs folder, also when several runs begin in the same second."""
     base = runs_folder() / f"{name}-{time.strftime('%m%d-%H%M%S')}"
     number = 1
     while True:
@@ -303,7 +303,8 @@ def _windows(texts: tuple[str, ...], names: tuple[str, ...]) -> dict[str, str]:
 
 
 def _check_options(given: Mapping[str, Any], declared: Sequence[Declared], names: tuple[str, ...]) -> None:
-    """A typed option of a probe that does not run would change nothing; what a file sets holds for other runs too."""
+    """Refuse a typed option of a probe that does not run, which would change nothing; what a file sets holds for other
+    runs too."""
     for flag in given:
         owners = [each.probe for each in declared if each.flag == flag]
         if owners and not set(owners) & set(names):

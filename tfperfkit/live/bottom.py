@@ -69,7 +69,7 @@ class Bottom:
 
 
 def ansi(line: Text, screen: Screen) -> str:
-    """A line with its colours, as rich writes it."""
+    """Return a line with its colours, as rich writes it."""
     target = io.StringIO()
     console = Console(
         file=target,

@@ -147,5 +147,5 @@ def _retraces(progress: Progress, screen: Screen) -> list[str]:
 
 
 def _name(text: str, screen: Screen) -> str:
-    """A name from the script, short and printable."""
+    """Return a name from the script, short and printable."""
     return visible(shorten(text, 40, screen.symbols.ellipsis), unicode=screen.unicode)

@@ -80,8 +80,9 @@ def _without_processor(late: Late, last: Part, others: Sequence[Part]) -> Cause 
 
 
 def _alone(late: Late, last: Part, others: Sequence[Part]) -> Cause | None:
-    """A line that takes the larger half of the wait, and that hardly any other comes to: work that one rank alone does
-    may be of several kinds at once, its own data, compiled functions and Python, none of which is the larger half."""
+    """Find a line that takes the larger half of the wait, and that hardly any other comes to: work that one rank alone
+    does may be of several kinds at once, its own data, compiled functions and Python, none of which is the larger
+    half."""
     if not last.lines or not all(part.lines for part in others):
         return None
     for row in last.lines:

@@ -121,7 +121,7 @@ def shown(whole: Whole) -> tuple[Part, ...]:
 
 
 def table(whole: Whole, parts: Sequence[Part]) -> Table:
-    """A row for each of these ranks."""
+    """Return a row for each of these ranks."""
     roles = len({part.role for part in whole.parts}) > 1
     batches = any(part.batch_size for part in whole.parts)
     columns = [Column("Rank"), *([Column("Role")] if roles else []), Column("Ended"), Column("Steps", "count")]

@@ -154,7 +154,7 @@ def _uncovered_ms(spans: Spans, by: Spans, window: Spans) -> float:
 def _starving(
     source: Source, file_of: dict[str, Path], waiting: dict[str, list[Spans]]
 ) -> tuple[str, tuple[HostRow, ...]]:
-    """A second look at the threads of the host whose accelerators waited for it longest."""
+    """Look again at the threads of the host whose accelerators waited for it longest."""
     idle_of = {host: union(spans) for host, spans in waiting.items()}
     name = max(idle_of, key=lambda host: idle_of[host].total, default=None)
     if name is None or not len(idle_of[name]):
@@ -168,7 +168,7 @@ def _starving(
 
 
 def _host_only(found: steps.Steps, hosts: Sequence[HostActivity]) -> TraceReport:
-    """A trace without accelerators: operations of the host by their own time, and what its threads were at."""
+    """Analyse a trace without accelerators: operations of the host by their own time, and what its threads were at."""
     totals: dict[str, list[int]] = {}
     for each in hosts:
         for name, (count, own) in each.own_ps.items():

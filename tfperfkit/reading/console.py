@@ -324,7 +324,7 @@ def _with_share(what: str, share: float, screen: Screen) -> str:
 
 
 def short_kernel(text: str) -> str:
-    """A kernel's name without what a C++ compiler put around it; the JSON has it whole."""
+    """Return a kernel's name without what a C++ compiler put around it; the JSON has it whole."""
     text = text.removeprefix("void ")
     base = re.split(r"[<(]", text, maxsplit=1)[0] or text
     return shorten(base.rpartition("::")[2] or base, _KERNEL)

@@ -16,7 +16,7 @@ PS_PER_MS = 1_000_000_000
 
 
 def facts(hosts: Sequence[HostActivity], found: Steps, devices: Sequence[DeviceRow]) -> tuple[HostFacts, ...]:
-    """A row for each host, that whose accelerators idle longest first; none where there is one host."""
+    """Return a row for each host, that whose accelerators idle longest first; none where there is one host."""
     if len(hosts) < 2:
         return ()
     rows = []

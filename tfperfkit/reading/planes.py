@@ -61,7 +61,7 @@ class PlaneTrace:
 
 @contextmanager
 def open_planes(file: Path, progress: Progress, share: float = 1.0) -> Iterator[Sequence[HostTrace]]:
-    """An open file; of its bytes this share is read at most. Raises ``Unavailable`` with the reason when it can't be
+    """Open a file; of its bytes this share is read at most. Raises ``Unavailable`` with the reason when it can't be
     read."""
     with open_space(file, MAX_BYTES) as space:
         yield (PlaneTrace(space, file.name.removesuffix(".xplane.pb"), progress, share),)

@@ -76,14 +76,14 @@ class Boundaries:
     # --- markers ------------------------------------------------------------------------------------------------
 
     def entering(self, site: int) -> None:
-        """A call at a site is about to begin."""
+        """Note that a call at a site is about to begin."""
         if self._gate.wanted:
             self._gate.check()
         if self._quietly.drain():
             self.follower.entering(site)
 
     def marked(self, marker: Marker) -> None:
-        """A call at a site has ended."""
+        """Note that a call at a site has ended."""
         if self._session.finished:
             return
         if self._quietly.drain():

@@ -39,7 +39,7 @@ class ByTime:
         self._again = [window for window in scheduler.waiting if window.wish.after_steps]
 
     def step(self, last_step_ns: int, traced: bool) -> None:
-        """A step begins; the one before took ``last_step_ns``, and traced a function or not."""
+        """Note that a step begins; the one before took ``last_step_ns``, and traced a function or not."""
         if not traced:
             self._longest_ns = max(self._longest_ns, last_step_ns)
         self._moments.step()

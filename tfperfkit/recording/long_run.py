@@ -109,7 +109,7 @@ class LongRun:
         return lambda: resident.read()[0]
 
     def ring(self, name: str) -> RingStream:
-        """A stream of which the first and the last records are kept."""
+        """Return a stream of which the first and the last records are kept."""
         return self._details.stream(name)
 
     def _head(self) -> list[Any]:
@@ -125,7 +125,7 @@ class LongRun:
     # --- what comes in --------------------------------------------------------------------------------------------
 
     def append(self, marker: Marker) -> None:
-        """A marker, in order."""
+        """Append a marker, in order."""
         self._markers.append(marker)
         self._marked_ns = max(self._marked_ns, marker.end_ns)
         self._recent.append(marker)
@@ -163,7 +163,7 @@ class LongRun:
                 self._block.durations.add(step.duration_ns, step.count)
 
     def sampled(self, row: Any) -> None:
-        """A row of the sampler: of stacks all are kept, of samples the first and the last."""
+        """Keep a row of the sampler: of stacks all are kept, of samples the first and the last."""
         if row[0] == "stack":
             self._doing[row[1]] = row[4]
             self._streams.session("samples").append(row)

@@ -44,4 +44,4 @@ class SessionPort(Protocol):
         """Write down at once the phase that a window (of the ``whole`` run) is about to begin, or has finished."""
 
     def window_ended(self, closing: int) -> None:
-        """A probe's window is over, since ``closing`` (ns)."""
+        """Note that a probe's window is over, since ``closing`` (ns)."""

@@ -54,7 +54,7 @@ class Precision:
             self._event("precise_end", ns=now_ns())
 
     def extend(self, ns: int) -> None:
-        """A window has ended then: what follows is sampled precisely too."""
+        """Note that a window has ended then: what follows is sampled precisely too."""
         self._since = ns
 
     def expire(self, now: int) -> None:

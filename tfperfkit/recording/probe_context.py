@@ -74,7 +74,7 @@ class SessionRecording:
         return self._session.graphs.follow(listener, every_line)
 
     def _stopped(self, error: BaseException) -> None:
-        """A callback of the probe raised: its own failure, never the script's."""
+        """Note that a callback of the probe raised: its own failure, never the script's."""
         text = f"stopped following the steps: {words_of(error)}"
         self._session.event("note", probe=self._probe, text=text, stopped=True)
 

@@ -253,7 +253,7 @@ class Session:
         self.streams.flush()
 
     def recent(self, name: str) -> Appendable:
-        """A stream of which watch mode keeps the first and the last records only."""
+        """Return a stream of which watch mode keeps the first and the last records only."""
         return self._long.ring(f"session/{name}") if self._long is not None else self.stream(name)
 
     # --- steps (called by the markers, on the training thread) ----------------------------------------------------

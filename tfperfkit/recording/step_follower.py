@@ -53,7 +53,7 @@ class StepFollower:
         return list(self._counter.sites.values())
 
     def entering(self, site: int) -> None:
-        """A call at a site is about to begin: it may open a step."""
+        """Note that a call at a site is about to begin: it may open a step."""
         cutter = self._cutter
         if self._skipped:
             self._catch_up()
@@ -61,7 +61,7 @@ class StepFollower:
             self._boundary(cutter.next_number, 0)
 
     def marked(self, marker: Marker) -> None:
-        """A call at a site has ended: it may end a step."""
+        """Note that a call at a site has ended: it may end a step."""
         if self._skipped:
             self._catch_up()
         self._counter.count(marker)
@@ -76,7 +76,7 @@ class StepFollower:
                 self._boundary(self._cutter.number, step.end_ns - step.begin_ns)
 
     def skip(self, marker: Marker) -> None:
-        """A call at a site has ended while nobody wants to know when a step begins: it is only counted."""
+        """Count a call at a site that has ended while nobody wants to know when a step begins."""
         self._counter.count(marker)
         self._skipped[marker.site] = self._skipped.get(marker.site, 0) + marker.steps
         reach = self._counter.reach.get(marker.site)

@@ -80,7 +80,7 @@ class Stepless:
         return spec
 
     def step(self) -> None:
-        """A step has come: it ends what is open by time."""
+        """End what is open by time, for a step has come."""
         self.passed()
         window = self._window
         if window is None:

@@ -169,7 +169,7 @@ class WindowRun:
         self.streams.flush()
 
     def leave(self) -> None:
-        """A window that is open is cut: the script has ended."""
+        """Cut an open window, for the script has ended."""
         self._probing.finish()
 
     def finish(self, now: int) -> None:

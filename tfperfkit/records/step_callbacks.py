@@ -30,7 +30,7 @@ class StepCallbacks:
         return bool(self._callbacks) and (self._each or self._again or (self.rare and number < EARLY))
 
     def announce(self, number: int) -> None:
-        """A step begins."""
+        """Announce that a step begins."""
         self._again = False
         for callback in self._callbacks:
             try:

@@ -279,7 +279,7 @@ class StepCounter:
         return self._loop(self._places(custom), seen)
 
     def _loop(self, places: list[_Place], seen: list[Site]) -> Definition:
-        """A step of a loop that the user wrote: one iteration of the innermost loop that holds every update."""
+        """Return a step of a loop that the user wrote: one iteration of the innermost loop that holds every update."""
         # A place reached far less often than the busiest one does not decide which loop is the training loop.
         busiest = max(place.reach.count for place in places)
         main = [place for place in places if place.reach.count * _OFTEN >= busiest]

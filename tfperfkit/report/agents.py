@@ -97,7 +97,7 @@ def place(span: SourceSpan, report: Report) -> str:
 
 
 def evidence(item: Measurement) -> str:
-    """A figure with its unit and the window in which it was measured."""
+    """Return a figure with its unit and the window in which it was measured."""
     window = f" ({visible(item.window)})" if item.window else ""
     return f"{visible(item.name)} {visible(numbers.alone(item.value, item.unit))}{window}"
 

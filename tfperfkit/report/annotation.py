@@ -34,8 +34,8 @@ class Annotation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def of_finding(finding: Finding, folder: str = "") -> Annotation:
-    """A finding as it is shown at its line: what it is, what it costs and gains, what to do. ``folder``: the one that
-    the names in its patch start from; without it there is no ``fix``."""
+    """Return a finding as it is shown at its line: what it is, what it costs and gains, what to do. ``folder``: the one
+    that the names in its patch start from; without it there is no ``fix``."""
     parts = [finding.title.rstrip(".") + "."]
     share, gain = finding.share_of_step, finite(finding.gain)
     if math.isfinite(share) and share > 0 and finding.basis != "risk":
@@ -58,7 +58,7 @@ def of_finding(finding: Finding, folder: str = "") -> Annotation:
 
 
 def below(file: str, root: str) -> str:
-    """A file as its path from ``root``, with slashes; unchanged if it does not lie below."""
+    """Return a file as its path from ``root``, with slashes; unchanged if it does not lie below."""
     if root and os.path.isabs(file):
         try:
             relative = os.path.relpath(os.path.realpath(file), os.path.realpath(root))

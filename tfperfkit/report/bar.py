@@ -51,8 +51,8 @@ def bar_text(shares: Mapping[str, float], width: int, screen: Screen) -> str:
 def breakdown(
     steps: StepSummary, of: str, words: Mapping[str, str], screen: Screen, other: str = "other"
 ) -> list[Text]:
-    """A bar of the parts of a step, the largest first, and what they are. ``of``: what they are parts of, in words;
-    ``other``: how to call the rest."""
+    """Return a bar of the parts of a step, the largest first, and what they are. ``of``: what they are parts of, in
+    words; ``other``: how to call the rest."""
     known = [(part, ms) for part, ms in (steps.breakdown_ms or {}).items() if math.isfinite(ms) and ms > 0]
     parts = sorted(known, key=lambda item: -item[1])
     total = sum(ms for _, ms in parts)

@@ -73,7 +73,7 @@ def report_lines(report: Report, screen: Screen, *, full: bool = False, handle: 
 
 
 def _probe(probe: ProbeOutcome, first: Table | None, screen: Screen) -> list[Text]:
-    """A probe's section: its status, its words, its tables; or the reason why there are none.
+    """Render a probe's section: its status, its words, its tables; or the reason why there are none.
 
     ``first``: the table that explains the sign before marked rows.
     """

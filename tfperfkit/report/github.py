@@ -11,7 +11,8 @@ _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def github(annotations: Iterable[Annotation], root: str = "") -> str:
-    """A line for each; ``root``: the folder of the repository. No text of a script can end a line or begin one."""
+    """Return a line for each; ``root``: the folder of the repository. No text of a script can end a line or begin
+    one."""
     return "".join(f"{_command(each, root)}\n" for each in annotations)
 
 

@@ -72,7 +72,7 @@ def joined(items: Sequence[str], screen: Screen, *, indent: int = 0, label: str 
 
 
 def heading(title: str, aside: str, screen: Screen, *, aside_style: str = LABEL) -> list[Text]:
-    """A rule across the screen with a title in it, and ``aside`` after the title."""
+    """Return a rule across the screen with a title in it, and ``aside`` after the title."""
     rule = screen.symbols.rule
     title = shorten(title, 200, screen.symbols.ellipsis)
     size = cells(title) + 4 + (cells(aside) + len(screen.symbols.dot) if aside else 0)

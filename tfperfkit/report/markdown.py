@@ -60,7 +60,7 @@ def _account(title: str, unit: str, how: str, parts: Mapping[Any, float], labels
 
 
 def findings_markdown(findings: Sequence[Finding], root: str = "", *, folded: bool = True) -> str:
-    """A table of findings, then each under its title; "" if there is none."""
+    """Return a table of findings, then each under its title; "" if there is none."""
     if not findings:
         return ""
     rows: list[tuple[str, ...]] = [

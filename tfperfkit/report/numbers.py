@@ -37,7 +37,7 @@ class NumberColumn(msgspec.Struct, frozen=True):
 
 
 def is_number(value: object) -> bool:
-    """A finite int or float (a bool is none)."""
+    """Return whether a value is a finite int or float (a bool is none)."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return isinstance(value, int) or math.isfinite(value)
@@ -96,7 +96,7 @@ def alone(value: Value, unit: str, symbols: Symbols = UNICODE) -> str:
 
 
 def beside(part_ms: float, whole_ms: float, symbols: Symbols = UNICODE) -> str:
-    """A part of a time, in a unit that all parts of that time have: µs under 1 ms, else ms."""
+    """Return a part of a time, in a unit that all parts of that time have: µs under 1 ms, else ms."""
     if whole_ms < 1:
         return f"{plain(part_ms * 1e3)} {symbols.micro}s"
     return f"{plain(float(part_ms))} ms"
@@ -122,7 +122,7 @@ def _ratio(value: float) -> str:
 
 
 def speedup(factor: float) -> str:
-    """A gain as people say it, to two digits: ``12x``, ``1.4x``; a small one as ``1.05x``."""
+    """Return a gain as people say it, to two digits: ``12x``, ``1.4x``; a small one as ``1.05x``."""
     if not math.isfinite(factor) or abs(factor) >= _ABSURD:
         return f"{factor:.2g}x"
     return f"{factor:,.{0 if factor >= 9.95 else 1 if factor >= 1.095 else 2}f}x"
@@ -132,7 +132,8 @@ _OFF = 0.2
 
 
 def short(value: float | None, unit: str, symbols: Symbols = UNICODE) -> str:
-    """A time or a share in two significant digits, but all digits before the point: ``1.9 s``, ``512 ms``, ``81 %``."""
+    """Return a time or a share in two significant digits, but all digits before the point: ``1.9 s``, ``512 ms``, ``81
+    %``."""
     if value is None or not math.isfinite(value):
         return symbols.dash
     if unit == "share":

@@ -26,7 +26,7 @@ def report_sarif(report: Report, root: str = "") -> bytes:
 
 
 def sarif(annotations: Sequence[Annotation], root: str = "") -> bytes:
-    """A SARIF document of these annotations."""
+    """Return a SARIF document of these annotations."""
     codes = list(dict.fromkeys(each.code for each in annotations))
     rules = {each.code: each for each in reversed(annotations)}
     return encode_any(

@@ -204,7 +204,8 @@ def _pieces(column: _Column, row: int) -> list[Text]:
 
 
 def _folded(text: Text, width: int, *, code: bool = True) -> list[Text]:
-    """A source line, going on below itself further in. Of ``code`` every character stays; words are broken as words."""
+    """Return a source line, going on below itself further in. Of ``code`` every character stays; words are broken as
+    words."""
     hang = hang_of(text.plain, width)
     result = []
     for number, (start, end) in enumerate(spans(text.plain, width, width - hang, exact=code)):

@@ -57,7 +57,8 @@ def visible(text: str, *, unicode: bool = True) -> str:
 
 
 def one_line(text: str, *, unicode: bool = True) -> str:
-    """A message of ours, with whatever names and errors of others it quotes, as one harmless line of bounded length."""
+    """Return a message of ours, with whatever names and errors of others it quotes, as one harmless line of bounded
+    length."""
     return visible(shorten(text.strip(), LINE_LIMIT, " ... "), unicode=unicode)
 
 

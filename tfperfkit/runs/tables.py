@@ -51,7 +51,7 @@ TABLES = {
 
 
 def connect(folder: Path) -> Any:
-    """A database in memory with the tables of all runs that have a summary. Raises UsageError without DuckDB."""
+    """Make a database in memory with the tables of all runs that have a summary. Raises UsageError without DuckDB."""
     try:
         import duckdb
     except ImportError:

@@ -102,7 +102,7 @@ class Store:
             raise RunDirectoryError(f"there is nothing at {self.address}")
 
     def _make(self, folder: str) -> None:
-        """A bucket has no folders, and one that is missing (a typing error) would be made, too."""
+        """Make a folder. A bucket has none, and one that is missing (a typing error) would be made, too."""
         if folder.startswith("/"):
             self._files.makedirs(folder, exist_ok=True)
 
@@ -111,7 +111,7 @@ class Store:
 
 
 def fetched(address: str, choose: Choose | None = None) -> Path:
-    """A copy of the run at an address, or of all its parts, or of the files that are chosen, for as long as this
+    """Fetch a copy of the run at an address, or of all its parts, or of the files that are chosen, for as long as this
     process lives. Raises UsageError or RunDirectoryError."""
     if address not in _FETCHED:
         store = Store(address)

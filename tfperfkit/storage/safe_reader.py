@@ -41,7 +41,7 @@ Record = TypeVar("Record")
 
 
 def open_file(root: Path, relative: str) -> BinaryIO:
-    """A regular file below ``root``, to read. Raises OSError for anything else, a link on the way included."""
+    """Open a regular file below ``root``, to read. Raises OSError for anything else, a link on the way included."""
     folder, name = _descend(root, relative)
     try:
         _regular(os.stat(name, dir_fd=folder, follow_symlinks=False), relative)
@@ -213,7 +213,7 @@ def names(root: Path, relative: str) -> list[str]:
 
 
 def _descend(root: Path, relative: str) -> tuple[int, str]:
-    """A descriptor of the folder that holds the file, and its name there."""
+    """Return a descriptor of the folder that holds the file, and its name there."""
     *folders, name = relative.split("/")
     if any(part in ("", ".", "..") or "\0" in part for part in (*folders, name)):
         raise OSError(errno.EINVAL, "not a name within a run directory", relative)

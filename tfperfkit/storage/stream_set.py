@@ -43,7 +43,7 @@ class Streams:
             self._room.free()
 
     def session(self, name: str) -> Stream:
-        """A stream of the session's own."""
+        """Return a stream of the session's own."""
         return self.stream(f"session/{name}")
 
     def stream(self, name: str) -> Stream:

@@ -141,7 +141,7 @@ class StreamFile:
         return self._ended
 
     def stream(self, name: str = "", limit_bytes: int = MAX_STREAM_BYTES, essential: bool = False) -> Stream:
-        """A new stream; without a name the only one."""
+        """Open a new stream; without a name the only one."""
         made = Stream(self, name, limit_bytes, essential)
         self._streams.append(made)
         return made

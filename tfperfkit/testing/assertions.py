@@ -29,7 +29,7 @@ class Traces:
         self._codes: dict[Any, Any] = {}
 
     def seen(self, traced: Any) -> None:
-        """A trace has ended; see ``instruments.graphs.tracing.Traced``."""
+        """Note that a trace has ended; see ``instruments.graphs.tracing.Traced``."""
         function = traced.python_function
         while hasattr(function, "__wrapped__"):
             function = function.__wrapped__

@@ -234,7 +234,7 @@ def capture_of(
 
 
 def even_steps(count: int, duration_ns: int, *, begin_ns: int = 0, warmup: int = 0) -> StepTable:
-    """A table of steps of one length."""
+    """Return a table of steps of one length."""
     steps = []
     for number in range(1, count + 1):
         begin = begin_ns + (number - 1) * duration_ns

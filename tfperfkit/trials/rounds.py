@@ -67,7 +67,7 @@ class Group:
         return outcome
 
     def _limit(self, outcome: Outcome) -> float:
-        """A change may make steps slower, up to a point."""
+        """Return the time limit: a change may make steps slower, up to a point."""
         return min(self._plan.limit_s, 20.0 + 4 * outcome.seconds)
 
     @property

@@ -62,7 +62,7 @@ class Scratch:
                 self._janitor.wait(5)
 
     def new(self) -> Path:
-        """A folder for one trial."""
+        """Make a folder for one trial."""
         self._count += 1
         place = self.path / str(self._count)
         place.mkdir()

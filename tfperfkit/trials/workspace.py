@@ -217,7 +217,7 @@ def _size(folder: Path) -> int | None:
 
 
 def _moved(word: str, folder: Path, copied: Path) -> str:
-    """A path below the folder, in the copy."""
+    """Return a path below the folder, in the copy."""
     if os.path.isabs(word) and Path(word).is_relative_to(folder):
         return str(copied / Path(word).relative_to(folder))
     return word

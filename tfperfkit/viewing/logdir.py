@@ -79,7 +79,7 @@ def check(file: Path) -> None:
 
 
 def safe_name(text: str) -> str:
-    """A name that means the same in a path, in an address and on a page."""
+    """Return a name that means the same in a path, in an address and on a page."""
     return re.sub(r"[^A-Za-z0-9._+-]", "_", text.encode("utf-8", "replace").decode()).strip(".") or "run"
 
 

@@ -97,7 +97,7 @@ class LineColumns:
         return [values[code] for code in coded.codes.tolist()]
 
     def numbers(self, name: str, which: Ints | None = None) -> Ints:
-        """An integer stat, -1 where there is none."""
+        """Return an integer stat, -1 where there is none."""
         events = which if which is not None else np.arange(len(self), dtype=np.int64)
         wanted = [self.plane.stat_ids.get(name, 0)]
         begins = self._stats[events]

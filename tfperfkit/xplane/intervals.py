@@ -100,7 +100,7 @@ def overlap(spans: Spans, begin: Ints, end: Ints) -> npt.NDArray[np.bool_]:
 
 
 def spans_of(pairs: Iterable[tuple[int, int]]) -> Spans:
-    """A few spans as arrays; what is beyond any session's time (damaged records) is cut to it."""
+    """Return a few spans as arrays; what is beyond any session's time (damaged records) is cut to it."""
     found = [[min(max(moment, -_MAX_PS), _MAX_PS) for moment in pair] for pair in pairs]
     return Spans(*np.array(found, dtype=np.int64).T.copy()) if found else NONE
 

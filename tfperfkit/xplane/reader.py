@@ -290,7 +290,8 @@ class Space:
         return parsed
 
     def bytes_at(self, start: int, end: int) -> Any:
-        """A copy as an array of bytes, with 16 zeros behind it, so that a number may be looked for at its end."""
+        """Return a copy as an array of bytes, with 16 zeros behind it, so that a number may be looked for at its
+        end."""
         import numpy as np
 
         made = np.zeros(end - start + _BEHIND, dtype=np.uint8)

@@ -55,7 +55,7 @@ class Track:
         return zip(begin.tolist(), (begin + self._line.duration_ps[which]).tolist(), code.tolist(), strict=True)
 
     def numbers(self, stat: str, which: Ints) -> list[int | None]:
-        """An integer stat of each of these events; None of one that has none."""
+        """Return an integer stat of each of these events; None of one that has none."""
         return [number if number != -1 else None for number in self._line.numbers(stat, which).tolist()]
 
     def texts(self, stats: tuple[str, ...], which: Ints) -> Iterator[tuple[str | None, ...]]:

@@ -28,7 +28,7 @@ def analyzed(folder: Path, *records: Any, steps: int = 10, **options: Any) -> Pr
 
 
 def full(step: int, share: float, place: tuple[str, int, str] | None = None) -> list[Any]:
-    """A record of a full collection that takes this share of a step (from 1)."""
+    """Return a record of a full collection that takes this share of a step (from 1)."""
     begin = (step - 1) * STEP_NS
     return [begin, begin + int(share * STEP_NS), 2, place]
 

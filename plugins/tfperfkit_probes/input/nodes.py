@@ -50,7 +50,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def kind_of(name: str) -> str:
-    """A stage's name without what changes from version to version: "_ParallelMapDataset" → "ParallelMap"."""
+    """Return a stage's name without what changes from version to version: "_ParallelMapDataset" → "ParallelMap"."""
     previous = ""
     while previous != name:
         previous, name = name, _WRAPPED.sub("", name)
@@ -141,7 +141,7 @@ def _filled(path: Path, sums: dict[Path, list[int]]) -> float | None:
 
 
 def _folded(stages: tuple[Measured, ...]) -> tuple[Measured, ...]:
-    """A cache has a second node that does its work: one stage."""
+    """Join a cache with its second node, which does its work: one stage."""
     found: list[Measured] = []
     for stage in stages:
         if stage.name.endswith("Impl") and found:

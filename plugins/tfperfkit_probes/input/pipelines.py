@@ -178,7 +178,7 @@ def _with_trace(
 
 
 def _from_trace(traced: TracedPipeline) -> tuple[Measured, ...]:
-    """A stage with threads of its own is seen waiting for them: its work is not known."""
+    """Return a stage's times. One with threads of its own is seen waiting for them: its work is not known."""
     outputs = max(traced.fetches, 1)
     return tuple(
         Measured(

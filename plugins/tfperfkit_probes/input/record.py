@@ -140,7 +140,7 @@ class Recorder:
     # --- steps --------------------------------------------------------------------------------------------------
 
     def step(self, number: int) -> bool:
-        """A step begins, on the training thread; whether the next one matters too."""
+        """Note that a step begins, on the training thread; whether the next one matters too."""
         self._step(number)
         return self._watching is not None or number < _WATCHED_LATE[-1]
 
@@ -160,7 +160,8 @@ class Recorder:
             self._read(number, now)
 
     def _evaluates(self) -> None:
-        """A batch of ``evaluate`` or ``predict`` begins: no step does, and the iterator is gone as the call returns."""
+        """Note that a batch of ``evaluate`` or ``predict`` begins: no step does, and the iterator is gone as the call
+        returns."""
         if not self._evaluated or self._readings >= _MAX_READINGS:
             return
         self._batches += 1

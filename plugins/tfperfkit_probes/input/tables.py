@@ -238,7 +238,7 @@ def _buffer(stage: Stage) -> str | None:
 
 
 def _short(stage: Stage) -> str:
-    """A parallel stage is recognised by its threads."""
+    """Return a short name; a parallel stage is recognised by its threads."""
     return stage.kind.removeprefix("Parallel")
 
 

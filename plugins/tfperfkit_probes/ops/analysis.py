@@ -59,7 +59,7 @@ class Records:
         self.compiled: dict[str, RecordedFunction] = {}
 
     def graph(self, name: str) -> Graph | None:
-        """A graph with its bodies; None if it was not recorded or is damaged."""
+        """Return a graph with its bodies; None if it was not recorded or is damaged."""
         return self._library.graph(name)
 
     @cached_property
@@ -79,7 +79,7 @@ class Records:
         return len(self.functions) < MAX_FUNCTIONS and self._library.operations < MAX_OPERATIONS
 
     def with_bodies(self, graph: Graph) -> list[Graph]:
-        """A graph and the bodies that it calls, each once."""
+        """Return a graph and the bodies that it calls, each once."""
         return list(dict.fromkeys([graph, *(visit.graph for visit in walk(graph))]))
 
 

@@ -61,7 +61,7 @@ def _slice(graph: Graph, last: Node | None, scope: str, stacked: set[str]) -> No
 
 
 def _swaps(graph: Graph, node: Node, scope: str) -> bool:
-    """A transposition in the layer itself of steps and examples."""
+    """Return whether a node is a transposition in the layer itself of steps and examples."""
     made = graph.type_of(node.name).shape
     given = graph.type_of(*node.inputs[0]).shape if node.inputs else None
     swapped = bool(made) and bool(given) and made is not None and given is not None and made[:2] == given[1::-1]

@@ -67,7 +67,7 @@ class Recorder:
             self.say(f"a function could not be described ({type(error).__name__}: {error})")
 
     def ran(self, run: session_runs.Run) -> None:
-        """A session is about to run."""
+        """Note that a session is about to run."""
         name = f"session {run.number}"
         made = SessionRun(
             graph=name,

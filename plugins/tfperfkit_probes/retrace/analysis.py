@@ -209,7 +209,8 @@ def _shape_blame(traces: Sequence[Judged]) -> Blame:
 
 
 def _without_consequences(found: Group, blamed: set[int], outer: dict[int, int | None]) -> Group:
-    """A trace inside an avoidable one is its consequence: its time is in the outer one's and must not count twice."""
+    """Leave out traces inside an avoidable one, which are its consequence: its time is in the outer one's and must not
+    count twice."""
     traces = []
     for trace in found.traces:
         enclosing = outer.get(trace.record.id)

@@ -141,7 +141,7 @@ def _functions_table(functions: Sequence[TracedFunction]) -> Table:
 
 
 def _location(function: TracedFunction) -> str | None:
-    """An installed file from its package on: where it is installed would fill the column."""
+    """Return a place; that of an installed file from its package on: where it is installed would fill the column."""
     if not function.file:
         return None
     installed = max(function.file.rfind("site-packages/"), function.file.rfind("dist-packages/"))

@@ -202,7 +202,7 @@ def calls_of(timeline: Timeline) -> Spans:
 
 
 def _add_unfinished(host: Host, tracks: Tracks) -> None:
-    """A call that was under way when the trace ended left no event of its own.
+    """Add the call that was under way when the trace ended, which left no event of its own.
 
     Add the work of its graph's runs meanwhile: the stretches of execution, and fetches.
     """

@@ -211,7 +211,7 @@ def _op_table(title: str, ops: tuple[OpRow, ...], steps: int) -> Table:
 
 
 def _short(name: str) -> str:
-    """An operation's name without the call around the whole of a Keras step; the data keeps it."""
+    """Return an operation's name without the call around the whole of a Keras step; the data keeps it."""
     return name.removeprefix("StatefulPartitionedCall/") or name
 
 

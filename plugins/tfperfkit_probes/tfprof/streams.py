@@ -22,7 +22,7 @@ class Capture(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def wanted(value: Any) -> bool:
-    """A switch from the command line or the configuration: true, 1, "on" ..."""
+    """Read a switch from the command line or the configuration: true, 1, "on" ..."""
     if isinstance(value, str):
         return value.strip().lower() in ("1", "true", "yes", "on")
     return bool(value)

@@ -131,7 +131,7 @@ class CopiedVariable(GraphRule[RowsOfTable]):
 
 
 def _copied(view: View, node: Node) -> CopiedRows | None:
-    """A variable that gets its own value with a few rows written over."""
+    """Find a variable that gets its own value with a few rows written over."""
     made = view.source(node, 1) if node.type == "AssignVariableOp" and len(node.inputs) > 1 else None
     written = _written(view, made, node.inputs[0][0]) if made is not None else None
     if made is None or written is None:
@@ -158,7 +158,7 @@ def _copied(view: View, node: Node) -> CopiedRows | None:
 
 
 def _summed(view: View, node: Node) -> SummedTable | None:
-    """A gradient of few rows that becomes a table and is added to a variable."""
+    """Find a gradient of few rows that becomes a table and is added to a variable."""
     way = _way(view, node)
     if not way:
         return None

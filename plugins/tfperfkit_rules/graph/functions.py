@@ -41,7 +41,7 @@ def places(where: Iterable[SourceSpan | None]) -> tuple[SourceSpan, ...]:
 
 
 def counted(name: str, value: float, unit: str = "count") -> Measurement:
-    """A figure of the graph itself, which is the same throughout the run."""
+    """Return a figure of the graph itself, which is the same throughout the run."""
     return Measurement(name, value, unit, "run")
 
 

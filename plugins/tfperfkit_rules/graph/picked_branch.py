@@ -144,7 +144,7 @@ def _follow_selections(view: View, node: Node) -> _Choice:
 
 
 def _follow_masks(view: View, node: Node) -> _Choice:
-    """A sum of products, each with its own mask. All sums that go into it are looked at here, once."""
+    """Follow a sum of products, each with its own mask. All sums that go into it are looked at here, once."""
     found: dict[tuple[object, float], tuple[_Owner, str]] = {}
     chain: list[str] = []
     seen = {node.name}

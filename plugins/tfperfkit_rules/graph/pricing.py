@@ -163,7 +163,7 @@ def finding(
 
 
 def count(name: str, value: float, unit: str = "count") -> Measurement:
-    """A figure of the graph."""
+    """Return a figure of the graph."""
     return Measurement(name, round(value), unit, _GRAPH)
 
 
@@ -308,8 +308,8 @@ def _runs(step: ComputedStep, rows: list[ComputedOperation], waste: Cause) -> fl
 
 
 def _at_once(name: str, names: set[str]) -> bool:
-    """A gradient that is made for many numbers at once goes by the operation that it differentiates; its own name,
-    which nothing else has, tells it."""
+    """Return the type by which a gradient counts. One that is made for many numbers at once goes by the operation that
+    it differentiates; its own name, which nothing else has, tells it."""
     return "/pfor/" in name and _is_one_of(name, names)
 
 

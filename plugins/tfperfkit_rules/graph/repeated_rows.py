@@ -254,7 +254,7 @@ def _is_by_row(view: View, use: Use, rows: float) -> bool:
 
 
 def _follow_picture(view: View, node: Node) -> EnlargedPicture | None:
-    """A resize of ``[n, h, w, c]`` whose result goes into convolutions with kernels of 1 x 1."""
+    """Follow a resize of ``[n, h, w, c]`` whose result goes into convolutions with kernels of 1 x 1."""
     before, after = view.shape(*node.inputs[0]), view.shape(node.name)
     if not before or not after or len(before) != len(_AXES) or min(*before[1:], *after[1:]) < 1 or not _is_float(node):
         return None

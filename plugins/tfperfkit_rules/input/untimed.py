@@ -33,8 +33,8 @@ def multiplies(evidence: Evidence, pipeline: Pipeline) -> bool:
 
 
 def without_gain(evidence: Evidence, made: Finding, pipeline: Pipeline, stages: Iterable[int]) -> Finding:
-    """A finding about these stages (their numbers). No cost is claimed, for nothing tells their part of the function's
-    time: all of it is the most."""
+    """Return a finding about these stages (their numbers). No cost is claimed, for nothing tells their part of the
+    function's time: all of it is the most."""
     share = evidence.share("graph")
     own = Measurement(f"share of {evidence.unit.the} in the compiled function", share, "share", "samples")
     lines = [place(pipeline.stages[number], pipeline) for number in stages]

@@ -130,12 +130,12 @@ def line_shares(
 
 
 def text_of(evidence: Evidence, place: Place) -> str:
-    """A line without its comment."""
+    """Return a line without its comment."""
     return evidence.line(*place).partition("#")[0].strip()
 
 
 def span(evidence: Evidence, file: str, line: int) -> SourceSpan:
-    """A line with the name of the function around it."""
+    """Return a line with the name of the function around it."""
     function = find_function(evidence, file, line)
     return SourceSpan(file, line, function.name if function else "")
 

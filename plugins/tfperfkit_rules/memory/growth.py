@@ -94,7 +94,8 @@ def kept(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _sure(data: MemoryData) -> bool:
-    """An allocator's arenas give and take, so that a growth is reported though next to none is as likely."""
+    """Return whether a growth is sure. An allocator's arenas give and take, so that a growth is reported though next to
+    none is as likely."""
     lower = SURE.value * (data.growth_bytes_per_step or 0.0)
     return data.growth_range is None or data.growth_range[0] >= lower
 

@@ -41,7 +41,7 @@ def when_left_out(callback: Callable[[], object]) -> None:
 
 
 def left_out() -> None:
-    """A statement stood here."""
+    """Stand for a statement that was taken out."""
     for callback in _left:
         callback()
 
@@ -76,7 +76,7 @@ def _decorated(target: str, function: Any) -> Any:
 
 
 def _shell(target: str, function: Any) -> Any:
-    """A plain function, so that it binds as the one in it."""
+    """Return a plain function, so that it binds as the one in it."""
     stands = function
 
     @functools.wraps(function)

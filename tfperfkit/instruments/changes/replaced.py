@@ -54,7 +54,7 @@ def called_from(is_user: Callable[[str], bool]) -> bool:
 
 
 def module(name: str) -> ModuleType:
-    """A loaded module; raises Unavailable when it is not loaded."""
+    """Return a loaded module; raises Unavailable when it is not loaded."""
     found = sys.modules.get(name)
     if found is None:
         raise Unavailable(f"{name} is not loaded")

@@ -25,7 +25,7 @@ _MAX_NODES = 500_000
 
 
 def merged(device: str) -> str:
-    """A requested device in short: "GPU:0", "GPU" when no number was asked for."""
+    """Return a requested device in short: "GPU:0", "GPU" when no number was asked for."""
     return short(device).removesuffix(":*")
 
 

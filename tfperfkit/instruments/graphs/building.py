@@ -120,7 +120,8 @@ class Building:
         self._undo.append(lambda: register(differentiate))
 
     def _hook_replicas(self) -> None:
-        """A replica's thread is made by the one that calls ``strategy.run``; it has done nothing when this returns."""
+        """Hook a replica's thread, which is made by the one that calls ``strategy.run``; it has done nothing when this
+        returns."""
         module = sys.modules.get("tensorflow.python.distribute.mirrored_run")
         if module is None:
             return

@@ -188,7 +188,7 @@ class Reading:
 
 
 def read_finished(graph: Any, name: str, is_user: Callable[[str], bool]) -> list[GraphContents]:
-    """A graph that nobody followed, and the bodies that it calls: without gradients and layers."""
+    """Read a graph that nobody followed, and the bodies that it calls: without gradients and layers."""
     return Reading(Building(), is_user, Known()).read([Made.of(name, graph)], MAX_OPERATIONS)[1]
 
 

@@ -107,7 +107,7 @@ def _size(constant: Any) -> int:
 
 
 def _alone(operations: list[Any]) -> Any:
-    """A GraphDef put together operation by operation, without the constants' contents."""
+    """Return a GraphDef put together operation by operation, without the constants' contents."""
     from tensorflow.core.framework import graph_pb2
 
     definition = graph_pb2.GraphDef()

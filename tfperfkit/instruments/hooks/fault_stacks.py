@@ -74,7 +74,8 @@ class FaultStacks:
         self._file = weakref.ref(file)
 
     def _is_ours(self) -> bool:
-        """A handler that the script has set meanwhile would be lost: faulthandler brings back those that it found."""
+        """Return whether the handler is ours. One that the script has set meanwhile would be lost: faulthandler brings
+        back those that it found."""
         if self._file is not None and self._file() is None:
             self._close()  # the script has switched it on for itself, or off
             return False
@@ -92,7 +93,8 @@ class FaultStacks:
 
 
 def _opened(path: Path) -> int:
-    """A descriptor at a high number, which the script does not come to. Raises OSError where it may have only few."""
+    """Open a descriptor at a high number, which the script does not come to. Raises OSError where it may have only
+    few."""
     import fcntl
     import resource
 

@@ -64,7 +64,8 @@ _filter_class: type[Any] | None = None
 
 
 def operation_stack_filter() -> Any:
-    """A context manager under which new graph operations don't remember the frames of files below ``OWN_FOLDER``.
+    """Return a context manager under which new graph operations don't remember the frames of files below
+    ``OWN_FOLDER``.
 
     For the calling thread only. Raises whatever TensorFlow raises when this one has no such filter.
     """

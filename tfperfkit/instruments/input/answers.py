@@ -97,8 +97,8 @@ class Answers(CallbackMoments):
 
 
 def mark(value: Any, number: Callable[[Any], int] = lambda dataset: 0) -> int | None:
-    """A checksum of types, shapes and a sample of the numbers; None if a value has none (objects, strings, tensors
-    on a GPU). ``number``: what tells a dataset from others, 0 for what is none."""
+    """Return a checksum of types, shapes and a sample of the numbers; None if a value has none (objects, strings,
+    tensors on a GPU). ``number``: what tells a dataset from others, 0 for what is none."""
     try:
         found = list(itertools.islice(_parts(value, number, 0), _MAX_ARRAYS + 1))
         if len(found) > _MAX_ARRAYS:

@@ -45,7 +45,7 @@ class FileOpens:
         audit.unsubscribe("open", self.opened)
 
     def opened(self, path: Any, mode: Any, flags: Any) -> None:
-        """A file is being opened by the caller's caller."""
+        """Note that a file is being opened by the caller's caller."""
         if not isinstance(path, (str, bytes)) or (isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR)):
             return
         frame: FrameType | None = sys._getframe(2)

@@ -72,7 +72,7 @@ class FitBatches:
             state.listener.marked(Marker(site, now, now, 0))
 
     def forget_a_left_fit(self, frame: FrameType | None) -> None:
-        """A ``fit`` that was left by an exception has no batch under way any more."""
+        """Forget the batch of a ``fit`` that was left by an exception."""
         if self._batch is None:
             return
         while frame is not None and frame.f_code.co_name != "fit":

@@ -106,7 +106,7 @@ class Functions:
         self._graphs.applied(optimizer)
 
     def examine(self, function: Any) -> None:
-        """A ``tf.function`` that was traced before the session began is called for the first time since."""
+        """Examine a ``tf.function`` that was traced before the session began, at its first call since."""
         for concrete in function._list_all_concrete_functions():
             self.traced(function, function.python_function, concrete)
 
@@ -144,7 +144,7 @@ class GraphUpdates:
         self._applied: weakref.WeakKeyDictionary[Any, list[weakref.ref[Any]]] = weakref.WeakKeyDictionary()
 
     def applied(self, optimizer: Any) -> None:
-        """An optimizer is applied while a graph is being built."""
+        """Note that an optimizer is applied while a graph is being built."""
         from tensorflow.python.framework import ops
 
         self._applied.setdefault(ops.get_default_graph(), []).append(weakref.ref(optimizer))

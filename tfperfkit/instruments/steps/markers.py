@@ -224,7 +224,8 @@ class Markers:
         return token
 
     def _before_concrete(self, function: Any) -> Token | None:
-        """A compiled function that the user calls by its one graph; one that a ``tf.function`` calls is not seen."""
+        """Mark a compiled function that the user calls by its one graph; one that a ``tf.function`` calls is not
+        seen."""
         frame = sys._getframe(2)
         self._pass(frame)
         return self._work.function(function, frame) if self._work.left > 0 and self._eager() else None
@@ -245,7 +246,7 @@ class Markers:
                 self._state.remember(key, frame.f_code, frame.f_lasti, depth, chain, site)
 
     def _late(self, site: int, begin: int, end: int) -> None:
-        """A call that C code began to mark has ended, and somebody has to hear of it after all."""
+        """Tell the listener of the end of a call that C code began to mark."""
         try:
             self._state.listener.marked(Marker(site, begin, end))
         except Exception as error:

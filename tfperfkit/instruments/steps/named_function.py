@@ -123,7 +123,7 @@ class NamedSteps:
         self._calls.restore()
 
     def mark(self, frame: FrameType | None) -> None:
-        """An observed call, whose caller's frame this is, may stand inside of a call of the function."""
+        """Mark an observed call, whose caller's frame this is, may stand inside of a call of the function."""
         state = self._state
         for outer in user_frames(frame, state.is_user):
             code = outer.f_code

@@ -87,7 +87,7 @@ class SiteBook:
         return self._made
 
     def _key(self, kind: MarkerKind, target: int, frame: FrameType | None) -> tuple[Any, ...]:
-        """A cheap identity of a call site: code positions of the user's frames, line numbers not resolved."""
+        """Return a cheap identity of a call site: code positions of the user's frames, line numbers not resolved."""
         key: list[Any] = [kind, target]
         known = self._known
         while frame is not None:

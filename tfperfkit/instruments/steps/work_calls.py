@@ -55,7 +55,8 @@ class WorkCalls:
         self._state.cost_ns += now_ns() - start
 
     def function(self, function: Any, frame: FrameType) -> Token | None:
-        """A compiled function is about to be called, by the user's line or by a library. ``frame``: TensorFlow's."""
+        """Note that a compiled function is about to be called, by the user's line or by a library. ``frame``:
+        TensorFlow's."""
         caller: FrameType | None = frame
         for _ in range(_DEPTH):
             if caller is None or self._is_users(caller.f_code.co_filename):

@@ -106,7 +106,7 @@ def shorten_title(title: str) -> str:
 
 
 def _then(number: int, finding: Finding, anchors: dict[int, str], folder: str) -> dict[str, Any]:
-    """A further finding in a row."""
+    """Return a further finding in a row."""
     return {
         "number": number,
         "code": name(finding.code),

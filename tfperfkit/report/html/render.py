@@ -214,7 +214,7 @@ def _asset(path: str) -> str:
 
 @lru_cache(maxsize=8)
 def template(file: str) -> Any:
-    """A template of this room, everything in it escaped."""
+    """Return a template of this room, everything in it escaped."""
     import jinja2
 
     environment = jinja2.Environment(

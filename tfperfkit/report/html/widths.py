@@ -14,15 +14,15 @@ class Rules:
         return self._class(f"width:{_percent(share)}%")
 
     def grow(self, share: float) -> str:
-        """A class for this share of a row of boxes."""
+        """Return a class for this share of a row of boxes."""
         return self._class(f"flex:{_percent(share)} 1 0")
 
     def left(self, share: float) -> str:
-        """A class for a place from the left."""
+        """Return a class for a place from the left."""
         return self._class(f"left:{_percent(share)}%")
 
     def color(self, part: str) -> str:
-        """A class for the colour of a part of an account, one of the page's own."""
+        """Return a class for the colour of a part of an account, one of the page's own."""
         return self._class(f"background:var(--c-{part});color:var(--t-{part})")
 
     @property

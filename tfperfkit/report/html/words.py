@@ -22,7 +22,7 @@ def text(value: object, folder: str = "") -> str:
 
 
 def name(value: object) -> str:
-    """A name as it is, its middle left out where it is endless."""
+    """Return a name as it is, its middle left out where it is endless."""
     return visible(shorten(str(value)))
 
 
@@ -65,7 +65,7 @@ def place(span: SourceSpan, folder: str) -> str:
 
 
 def figure(value: float | int | str | None, unit: str) -> str:
-    """A number with its unit."""
+    """Return a number with its unit."""
     return visible(numbers.alone(value, unit))
 
 

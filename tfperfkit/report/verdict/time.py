@@ -72,7 +72,7 @@ def _parts(steps: StepSummary) -> dict[str, float]:
 
 
 def _bar(whole: Whole, screen: Screen) -> list[Text]:
-    """A bar with its label, and a legend on one line: each part with its own sign, small ones as "other"."""
+    """Return a bar with its label, and a legend on one line: each part with its own sign, small ones as "other"."""
     shares = list_shares(whole)
     while len(shares) > 1 and cells(_legend(shares, screen)) > screen.width - MARGIN:
         shares.popitem()

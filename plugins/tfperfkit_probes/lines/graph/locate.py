@@ -80,7 +80,7 @@ class Locator:
                     pending.append(((*path, (graph, operation)), called))
 
     def near(self, graph: int, name: str) -> int | None:
-        """An operation with a known origin in the innermost scope around ``name``."""
+        """Find an operation with a known origin in the innermost scope around ``name``."""
         return self._scopes_of(graph).get(name.rpartition("/")[0]) if "/" in name else None
 
     def _list_calls(self, graph: int) -> Iterator[tuple[int, int]]:
@@ -129,7 +129,7 @@ class Locator:
         return ((graph, index),) if index is not None else None
 
     def _in_scope(self, graph: int, name: str) -> int | None:
-        """An operation of the innermost scope that the name shares with any: Grappler makes new ones in place."""
+        """Find an operation of the innermost scope that the name shares with any: Grappler makes new ones in place."""
         known, scopes = self._known(graph), self._scopes_of(graph)
         while name:
             if name in known:

@@ -152,7 +152,7 @@ class Origins:
         return self._types[number]
 
     def _work(self, number: int, index: int, kind: str) -> tuple[float, int] | None:
-        """A gradient of a product or a convolution does as much as the operation that it differentiates."""
+        """Return the work. A gradient of a product or a convolution does as much as what it differentiates."""
         own = self._graphs.graphs[number].work.get(index)
         if own is None and kind in COUNTED and (target := self.target(number, index)) is not None:
             own = self._graphs.graphs[target[0]].work.get(target[1])
@@ -204,7 +204,7 @@ class Origins:
         return graph.stacks[near] if near is not None else -1
 
     def items(self, stack: int) -> list[Place | None]:
-        """A stack's frames, outermost first; None stands for the call of a layer."""
+        """Return a stack's frames, outermost first; None stands for the call of a layer."""
         graphs = self._graphs
         found: list[Place | None] = []
         for item in graphs.stacks[stack]:

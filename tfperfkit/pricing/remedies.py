@@ -33,17 +33,17 @@ MOST = saving(calibration.MAX_SAMPLED.value)
 #: The assumptions of each kind of remedy, in whole sentences.
 ASSUMES: Mapping[type[Any], str] = {
     Remove: "The rest doesn't wait for what is removed, and takes as long as before.",
-    Every: "Each time that remains costs what it costs now. What is left is how many of them remain.",
+    Every: "Each time that remains costs as much as it does now. Their number is left.",
     Hoist: "Making it once costs as much as one iteration does now, and it stays in memory.",
-    BatchLoop: "The kernels do as much arithmetic, in one call for all iterations. What is left is that arithmetic.",
-    Compile: "No operation is dispatched from Python. What is left is a call, the kernels, and their start in a graph.",
-    CallDirectly: "The compiled call takes as long as it does within Keras' method. What is left is the call.",
+    BatchLoop: "The kernels do as much arithmetic, in one call for all iterations. That arithmetic is left.",
+    Compile: "No operation is dispatched from Python. A call, the kernels and their start in a graph are left.",
+    CallDirectly: "The compiled call takes as long as it does within Keras' method. The call is left.",
     KeepTrace: "The kept graph runs as fast as those that are traced. The first trace of each function stays.",
-    ChangeStage: "Input and step run at the same time on the cores that there are. What is left is the step then.",
+    ChangeStage: "Input and step run at the same time on the cores that there are. The step as it runs then is left.",
     ReplaceOps: "The replacement reaches the machine's rates within a factor. Work next to the operations stays.",
-    Setting: "The setting changes the part alone. What is left is the part as it runs with it.",
+    Setting: "The setting changes the part alone. The part as it runs with the setting is left.",
     BatchSize: "Time that doesn't grow with the batch is divided among its examples. An example's time is left.",
-    Rewrite: "Nothing is known of the new code. What is left has to hold for any that does the same.",
+    Rewrite: "Nothing is known of the new code. The rest has to hold for any code that does the same.",
 }
 
 

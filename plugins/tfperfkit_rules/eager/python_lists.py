@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from tfperfkit.calibration import Measured, Threshold
 from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement
-from tfperfkit.pricing import Left, Part, price
+from tfperfkit.pricing import Left, price
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
@@ -20,7 +20,7 @@ from tfperfkit_rules.eager.gain import MIN_SHARE
 from tfperfkit_rules.measures.list_tensors import advise_array, name_list_maker
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_text import find_loops
-from tfperfkit_rules.measures.step_shares import interval, share_of, window
+from tfperfkit_rules.measures.step_shares import find_part, share_of, window
 from tfperfkit_rules.measures.trace_window import reached
 from tfperfkit_rules.measures.turns import where
 
@@ -77,7 +77,7 @@ def made_of_lists(evidence: Evidence) -> Iterable[Finding]:
     if each_ms < LIST_MS.value:
         return  # that much every tensor takes
     left = Left(LIST_LEFT_MIN.value, LIST_LEFT_MAX.value)
-    gained = price(ReplaceOps("array"), Part(*interval(evidence, doing)), left)
+    gained = price(ReplaceOps("array"), find_part(evidence, doing, at), left)
     name = names[place].replace("tensorflow.", "tf.")
     yield Finding(
         code="EAG016",

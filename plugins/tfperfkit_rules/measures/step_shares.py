@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 from tfperfkit import gain
-from tfperfkit.calibration import Measured, Threshold
+from tfperfkit.calibration import WINDOW_ERROR, Measured, Threshold
 from tfperfkit.model import SourceSpan
+from tfperfkit.offers import LineCosts
+from tfperfkit.pricing import Part
 from tfperfkit.records.parts import Activity, PartName
 from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.rule import Evidence
@@ -105,6 +107,36 @@ def interval(evidence: Evidence, doing: Mapping[str, int]) -> tuple[float, float
     python = samples.activities["python"]
     left = doing.get("python", 0) / python * evidence.share(_FREEING) if python else 0.0
     return lower, min(upper + left, 1.0)
+
+
+def find_part(evidence: Evidence, doing: Mapping[str, int], places: Collection[Place]) -> Part:
+    """Return the part of the step in lines whose samples are ``doing``: ``interval``; if the lines were timed in every
+    call too, between the share by samples and the timed one.
+
+    Code that holds the interpreter's lock is sampled too rarely, and exact times are of few steps: each may be wrong.
+    """
+    lower, upper = interval(evidence, doing)
+    timed = find_timed_share(evidence, places)
+    if timed is None:
+        return Part(lower, upper)
+    sampled = share_of(evidence, doing)
+    error = WINDOW_ERROR.value
+    return Part(max(min(sampled, timed) - error, lower), min(max(timed + error, upper), 1.0), timed)
+
+
+def find_timed_share(evidence: Evidence, places: Collection[Place]) -> float | None:
+    """Return the share of the training step (0 to 1) in lines by their exact times; None if one was not timed, or if it
+    calls user code, whose time is in that of the line."""
+    costs = evidence.offer(LineCosts)
+    if costs is None or evidence.work is not None or not evidence.step_ms:
+        return None
+    timed = {(row.file, row.line): row.ms_per_step for row in costs.rows if not row.compiled}
+    outer = {(frame.file, frame.line) for stack in evidence.samples.stacks for frame in stack.frames[:-1]}
+    if not places or not all(place in timed and place not in outer for place in places):
+        return None
+    # A line around the step holds all of it.
+    whole = max(*timed.values(), evidence.step_ms)
+    return min(sum(timed[place] for place in places) / whole, 1.0)
 
 
 def innermost(stack: Stack) -> Place | None:

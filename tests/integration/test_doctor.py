@@ -13,6 +13,7 @@ from tfperfkit.doctor.command import check_folder
 from tfperfkit.doctor.packages import check_packages
 from tfperfkit.doctor.runtime import check_gpu, check_runtime, gpu_in_machine
 from tfperfkit.doctor.tensorboard import check_tensorboard
+from tfperfkit.storage.machine_limits import MACHINE_COSTS, load
 
 GOOD = {
     "tensorflow": "2.21.0",
@@ -50,7 +51,10 @@ def test_this_environment_is_sound_and_a_capture_is_really_made(tfperf: Tfperf) 
         assert name in words
     assert "a capture of two steps gave" in words and str(tfperf.runs) in words
     assert "Nothing is broken." in done.stdout
-    assert list(tfperf.runs.iterdir()) == []
+    assert [path.name for path in tfperf.runs.iterdir()] == [".limits"]
+    (limits,) = load(tfperf.runs / ".limits" / "machine.json").values()
+    assert {"dispatch_ms", "call_ms"} <= set(limits.costs) <= set(MACHINE_COSTS)
+    assert "of a compiled function; predictions use these" in words
 
 
 def test_without_tensorflow(tfperf: Tfperf) -> None:

@@ -13,6 +13,7 @@ from tfperfkit.clock import NS_PER_S, start_ticks, this_machine
 from tfperfkit.config import runs_folder
 from tfperfkit.model import RunInfo, RunStatus
 from tfperfkit.records.events import of_kind
+from tfperfkit.storage.machine_limits import MACHINE_COSTS
 from tfperfkit.storage.run_directory import Exit, Manifest, RunDirectory
 
 
@@ -57,6 +58,8 @@ def _limits(known: Any) -> dict[str, float]:
     if not isinstance(known, dict):
         return {}
     values = {key: known.get(key) for key in ("float32_gflops", "copy_gb_per_s", "bfloat16_times")}
+    costs = known.get("costs")
+    values |= {key: costs.get(key) for key in MACHINE_COSTS} if isinstance(costs, dict) else {}
     return {key: float(value) for key, value in values.items() if isinstance(value, (int, float)) and value > 0}
 
 

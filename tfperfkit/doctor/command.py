@@ -9,7 +9,7 @@ from pathlib import Path
 from tfperfkit.config import runs_folder
 from tfperfkit.doctor.check import Check
 from tfperfkit.doctor.packages import check_packages
-from tfperfkit.doctor.runtime import check_runtime, gpu_in_machine, try_tensorflow
+from tfperfkit.doctor.runtime import check_runtime, gpu_in_machine, keep_costs, try_tensorflow
 from tfperfkit.doctor.tensorboard import check_tensorboard
 from tfperfkit.errors import EXIT_CHECK_FAILED
 from tfperfkit.report.text import one_line
@@ -28,7 +28,7 @@ def doctor() -> int:
         found, failure = try_tensorflow()
         if sys.stderr.isatty():
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-        checks += [_show(check) for check in check_runtime(found, failure, gpu_in_machine())]
+        checks += [_show(check) for check in (*check_runtime(found, failure, gpu_in_machine()), *keep_costs(found))]
     broken = [check.name for check in checks if check.status == "broken"]
     print()
     print(f"broken: {', '.join(broken)}" if broken else "Nothing is broken.")

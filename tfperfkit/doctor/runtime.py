@@ -13,7 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tfperfkit.config import limits_file
 from tfperfkit.doctor.check import Check
+from tfperfkit.recording.environment import processors
+from tfperfkit.storage.machine_limits import UNKNOWN, key, load, store
 
 TRIAL_SECONDS = 300
 _GPU_LOG = re.compile(r"(Cannot dlopen|Could not load dynamic library|Could not find cuda|Unable to register)")
@@ -67,6 +70,21 @@ def check_runtime(found: Mapping[str, Any], failure: str, gpu: str | None) -> li
     rows.append(check_gpu(found, gpu))
     rows.append(_capture(found.get("capture"), failure))
     return rows
+
+
+def keep_costs(found: Mapping[str, Any]) -> list[Check]:
+    """Keep the costs of TensorFlow's work on this machine, the least of each, for predictions; a row that says them."""
+    costs = found.get("costs")
+    if not isinstance(costs, dict) or not costs:
+        return []
+    path, name = limits_file(), key(processors(), {"tensorflow": found["version"], "numpy": found.get("numpy", "")})
+    limits = load(path).get(name, UNKNOWN).with_costs(costs)
+    try:
+        store(path, name, limits)
+    except OSError as error:
+        return [Check("machine costs", "note", f"{path}: {error.strerror or error}", "predictions use usual costs")]
+    said = f"{limits.costs['dispatch_ms'] * 1000:.0f} us an eager operation, {limits.costs['call_ms']:.2f} ms a call"
+    return [Check("machine costs", "ok", f"{said} of a compiled function; predictions use these")]
 
 
 def check_gpu(found: Mapping[str, Any], gpu: str | None) -> Check:

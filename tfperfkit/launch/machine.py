@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import Any
 
 from tfperfkit.config import limits_file
-from tfperfkit.launch.machine_limits import UNKNOWN, key, load, store
 from tfperfkit.launch.machine_types import bfloat16_times, has_bfloat16
 from tfperfkit.recording.environment import processors
+from tfperfkit.storage.machine_limits import UNKNOWN, key, load, store
 from tfperfkit.storage.run_directory import RunDirectory
 
 #: Rows and columns: 2 GFLOP a product, 12 MB, which runs at the library's best speed and takes 5 to 30 ms on two cores.
@@ -38,7 +38,8 @@ def measure(directory: RunDirectory) -> None:
 
 def _measure(directory: RunDirectory) -> None:
     """Write the run's ``machine.json``: ``float32_gflops`` and ``copy_gb_per_s``, the best that is known of this
-    machine, ``measured`` how often, ``now_gflops`` of this time; ``bfloat16_times``: see ``machine_types``.
+    machine, ``measured`` how often, ``now_gflops`` of this time; ``bfloat16_times``: see ``machine_types``;
+    ``costs``: see ``doctor.trial``.
 
     A CPU's figures only: the parent has no TensorFlow. Nothing is written when the run has no agent (no TensorFlow).
     """
@@ -68,6 +69,7 @@ def _measure(directory: RunDirectory) -> None:
             "float32_gflops": limits.float32_gflops[0] if limits.float32_gflops else None,
             "copy_gb_per_s": limits.copy_gb_per_s[0] if limits.copy_gb_per_s else None,
             "bfloat16_times": limits.bfloat16_times,
+            "costs": limits.costs,
             "measured": limits.measured,
             "steady": limits.steady,
             "of": "NumPy, float32 matrix product; a copy by one processor",

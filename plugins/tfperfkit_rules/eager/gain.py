@@ -18,6 +18,7 @@ import msgspec
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Cited, Derived, Measured, Threshold
 from tfperfkit.graph import optable
+from tfperfkit.model import Measurement
 from tfperfkit.offers import InputPrefetch, RanOperation, RanOperations, StepBreakdown
 from tfperfkit.pricing import Left
 from tfperfkit.records.parts import PartName
@@ -25,6 +26,7 @@ from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.bounds import Bounds, together
+from tfperfkit_rules.measures.machine_costs import find_cost, list_costs
 from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.source_text import find_function
 from tfperfkit_rules.measures.step_place import StepPlace
@@ -129,6 +131,7 @@ class Compiled(msgspec.Struct, frozen=True, kw_only=True):
     lower_ms: float
     upper_ms: float
     traced_by: str  # the window in which the operations were counted
+    costs: tuple[Measurement, ...] = ()  # those of this machine that the estimate used
 
     @property
     def left(self) -> Left:
@@ -162,8 +165,8 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
         Bounds(min(fetches, shared.FETCH_MS.value) if prefetch is not None and prefetch.there else fetches, fetches),
     )
     made = (
-        Bounds(waits * shared.FUNCTION_CALL_MIN_MS.value, waits * shared.FUNCTION_CALL_MAX_MS.value),
-        Bounds(waits * count * shared.GRAPH_OP_MIN_MS.value, waits * count * shared.GRAPH_OP_MAX_MS.value),
+        find_cost(evidence, "call_ms").times(waits),
+        find_cost(evidence, "graph_op_ms").times(waits * count),
         Bounds(_heavy_lower(evidence, heavy, tiny, place, data.steps) * scale, heavy_ms),
         light_bounds(light, tiny, scale),
         Bounds(0.0, evidence.part("host_sync", "other") + (_python_left(dispatch) if place.by_keras else 0.0)),
@@ -181,6 +184,7 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
         lower_ms=min(left.lower, upper),
         upper_ms=upper,
         traced_by=evidence.offered_by(RanOperations),
+        costs=tuple(list_costs(evidence, "call_ms", "graph_op_ms")),
     )
 
 

@@ -26,6 +26,7 @@ from tfperfkit_rules.measures.bounds import Bounds
 from tfperfkit_rules.measures.called import EVALUATE, PREDICT, find_call_at, is_calling, name_receiver
 from tfperfkit_rules.measures.compiled_once import advise_compiling_once
 from tfperfkit_rules.measures.loop_of_batch import loop_of_batch
+from tfperfkit_rules.measures.machine_costs import find_cost, list_costs
 from tfperfkit_rules.measures.machines import MEASURED_ON, TWO_BUSY_CORES
 from tfperfkit_rules.measures.making import MIN_MADE
 from tfperfkit_rules.measures.own_passes import at_epoch_end
@@ -142,6 +143,7 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
             Measurement(f"time in calls of {name}", share, "share", "samples"),
             Measurement(f"time in calls of {name} {unit.per}", share * turns.turn_ms, "ms", "samples"),
             *figures,
+            *list_costs(evidence, "call_ms"),
             Measurement("samples", float(len(turns.found)), "count", "baseline"),
         ),
         advice=larger_batches(model, name)
@@ -174,7 +176,7 @@ def _left(evidence: Evidence, place: Place, computing: float) -> tuple[float, fl
     if not durations:
         return PREDICT_LEFT
     each_ms, waits = statistics.median(durations), waiting(evidence)
-    call = Bounds(shared.FUNCTION_CALL_MIN_MS.value, shared.FUNCTION_CALL_MAX_MS.value)
+    call = find_cost(evidence, "call_ms")
     once = Bounds(PREDICT_TRACED_MIN.value, PREDICT_TRACED_MAX.value)
     upper = min(max(waits * call.upper / each_ms, computing) + once.upper / len(durations), 1.0)
     return min(waits * call.lower / each_ms + once.lower / len(durations), upper), upper

@@ -81,6 +81,7 @@ def measured(estimate: Compiled, unit: Unit) -> tuple[Measurement, ...]:
         Measurement("time in convolutions and matmuls", estimate.heavy_ms, "ms", "breakdown"),
         Measurement("time in TensorFlow's Python dispatch", estimate.dispatch_ms, "ms", "breakdown"),
         Measurement("mean step", estimate.step_ms, "ms", "baseline"),
+        *estimate.costs,
     )
 
 

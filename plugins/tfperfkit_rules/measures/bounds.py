@@ -17,6 +17,10 @@ class Bounds(NamedTuple):
         """Wider by a factor at either end."""
         return Bounds(self.lower / factor, self.upper * factor)
 
+    def times(self, number: float) -> Bounds:
+        """Both ends so many times."""
+        return Bounds(self.lower * number, self.upper * number)
+
     @property
     def middle(self) -> float:
         """Between the two as factors; between them as lengths where the lower is nothing."""

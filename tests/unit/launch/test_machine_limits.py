@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tfperfkit.launch import machine
-from tfperfkit.launch.machine_limits import UNKNOWN, Limits, key, load, store
+from tfperfkit.storage.machine_limits import UNKNOWN, Limits, key, load, store
 from tfperfkit.storage.run_directory import RunDirectory
 
 
@@ -39,6 +39,14 @@ def test_it_is_kept_by_machine(tmp_path: Path) -> None:
     assert load(path) == {"a": limits(100.0), "b": limits(200.0)}
     assert [item.name for item in path.parent.iterdir()] == ["machine.json"]
     assert key(2, {"tensorflow": "2.21.0"}) != key(4, {"tensorflow": "2.21.0"}) != key(4, {"tensorflow": "2.22.0"})
+
+
+def test_of_costs_the_least_is_kept_also_on_a_machine_without_rates(tmp_path: Path) -> None:
+    path = tmp_path / "machine.json"
+    store(path, "a", UNKNOWN.with_costs({"call_ms": 0.2, "fetch_ms": 0.01}).with_costs({"call_ms": 0.3}))
+    assert load(path)["a"].costs == {"call_ms": 0.2, "fetch_ms": 0.01}
+    store(path, "b", UNKNOWN.with_costs({"call_ms": -1.0}))
+    assert "b" not in load(path)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tfperfkit.launch import machine, machine_types
-from tfperfkit.launch.machine_limits import UNKNOWN, load, store
+from tfperfkit.storage.machine_limits import UNKNOWN, load, store
 from tfperfkit.storage.run_directory import RunDirectory
 
 

@@ -1,4 +1,4 @@
-"""Exact times of lines next to samples of them."""
+"""Exact times of lines next to stack samples."""
 
 from __future__ import annotations
 

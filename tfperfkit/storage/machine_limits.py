@@ -11,6 +11,7 @@ import math
 import os
 import platform
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ STEADY = 0.05
 _KEPT, _ENOUGH = 5, 20
 _MAX_MACHINES = 50
 _MAX_BYTES = 1 << 20
+#: Costs of TensorFlow's own work that are known of a machine, see ``doctor.trial.measure_costs``.
+MACHINE_COSTS = ("dispatch_ms", "call_ms", "fetch_ms", "graph_op_ms", "trace_op_ms")
 #: Beyond this no figure of a machine is believed, in GFLOP/s or GB/s.
 _MAX = 1e7
 
@@ -29,12 +32,14 @@ _MAX = 1e7
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """A machine, best measurement first: float32 products in GFLOP/s, copies of memory in GB/s, on all processors that
     we may use and on one. ``measured``: how often. ``bfloat16_times``: so many times as fast is a product in
-    bfloat16, over float32; None if that was not measured."""
+    bfloat16, over float32; None if that was not measured. ``costs``: of TensorFlow's own work, by ``tfperf doctor``
+    (``doctor.trial.measure_costs``); empty if it was not run here."""
 
     float32_gflops: tuple[float, ...]
     copy_gb_per_s: tuple[float, ...]
     measured: int
     bfloat16_times: float | None = None
+    costs: dict[str, float] = {}
 
     @property
     def steady(self) -> bool:
@@ -50,6 +55,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
             copy_gb_per_s=_best(self.copy_gb_per_s, gb_per_s),
             measured=self.measured + 1,
         )
+
+    def with_costs(self, costs: Mapping[str, float]) -> Limits:
+        """Return the limits with the least of each cost that is known."""
+        least = {name: min(value, self.costs.get(name, value)) for name, value in costs.items()}
+        return msgspec.structs.replace(self, costs={**self.costs, **least})
 
     def with_bfloat16(self, times: float) -> Limits:
         """Return the limits with what 16 bits give."""
@@ -106,9 +116,10 @@ def _limits(row: Any) -> Limits | None:
     except msgspec.ValidationError:
         return None
     times = () if limits.bfloat16_times is None else (limits.bfloat16_times,)
-    values = (*limits.float32_gflops, *limits.copy_gb_per_s, *times)
+    values = (*limits.float32_gflops, *limits.copy_gb_per_s, *times, *limits.costs.values())
     sound = all(math.isfinite(value) and 0 < value < _MAX for value in values)
-    return limits if sound and limits.float32_gflops and limits.measured > 0 else None
+    known = limits.float32_gflops and limits.measured > 0
+    return limits if sound and (known or limits.costs) else None
 
 
 def store(path: Path, name: str, limits: Limits) -> None:

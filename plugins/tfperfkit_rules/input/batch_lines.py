@@ -53,8 +53,8 @@ class BatchLine(NamedTuple):
     """The innermost line of the user's with most of the time. ``part``: of the time of the ``samples`` in the function;
     both 0 where the source tells. ``reads``: what it does is mostly reading files; ``chunks``: that keep arrays in
     chunks. ``lists``: the function of TensorFlow by which it makes a tensor of a Python list, or "". ``waits``:
-    it mostly waits, for time, another thread or the network, so it needs no CPU core. ``block``: the place is the whole
-    function's, because its lines can't be told apart."""
+    it mostly waits, for time, another thread or the network, so it needs no CPU core. ``block``: the first and the last
+    of the lines that share the time but can't be told apart, in which case the place is the function's; else None."""
 
     place: Place
     function: str
@@ -64,7 +64,7 @@ class BatchLine(NamedTuple):
     chunks: bool
     lists: str = ""
     waits: bool = False
-    block: bool = False
+    block: tuple[int, int] | None = None
 
 
 def batch_line(evidence: Evidence, function: SourceSpan | None, *, sampled: bool) -> BatchLine | None:
@@ -106,18 +106,17 @@ def _find_costliest_line(evidence: Evidence, seen: Sequence[tuple[Stack, int]]) 
     reading = Counter({frame: n for frame, n in leaves.items() if kind_of(evidence, frame) is READING})
     waiting = sum(n for frame, n in leaves.items() if _is_waiting(kind_of(evidence, frame)))
     block = _find_block(evidence, place, here)
-    inside = most
+    inside, lines = most, list[int]()
     if block is not None:
-        inside = sum(
-            ns for ((file, line), _), ns in places.items() if file == place[0] and block.first <= line <= block.last
-        )
+        within = {at[1]: ns for (at, _), ns in places.items() if at[0] == place[0] and at[1] in block.lines}
+        inside, lines = sum(within.values()), sorted(within)
         if most >= CERTAIN_LINE.value * inside:
             block = None
     return BatchLine(
         place=(place[0], block.line) if block is not None else place,
         function=name,
         part=(most if block is None else inside) / leaves.total(),
-        block=block is not None,
+        block=(lines[0], lines[-1]) if block is not None else None,
         samples=len(seen),
         reads=reading.total() >= shared.MOSTLY.value * leaves.total(),
         chunks=any(_IN_CHUNKS.search(word) for frame in reading for word in name_apis(evidence, frame)),

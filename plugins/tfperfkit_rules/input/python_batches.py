@@ -59,6 +59,9 @@ _IN_PROCESSES = (
 )
 
 
+_TOGETHER = (
+    " NumPy releases the interpreter lock, which draws samples to some lines: the lines named are measured together."
+)
 _GARBAGE = " Its lists also cause garbage collections, which stop the Python of all threads; NumPy arrays cause none."
 
 
@@ -109,7 +112,8 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
         ),
         advice=_told(line, stage, source),
         detail=(_IN_PROCESSES if source is not None and source.use_multiprocessing else _IN_THREADS)
-        + (_GARBAGE if garbage else ""),
+        + (_GARBAGE if garbage else "")
+        + (_TOGETHER if line is not None and line.block is not None else ""),
         parts=("input", "python", "other", "tracing", "gc") if garbage else (),
         absorbs=(
             *("INP001", "INP003", "INP004", "OPS004"),
@@ -269,7 +273,11 @@ def _line(evidence: Evidence, stage: Stage, source: KerasInput | None) -> BatchL
 def _doing(line: BatchLine | None) -> str:
     if line is not None and line.lists:
         return f", {line.lists.replace('tensorflow.', 'tf.')} of a list"
-    return f", {READING.words}" if line is not None and line.reads and line.samples else ""
+    if line is not None and line.reads and line.samples:
+        return f", {READING.words}"
+    if line is not None and line.block is not None and line.block[0] < line.block[1]:
+        return f", lines {line.block[0]} to {line.block[1]} of {line.function.rpartition('.')[2]}"
+    return ""
 
 
 def _where(line: BatchLine | None, known: tuple[SourceSpan, ...]) -> tuple[SourceSpan, ...]:

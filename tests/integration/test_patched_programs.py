@@ -13,7 +13,7 @@ from fixing_builder import at, finding_at, patch_of
 
 from tfperfkit.model import Measurement
 from tfperfkit.offers import VaryingArgument, VaryingArguments
-from tfperfkit.remedy import BatchLoop, CallDirectly, ChangeStage, ReplaceOps
+from tfperfkit.remedy import BatchLoop, CallDirectly, ChangeStage, Compile, ReplaceOps
 
 #: Code, fixer's words, and a program that leaves what it computes in ``result``. The finding is at the marked lines.
 PROGRAMS: dict[str, tuple[str, str, str]] = {
@@ -265,10 +265,72 @@ model = Likelihood()
 result = [model.total(scale) for scale in (0.5, 1.5)]
 """,
     ),
+    "a step with NumPy in what it calls": (
+        "EAG001",
+        "from the tape to the update",
+        """
+tf.keras.utils.set_random_seed(3)
+NAMES = ("one", "two")
+
+class Trainer:
+    def __init__(self, rows, seed):
+        self.rows = rows
+        self.rng = np.random.default_rng(seed)
+        self.weights = {name: tf.Variable([[1.0], [2.0]]) for name in NAMES}
+        self.optimizers = {name: tf.keras.optimizers.Adam(0.1) for name in NAMES}
+
+    def step(self):  # here
+        for name in NAMES:
+            with tf.GradientTape() as tape:
+                loss, found = self.forward(name)
+            grads = tape.gradient(loss, [self.weights[name]])
+            self.optimizers[name].apply_gradients(zip(grads, [self.weights[name]]))
+        return loss, found
+
+    def pick(self, size):
+        return self.rows[self.rng.integers(0, len(self.rows), size=size)]
+
+    def forward(self, name):
+        \"\"\"Both losses.\"\"\"
+        size = 4
+        batch = self.pick(size)
+        noise = self.rng.normal(size=(size, 1)).astype(np.float32)
+        guess = tf.matmul(batch, self.weights[name]) + noise
+        positive = np.mean(guess.numpy() > 0.0)
+        return tf.reduce_mean(tf.square(guess)), positive
+
+trainer = Trainer(np.arange(24, dtype=np.float32).reshape(12, 2), 5)
+result = [trainer.step() for _ in range(4)] + [trainer.weights]
+""",
+    ),
+    "a method whose tape is between reads": (
+        "EAG001",
+        "from the tape to the update",
+        """
+class Agent:
+    def __init__(self):
+        self.weights = tf.Variable([[1.0], [2.0]])
+        self.optimizer = tf.keras.optimizers.SGD(0.1)
+        self.rng = np.random.default_rng(2)
+
+    def train(self, rows):  # here
+        batch = rows[self.rng.integers(0, len(rows), size=3)]
+        goal = np.float32(batch.sum(axis=1, keepdims=True))
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(tf.matmul(batch, self.weights) - goal))
+        grads = tape.gradient(loss, [self.weights])
+        self.optimizer.apply_gradients(zip(grads, [self.weights]))
+        return float(loss)
+
+agent = Agent()
+result = [agent.train(np.arange(24, dtype=np.float32).reshape(12, 2) / 24) for _ in range(4)]
+""",
+    ),
 }
 
 #: Remedies of codes that have several.
 REMEDIES: dict[str, dict[str, Any]] = {
+    "EAG001": {"remedy": Compile("step")},
     "GRF023": {"remedy": ReplaceOps("fewer")},
     "EAG011": {"remedy": BatchLoop()},
     "EAG004": {"remedy": CallDirectly("predict")},

@@ -41,7 +41,7 @@ def _fixer_modules(remedy: Remedy) -> tuple[str, ...]:
     """Return the modules of ``fixers``, with the name in the module if it has several fixers."""
     match remedy:
         case Compile("step"):
-            return "compiled.STEP", "step_from_loop"
+            return "compiled.STEP", "step_from_loop", "split_step"
         case Compile("function"):
             return ("compiled.FUNCTION",)
         case Compile("jacobian"):

@@ -15,6 +15,8 @@ _MAKERS = ("tensorflow.Variable", "tensorflow.keras.layers.", "keras.layers.", "
            "keras.optimizers.", "tensorflow.keras.Sequential", "keras.Sequential")  # fmt: skip
 _KEEPS = frozenset({"append", "extend", "add", "insert", "popleft", "pop", "write", "writerow"})
 _DEEPEST = 20
+#: They make generators whose draws a graph does not repeat.
+_GENERATORS = ("numpy.random.", "random.Random", "random.SystemRandom")
 
 
 def obstacle(module: Module, function: cst.FunctionDef) -> str:
@@ -33,6 +35,18 @@ def obstacle(module: Module, function: cst.FunctionDef) -> str:
                 seen.add(called)
                 pending.append(called)
     return ""
+
+
+def find_generators(module: Module) -> set[str]:
+    """Return the names and attributes of the file that hold a random generator of NumPy or of Python."""
+    return {
+        text
+        for node in module.nodes
+        if isinstance(node, cst.Assign) and isinstance(node.value, cst.Call)
+        and (module.imported(node.value.func) or "").startswith(_GENERATORS)
+        for text in (dotted(item.target) for item in node.targets)
+        if text
+    }  # fmt: skip
 
 
 def _callee(node: cst.CSTNode) -> str:
@@ -54,13 +68,13 @@ def _in_one(module: Module, function: cst.FunctionDef) -> str:
         if isinstance(part, cst.Name) and (name := part.value)
     }
     for node in walk(function.body):
-        reason = _explain_refusal(module, node, local)
+        reason = explain_refusal(module, node, local)
         if reason:
             return f"line {module.line(node)} {reason}"
     return ""
 
 
-def _explain_refusal(module: Module, node: cst.CSTNode, local: set[str]) -> str:
+def explain_refusal(module: Module, node: cst.CSTNode, local: set[str]) -> str:
     """Return why a node can't be traced; "" if it can."""
     if isinstance(node, (cst.Yield, cst.Await)):
         return "makes it a generator or a coroutine"
@@ -82,6 +96,8 @@ def _explain_refusal(module: Module, node: cst.CSTNode, local: set[str]) -> str:
     if isinstance(node.func, cst.Name) and node.func.value in _BUILTINS:
         return f"calls {node.func.value}(), which needs values that a trace does not have"
     owner = dotted(node.func.value) if isinstance(node.func, cst.Attribute) else None
+    if owner is not None and owner in find_generators(module):
+        return f"draws from {owner}, which would happen once for each trace"
     if method(node) in _KEEPS and owner is not None and owner.partition(".")[0] not in local and not name:
         return f"changes {owner}, which would happen once for each trace"
     return ""

@@ -49,7 +49,7 @@ def fix(case: Case) -> list[Edit]:
 
 
 def _tape_at(module: Module, line: int) -> cst.With | None:
-    tapes = [node for node in module.nodes if isinstance(node, cst.With) and _is_tape(module, node)]
+    tapes = [node for node in module.nodes if isinstance(node, cst.With) and is_tape(module, node)]
     found = [node for node in tapes if module.spans(node, line)]
     if not found:
         loops = [node for node in module.nodes if isinstance(node, _LOOPS) and module.line(node) == line]
@@ -67,7 +67,7 @@ def _call_at(module: Module, line: int) -> cst.SimpleStatementLine | None:
     holders = {
         node.name.value
         for node in functions
-        if any(isinstance(at, cst.With) and _is_tape(module, at) for at in walk(node.body))
+        if any(isinstance(at, cst.With) and is_tape(module, at) for at in walk(node.body))
     }
     for item in loops[0].body.body:
         calls = [at for at in walk(item) if isinstance(at, cst.Call) and isinstance(at.func, cst.Name)]
@@ -76,7 +76,8 @@ def _call_at(module: Module, line: int) -> cst.SimpleStatementLine | None:
     return None
 
 
-def _is_tape(module: Module, node: cst.With) -> bool:
+def is_tape(module: Module, node: cst.With) -> bool:
+    """Return whether a ``with`` opens a gradient tape."""
     calls = [item.item.func for item in node.items if isinstance(item.item, cst.Call)]
     return any(module.imported(func) == _TAPE for func in calls)
 
@@ -96,7 +97,7 @@ def _step(module: Module, tape: cst.With | cst.SimpleStatementLine) -> _Step:
     if not loops or around[:2] != [loops[0].body, loops[0]]:
         raise NoFix("the tape does not stand directly in the body of a loop")
     refused = NoFix("no update of the weights follows the tape in the loop's body")
-    for block in _blocks(list(loops[0].body.body), tape):
+    for block in find_blocks(list(loops[0].body.body), tape):
         try:
             return _checked(module, loops, block)
         except NoFix as error:
@@ -104,7 +105,7 @@ def _step(module: Module, tape: cst.With | cst.SimpleStatementLine) -> _Step:
     raise refused
 
 
-def _blocks(body: Sequence[Any], tape: cst.CSTNode) -> Iterator[Sequence[Any]]:
+def find_blocks(body: Sequence[Any], tape: cst.CSTNode) -> Iterator[Sequence[Any]]:
     """From the tape to an update that follows it, the last first, and the metrics' updates directly after that."""
     first = body.index(tape)
     for last in reversed([at for at in range(first, len(body)) if _calls(body[at], _UPDATES)]):
@@ -126,7 +127,7 @@ def _checked(module: Module, loops: Sequence[Any], block: Sequence[Any]) -> _Ste
     for node in inside:
         if isinstance(node, cst.AugAssign) and names.gives(node) & read:
             raise NoFix(f"{sorted(names.gives(node) & read)[0]} is counted up between the tape and the update")
-    counted = varying & _counted(loops)
+    counted = varying & list_counted(loops)
     if counted:
         raise NoFix(f"it uses {sorted(counted)[0]}, a Python number that changes: each value would be traced again")
     home = next((node for node in module.around(loops[0]) if isinstance(node, cst.FunctionDef)), module.tree)
@@ -167,7 +168,7 @@ def _find_place(loops: Sequence[Any], read: set[str], inside: set[Any], objects:
     return before, varying
 
 
-def _counted(loops: Sequence[Any]) -> set[str]:
+def list_counted(loops: Sequence[Any]) -> set[str]:
     """Names that are Python numbers which a loop counts."""
     found: set[str] = set()
     for loop in loops:

@@ -35,7 +35,7 @@ def overhead(rows: Iterable[object], table: StepTable, windows: Iterable[str], b
     if waited is not None and waited >= BUSY:
         notes = (
             f"CPU contention. The training thread waited for a free core {100 * waited:.0f} % of the time, so "
-            "times and predicted gains are approximate.",
+            "times are approximate, and predicted ranges wider.",
         )
     return Overhead(
         baseline_ratio=_hooks_ratio(noted, table),

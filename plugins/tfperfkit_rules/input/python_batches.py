@@ -91,7 +91,7 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
     left = item.rerun(
         _without_garbage(item, best_ms, garbage),
         _without_garbage(item, worst_ms, garbage * (1 - PYTHON_LEFT.value)),
-        _without_garbage(item, max(item.other_ms, rest + PYTHON_LEFT_LIKELY.value * worked), garbage),
+        _without_garbage(item, max(other, rest + PYTHON_LEFT_LIKELY.value * worked), garbage),
     )
     yield Finding(
         code="INP005",

@@ -62,8 +62,8 @@ def _list_gains(finding: Finding) -> list[str]:
     """Return the seconds that a further finding saves, and its factor: after the earlier fixes if these change it."""
     if after := saved_after(finding):
         factor = f"{_whole(finding)} {_say_factor(finding.once.gain)} then" if finding.once is not None else ""
-        return [part for part in (after, factor) if part]
-    return [part for part in (saved_seconds(finding), factor_words(finding, ranged=False)) if part]
+        return [part for part in (after, factor, name_ties(finding)) if part]
+    return [part for part in (saved_seconds(finding), factor_words(finding, ranged=False), name_ties(finding)) if part]
 
 
 def first_sentence(text: str) -> str:

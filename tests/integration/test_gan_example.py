@@ -88,7 +88,10 @@ def forked(warm: WarmPython, *arguments: str | Path, cache: Path) -> subprocess.
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-@pytest.mark.parametrize("stage", ["naive", "cached", "graph", "batch", "xla", "mixed", "shared"])
+LONG = [pytest.param(stage, marks=pytest.mark.long) for stage in ("cached", "batch", "mixed")]
+
+
+@pytest.mark.parametrize("stage", ["naive", "graph", "xla", "shared", *LONG])
 def test_each_stage_trains_and_writes_its_results(stage: str, cache: Path, warm: WarmPython, tmp_path: Path) -> None:
     options = ("--stage", stage, "--steps", "3", "--batch-size", "16", "--digits", str(DIGITS), "--out", tmp_path)
     done = forked(warm, *options, cache=cache)
@@ -105,7 +108,10 @@ def test_each_stage_trains_and_writes_its_results(stage: str, cache: Path, warm:
 
 @pytest.mark.parametrize(
     ("stage", "runs"),
-    [("naive", {"first": "3", "second": "3"}), ("graph", {"first": "3", "second": "3", "other": "4"})],
+    [
+        pytest.param("naive", {"first": "3", "second": "3"}, marks=pytest.mark.long),
+        ("graph", {"first": "3", "second": "3", "other": "4"}),
+    ],
 )
 def test_equal_seeds_give_equal_losses(
     stage: str, runs: dict[str, str], cache: Path, warm: WarmPython, tmp_path: Path

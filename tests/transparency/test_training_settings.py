@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 from harness import Program, assert_same
@@ -210,6 +211,15 @@ except NotImplementedError as e: print(e)
 print('done', 'tensorflow.python' in sys.modules)
 """
 
+#: Keras' NumPy backend needs JAX, too.
+ON_JAX: dict[str, Any] = {
+    "shows": b"done True",
+    "stderr": "logs",
+    "needs_jax": True,
+    "environment": (("PYTHONPATH", "{apart}"),),
+    "since": (3, 11),
+}
+
 PROGRAMS = [
     Program("tf.config", CONFIG, status=1, shows=b"RuntimeError", stderr="logs"),
     Program("XLA", XLA_BEFORE, own_import=True, shows=b"mixed_float16", stderr="logs"),
@@ -223,26 +233,14 @@ PROGRAMS = [
     Program(
         "everything is told",
         TALKATIVE,
-        flags=("-W", "always", "-O", "-u"),
-        # No wheel brings what -O compiles. It takes long, so it is kept for the other run and for those of another day.
-        environment=(("PYTHONDONTWRITEBYTECODE", ""), ("PYTHONPYCACHEPREFIX", "{kept}")),
+        flags=("-W", "always", "-u"),
         shows=b"retracing",
         stderr="logs",
     ),
     Program(
         "late, in a thread", LATE, files=(("steps.txt", STEPS),), shows=b"Exception in thread fails", stderr="logs"
     ),
-    *(
-        Program(
-            f"Keras on {backend}",
-            KERAS_ON.replace("WHICH", backend),
-            shows=b"done True",
-            stderr="logs",
-            needs_jax=True,
-            environment=(("PYTHONPATH", "{apart}"),),
-        )  # Keras' NumPy backend needs JAX too
-        for backend in ("numpy", "jax")
-    ),
+    Program("Keras on jax", KERAS_ON.replace("WHICH", "jax"), **ON_JAX),
     Program(
         "tensorflow that breaks off",
         """
@@ -261,6 +259,22 @@ import tensorflow
 ]
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=str)
+#: Programs that take long: TensorFlow is compiled for -O, since no wheel brings that.
+LONG = [
+    Program(
+        "all warnings, without assertions",
+        TALKATIVE,
+        flags=("-W", "always", "-O", "-u"),
+        environment=(("PYTHONDONTWRITEBYTECODE", ""), ("PYTHONPYCACHEPREFIX", "{kept}")),
+        shows=b"retracing",
+        stderr="logs",
+    ),
+    Program("Keras on numpy", KERAS_ON.replace("WHICH", "numpy"), **ON_JAX),
+]
+
+
+@pytest.mark.parametrize(
+    "program", [*PROGRAMS, *(pytest.param(program, marks=pytest.mark.long) for program in LONG)], ids=str
+)
 def test_same_as_plain_python(program: Program, tmp_path: Path) -> None:
     assert_same(program, tmp_path)

@@ -19,13 +19,15 @@ from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import SourceSpan
 from tfperfkit.records.samples import FAST_S, MIN, Frame, Place, Stack, read_log
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.expression import Call
 from tfperfkit.syntax.function import Function
+from tfperfkit.syntax.repeated_items import depends_on_number_only
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import name_apis, name_package
 from tfperfkit_rules.measures.kinds import KINDS, Kind, kind_of
 from tfperfkit_rules.measures.list_tensors import name_list_maker
 from tfperfkit_rules.measures.moments import moments
-from tfperfkit_rules.measures.source_text import find_function
+from tfperfkit_rules.measures.source_text import find_function, find_running_calls
 
 STARVED_MIN = Threshold(
     5,
@@ -84,6 +86,24 @@ def batch_line(evidence: Evidence, function: SourceSpan | None, *, sampled: bool
     if not within or (line.block and line.place[1] != own.line):
         return line
     return line._replace(function=function.function)
+
+
+def find_epoch_work(evidence: Evidence, method: SourceSpan | None) -> Call | None:
+    """Find the call in ``__getitem__`` that takes most of its time, if each epoch gets the same from it."""
+    own = find_function(evidence, method.file, method.line) if method is not None else None
+    if method is None or own is None:
+        return None
+    spent: Counter[Call] = Counter()
+    whole = 0
+    for stack, ns in _read_called(evidence):
+        inside = [frame for frame in stack.frames if frame.file == method.file and own.first <= frame.line <= own.last]
+        whole += ns if inside else 0
+        calls = [find_running_calls(evidence, frame) for frame in inside]
+        spent.update(dict.fromkeys((found[0] for found in calls if len(found) == 1), ns))
+    for call, ns in spent.most_common():
+        if ns >= shared.MOSTLY.value * whole and depends_on_number_only(call, own):
+            return call
+    return None
 
 
 def called_line(evidence: Evidence) -> BatchLine | None:

@@ -18,13 +18,15 @@ from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.spans import Spans
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence, Unit
+from tfperfkit.syntax.expression import Call
 from tfperfkit_rules.input.also_validated import also_validated
-from tfperfkit_rules.input.batch_lines import CALLED, READING, BatchLine, batch_line, called_line
+from tfperfkit_rules.input.batch_lines import CALLED, READING, BatchLine, batch_line, called_line, find_epoch_work
 from tfperfkit_rules.input.bounds import MIN_PART
 from tfperfkit_rules.input.core_taken import Core, core_taken
 from tfperfkit_rules.input.feed import Feed, feed, feeding, overlaps, own_time, place, places, waiting
 from tfperfkit_rules.input.interpreter_lock import Lock, lock, work
 from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.late_skips import TWO_AN_EPOCH
 from tfperfkit_rules.measures.list_tensors import advise_array
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_calls import list_files
@@ -87,6 +89,7 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
     core = core_taken(evidence, item.pipeline, stage) if computes else Core()
     other = min(held.left(item.min_other_ms), (1 - core.taken) * item.min_other_ms)
     best_ms = max(other, rest)
+    again = _find_epoch_work(evidence, item.pipeline, source)
     garbage = collected_ms(evidence) if evidence.work is None else 0.0
     left = item.rerun(
         _without_garbage(item, best_ms, garbage),
@@ -97,10 +100,14 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
         code="INP005",
         family="input",
         remedy=ChangeStage("less_python"),
-        title=f"Python prepares the batches ({python_words(stage, source)}{_doing(line)})",
+        title=f"Python prepares the batches ({python_words(stage, source)}{_doing(line)})"
+        if again is None
+        else f"{again.function.text} repeats the same work in every epoch ({python_words(stage, source)})",
         share_of_step=min(item.share + garbage / item.step_ms, 1.0),
         gain=price(ChangeStage("less_python"), left=left),
-        where=_where(line, _places(evidence, item.pipeline, stage, source)),
+        where=_where(line, _places(evidence, item.pipeline, stage, source))
+        if again is None or source is None
+        else places(evidence, *_find_again(again, source), *_places(evidence, item.pipeline, stage, source)),
         evidence=(
             *waiting(item, evidence.unit),
             *_garbage(garbage, evidence.unit),
@@ -110,7 +117,7 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
             *_sampled(line),
             *_setup(source),
         ),
-        advice=_told(line, stage, source),
+        advice=_told(line, stage, source) if again is None else _keep_results(again, stage, source),
         detail=(_IN_PROCESSES if source is not None and source.use_multiprocessing else _IN_THREADS)
         + (_GARBAGE if garbage else "")
         + (_TOGETHER if line is not None and line.block is not None else ""),
@@ -120,6 +127,25 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
             *(_SAME_WAITING if held.upper_ms else ()),
             *(("STP017",) if garbage else ()),
         ),
+    )
+
+
+def _find_epoch_work(evidence: Evidence, pipeline: Pipeline, source: KerasInput | None) -> Call | None:
+    """Find what each epoch of a PyDataset computes again; None if there may be one epoch only."""
+    if source is None or source.kind != "PyDataset" or pipeline.iterators <= TWO_AN_EPOCH.value:
+        return None
+    return find_epoch_work(evidence, source.place)
+
+
+def _find_again(again: Call, source: KerasInput) -> tuple[SourceSpan, ...]:
+    return (SourceSpan(source.place.file, again.line, source.place.function),) if source.place is not None else ()
+
+
+def _keep_results(again: Call, stage: Stage, source: KerasInput | None) -> str:
+    return (
+        f"Compute {again.text} once for each element, before training, and keep the results, such as in an array that "
+        "__init__ makes. Let __getitem__ take rows of that array: nothing that the call reads changes between epochs. "
+        f"Or, if the results don't fit into memory: {_advice(stage, source)[:1].lower()}{_advice(stage, source)[1:]}"
     )
 
 

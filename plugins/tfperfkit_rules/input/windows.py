@@ -1,11 +1,12 @@
-"""INP007: ``window().flat_map(lambda w: w.batch(n))`` makes a dataset for each window of a series.
+"""INP007: ``window().flat_map(lambda w: w.batch(n))`` makes a dataset for each window of a series. A map that takes the
+only element of ``w.batch(n)`` is the same.
 
 Reported if the stages that work on single windows set the pace, and a window takes hardly more than the calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 from tfperfkit_probes.input.model import Pipeline, Stage
@@ -17,7 +18,7 @@ from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.bounds import SMALL_BYTES
-from tfperfkit_rules.input.feed import Feed, feed, place, places, waiting
+from tfperfkit_rules.input.feed import Feed, called, feed, place, places, waiting
 from tfperfkit_rules.input.sequential_stages import MAP_LEFT_MAX, MAP_MIN_BATCH, MAP_OPERATION_US
 from tfperfkit_rules.input.untimed import gone_through, without_gain
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
@@ -32,6 +33,7 @@ WINDOW_US = Threshold(
 )
 
 _IN_MEMORY = ("Range", "Tensor", "TensorSlice")
+_UNPACK = ("FlatMap", "Map", "ParallelMap")
 
 
 @also_validated
@@ -86,7 +88,9 @@ def _make_finding(pipeline: Pipeline, flat: Stage, window: Stage, size: int, sha
         family="input",
         remedy=ChangeStage("batch_first"),
         severity="info",
-        title="window().flat_map() handles one small window at a time",
+        title=f"window().{called(flat)} handles one small window at a time"
+        if flat.kind != "FlatMap"
+        else "window().flat_map() handles one small window at a time",
         share_of_step=share,
         evidence=(Measurement("windows per batch", size, "count", "run"),),
         advice=(
@@ -95,8 +99,8 @@ def _make_finding(pipeline: Pipeline, flat: Stage, window: Stage, size: int, sha
             f"tf.range(size, dtype=tf.int64)))" + (f", with size {length}." if isinstance(length, int) else ".")
         ),
         detail=(
-            "window() makes a dataset for each window, and flat_map an iterator over it, which takes far longer than "
-            "copying the numbers. Later maps then get a leading batch dimension."
+            f"window() makes a dataset for each window, and {called(flat).partition('(')[0]} an iterator over it. "
+            "That takes far longer than copying the numbers. Later maps then get a leading batch dimension."
         ),
         absorbs=("INP001", "INP003", "INP004", "INP006", "BAT001"),
     )
@@ -122,16 +126,18 @@ def _timed(item: Feed, below: list[Stage], size: int) -> tuple[float, tuple[Meas
 
 
 def _windowed(pipeline: Pipeline) -> tuple[Stage, Stage, list[Stage]] | None:
-    """(the flat_map, the window below it, the stages up to the batch that work on single windows). None without them,
-    or where something in them is more than its call: Python, random numbers other than a shuffle's."""
+    """(the flat_map or the map that unpacks windows, the window below it, the stages up to the batch that work on
+    single windows). None without them, or where something in them is more than its call: Python, random numbers other
+    than a shuffle's."""
     stages = pipeline.stages
     windows = [index for index, stage in enumerate(stages) if stage.kind == "Window" and stage.nested is None]
-    flats = [index for index, stage in enumerate(stages) if stage.kind == "FlatMap" and not stage.added]
+    flats = [index for index, stage in enumerate(stages) if stage.kind in _UNPACK and not stage.added]
+    flats = [index for index in flats if stages[index].kind == "FlatMap" or _is_directly_after(stages, index, windows)]
     if not windows or not flats or flats[-1] > windows[0]:
         return None
     flat = flats[-1]
     inner = [stage for stage in stages if stage.nested == flat]
-    if [stage.kind for stage in inner] != ["Batch"] or _large(inner[0]):
+    if {stage.kind for stage in inner} != {"Batch"} or any(map(_large, inner)):
         return None
     first = next((i for i in reversed(range(flat)) if stages[i].kind in ("Batch", "PaddedBatch")), None)
     if first is None:
@@ -139,6 +145,11 @@ def _windowed(pipeline: Pipeline) -> tuple[Stage, Stage, list[Stage]] | None:
     below = list(stages[first + 1 :])
     odd = any(stage.is_python or (stage.stateful_or_random and stage.kind != "Shuffle") for stage in below)
     return None if odd else (stages[flat], stages[windows[0]], below)
+
+
+def _is_directly_after(stages: Sequence[Stage], index: int, windows: Sequence[int]) -> bool:
+    """Whether the elements of a stage are windows: datasets."""
+    return next((n for n in range(index + 1, len(stages)) if stages[n].nested is None), -1) in windows
 
 
 def _large(stage: Stage) -> bool:

@@ -20,3 +20,16 @@ def test_a_loop_that_classifies_batches_of_a_dataset_has_no_fault() -> None:
     assert report.conclusion is not None and report.conclusion.verdict == NO_FAULT
     assert "useful work" in report.conclusion.why and "machine's arithmetic" in report.conclusion.why
     assert report.findings == () and evidence.steps.batch_size == 50
+
+
+def test_what_each_epoch_of_a_pydataset_computes_again_comes_first() -> None:
+    report, _ = study_recorded("whale_calls")
+    first = report.findings[0]
+    assert (first.code, first.where[0].line) == ("INP005", 64)
+    assert first.title == "self.transform repeats the same work in every epoch (PyDataset CallSequence)"
+    assert first.advice.startswith("Compute self.transform(self.waves[j]) once for each element, before training")
+
+
+def test_a_pydataset_that_draws_at_random_has_no_such_work() -> None:
+    report, _ = study_recorded("pydataset_noise")
+    assert report.findings[0].title.startswith("Python prepares the batches")

@@ -109,6 +109,34 @@ def test_large_windows_and_work_in_them_are_left_in_peace(fields: dict[str, Any]
     assert not list(windows.windows_one_by_one(evidence(windowed(**fields))))
 
 
+def collected(*inner: str, **fields: Any) -> Pipeline:
+    """A map takes the only element of each window of two series."""
+    batches = [stage(kind, 7, nested=2, bytes_per_element=100, parameters={"batch_size": 25}) for kind in inner]
+    given = {"mapped": SourceSpan(FILE, 3, "collect"), "self_ms_per_output": 8.0, "ops": 20, **fields}
+    return pipeline(
+        PREFETCH,
+        BATCH,
+        stage("Map", 7, **given),
+        *batches,
+        stage("Window", 6, self_ms_per_output=0.5),
+        stage("TensorSlice", 5, self_ms_per_output=0.1, bytes_per_element=4),
+        bound_by=2,
+        bound_ms_per_output=8.6,
+    )
+
+
+def test_a_map_that_collects_windows_is_the_same() -> None:
+    found = one(windows.windows_one_by_one(evidence(collected("Batch", "Batch"))))
+    assert found.title == "window().map(collect) handles one small window at a time"
+    assert (found.code, found.where[0].line) == ("INP007", 7) and "with size 25" in found.advice
+    assert "INP003" in found.absorbs
+
+
+@pytest.mark.parametrize("made", [collected(), collected("Batch", "Shuffle"), collected("Batch", is_python=True)])
+def test_a_map_that_does_something_else_with_windows_is_left_in_peace(made: Pipeline) -> None:
+    assert not list(windows.windows_one_by_one(evidence(made)))
+
+
 def untimed(source: str) -> Pipeline:
     """As of a loop that ended before TensorFlow had timed a stage."""
     flat = stage("FlatMap", 7, mapped=SourceSpan(FILE, 7, "<lambda>"), ops=4)

@@ -75,10 +75,12 @@ def _list_stored_attributes(tree: ast.Module, owner: ast.ClassDef) -> set[str]:
     """List the attributes that code outside of ``__init__`` and of a class stores, or stores elements of."""
     stored: set[str] = set()
     inside = set(find_nodes(owner, ast.AST))
-    for function in find_nodes(tree, *FUNCTIONS):
+    functions: list[ast.FunctionDef | ast.AsyncFunctionDef] = find_nodes(tree, *FUNCTIONS)
+    for function in functions:
         if function.name == "__init__":
             inside.update(find_nodes(function, ast.AST))
-    for item in find_nodes(tree, ast.Attribute, ast.Subscript):
+    targets: list[ast.Attribute | ast.Subscript] = find_nodes(tree, ast.Attribute, ast.Subscript)
+    for item in targets:
         if item not in inside and not isinstance(item.ctx, ast.Load):
             stored.update(name.attr for name in find_nodes(item, ast.Attribute))
     return stored

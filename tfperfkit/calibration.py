@@ -126,7 +126,7 @@ OUTLIER_SHARE = Threshold(
     0.3,
     "share",
     "minimum share of the median by which an outlier is longer",
-    Chosen("on a shared machine jitter alone passes the z-score"),
+    Chosen("jitter on a shared machine alone can exceed the z-score threshold"),
 )
 OUTLIER_NS = Threshold(
     1_000_000, "ns", "minimum time by which an outlier is longer", Chosen("about a time slice of the scheduler")

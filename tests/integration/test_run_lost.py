@@ -60,7 +60,7 @@ def test_killed_while_training(tfperf: Tfperf) -> None:
     )
     done = tfperf("run", "--probes", "retrace", "--run-dir", "r", "train.py")
     assert (done.returncode, done.stdout) == (128 + signal.SIGKILL, "x\n")
-    assert "ended without a goodbye (killed)" in _text(done.stderr)
+    assert "ended abruptly (killed)" in _text(done.stderr)
     document = _document(tfperf, "r")
     assert (document["run"]["status"], document["run"]["exit_code"]) == ("killed", 137)
     assert document["steps"]["count"] == 200
@@ -114,7 +114,7 @@ def test_a_disk_that_fills(tfperf: Tfperf, small_disk: Path) -> None:
     assert "markers.jsonl is incomplete: No space left on device" in _text(done.stderr)
     run = json.loads((tfperf.folder / "o.json").read_bytes())["run"]
     assert (run["status"], run["exit_code"]) == ("failed", 3)
-    assert "goodbye" not in done.stderr
+    assert "abruptly" not in done.stderr
 
 
 def test_a_limit_on_the_size_of_files(tfperf: Tfperf) -> None:

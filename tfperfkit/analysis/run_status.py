@@ -91,7 +91,7 @@ def _goodbye_notes(agent: dict[str, Any], events: Sequence[dict[str, Any]], info
     if info.status == "unknown":
         return ("Whether the script still runs can't be seen from here: this is what was recorded until now.",)
     if agent and not _goodbye_ns(events):
-        return (f"The process ended without a goodbye ({info.status}): up to the last second of data is missing.",)
+        return (f"The process ended abruptly ({info.status}); up to one second of data may be missing.",)
     if agent and info.exit_code is None and info.status in ("finished", "failed"):
         return ("tfperf itself was killed while the script ran: the script's exit code is not known.",)
     return ()

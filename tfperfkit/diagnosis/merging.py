@@ -85,5 +85,5 @@ def fold_in(finding: Finding, minor: list[Finding]) -> Finding:
     if not minor:
         return finding
     parts = "; ".join(dict.fromkeys(f"{item.code} {within(item.title)}" for item in minor))
-    detail = f"Part of the same: {parts}."
+    detail = f"Also explained by this: {parts}."
     return msgspec.structs.replace(finding, detail=f"{finding.detail}\n{detail}".strip())

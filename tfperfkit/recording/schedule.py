@@ -29,7 +29,7 @@ STEPS_ENDED = 3
 #: How long a window of one of several ranks is, in steps, within what its probe takes: enough of fast steps, not too
 #: much of slow ones, for what a step takes is not asked.
 TOGETHER = 10
-#: A window that could not open is put off so often at most: to some sixty times the steps until then.
+#: Maximum number of times that a window which could not open is postponed (about 60x the initial step count).
 MAX_PUT_OFF = 10
 #: From this length on a step is slow: a window and the baseline make do with fewer.
 SLOW_NS = NS_PER_S

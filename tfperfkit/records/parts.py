@@ -26,7 +26,7 @@ PartName = Literal[
     "evaluate",
     "other",
 ]
-#: Kinds of activity of a sampled moment of the training thread. ``waiting``: nothing, where an object is let go of (a
+#: Kinds of activity of a sampled moment of the training thread. ``waiting``: nothing, while an object is freed (a
 #: dataset's iterator).
 Activity = Literal[
     "tracing", "saving", "summary", "input", "host_sync", "graph", "eager_ops", "dispatch", "python", "waiting"

@@ -18,7 +18,7 @@ from tfperfkit.report.terminal import Screen
 _FLOOR = 0.01
 #: Parts of the start, where the JSON's name for one says too little.
 _STARTED: dict[StartPart, str] = {
-    "the steps themselves": "computing the warm-up steps",
+    "the steps themselves": "warm-up steps",
     "compile and first runs": "compiling and first runs",
     "first steps": "slow first steps",
     "not sampled": "not known",

@@ -32,7 +32,7 @@ def limits(compared: Comparison) -> str:
     a, b = compared.samples
     of = f"{a} {compared.unit}" if compared.unit == "pairs" else f"{a} and {b} {compared.unit} of steps"
     seen = f"{compared.smallest * 100:.1f} %" if compared.smallest < 1 else f"{1 + compared.smallest:.1f}x"
-    return f"A difference of {seen} or more would have been found four times in five ({of}). {compared.assumption}"
+    return f"These runs can detect differences of {seen} or more (80 % power; {of}). {compared.assumption}"
 
 
 def longer(ratio: float) -> str:

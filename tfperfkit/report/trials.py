@@ -19,7 +19,7 @@ _KEEPS: dict[Keeps, str] = {
     "results": "",
     "mathematics": "the same mathematics, rounded otherwise",
     "nothing": "trains another way",
-    "ceiling": "no fix: what is there to gain at most",
+    "ceiling": "upper bound, not a fix",
 }
 
 
@@ -95,7 +95,7 @@ def verdict_words(item: Measured) -> str:
     if item.verdict in ("faster", "slower") and item.speedup:
         return f"{numbers.speedup(item.speedup if item.speedup >= 1 else 1 / item.speedup)} {item.verdict}"
     if item.verdict == "no difference":
-        return "no difference that these runs can show" + _by_processor(item)
+        return "no significant difference" + _by_processor(item)
     return item.verdict
 
 

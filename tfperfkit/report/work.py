@@ -53,13 +53,13 @@ def _name_rest(item: Work) -> str:
 
 
 def _spent(item: Work, screen: Screen) -> list[Text]:
-    """``its time went into freeing objects 18.1 s, operations 0.9 s; by stack samples``"""
+    """``time spent in: freeing objects 18.1 s, operations 0.9 s (from stack samples)``"""
     largest = sorted(item.spent_s.items(), key=lambda pair: -pair[1])
     shown = [pair for pair in largest if math.isfinite(pair[1]) and pair[1] >= _SPENT * item.seconds][:_MAX]
     if not shown:
         return []
     parts = ", ".join(f"{between_label(kind)} {numbers.alone(seconds, 's')}" for kind, seconds in shown)
-    return prose(f"its time went into {name(parts, screen)}; by stack samples", screen, style="dim")
+    return prose(f"time spent in: {name(parts, screen)} (from stack samples)", screen, style="dim")
 
 
 def name_account(item: Work) -> str:

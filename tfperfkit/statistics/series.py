@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     import numpy
 
 _ASSUMPTION = (
-    "Blocks of steps are independent of each other, and runs of the same thing on this machine differ by a standard "
-    "deviation of {spread:.1f} %, which a single run of each cannot show."
+    "This assumes a standard deviation of {spread:.1f} % from run to run, which two single runs cannot measure."
 )
 #: Degrees of freedom from which on Student's t is the normal distribution.
 _ENDLESS = 1e6

@@ -123,8 +123,8 @@ class _Trials:
         notes = []
         if base is not None and base.spread > _UNSTEADY:
             notes.append(
-                f"The script as it is is unsteady here: its slowest run took {base.spread:.2f} times the fastest. "
-                "Small differences can't be seen."
+                f"Runs of the unchanged script vary by {base.spread:.2f}x on this machine, so small differences cannot "
+                "be detected."
             )
         if self._left:
             self._ended = self._ended or "the time was over"

@@ -259,7 +259,7 @@ def _events(plane: Plane, start: int, end: int, others: bytearray) -> Iterator[t
         size = len(piece)
         limit = size if last else size - 16
         position = 0
-        short: list[int] = []  # events of less than 16 KB, which are skipped without much ado: there are millions
+        short: list[int] = []  # events of less than 16 KB, skipped on a fast path: there are millions
         while position < limit:
             if piece[position] == _EVENTS and position + 2 < size:
                 length = piece[position + 1]

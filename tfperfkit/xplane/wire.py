@@ -68,7 +68,7 @@ def parts(
     count = 0
     while position < end:
         count += 1
-        # A short field of that number, the usual case, is skipped without much ado: there are millions.
+        # A short field of that number, the usual case, is skipped on a fast path: there are millions.
         if data[position] == tag and position + 2 < end and data[position + 2] < 0x80:
             length = data[position + 1]
             position += 2 + length if length < 0x80 else 3 + (length & 0x7F) + (data[position + 2] << 7)

@@ -113,7 +113,7 @@ def _roles(
         links = [link.dataset for link in item.links]
         if item.roots & validation or any(link.number in validation for link in links):
             found.append("validation")
-        elif "fit" in ways or "train_on_batch" in ways:  # and be it that the model is evaluated on the same afterwards
+        elif "fit" in ways or "train_on_batch" in ways:  # even if the model is evaluated on the same later
             found.append("training")
         elif "evaluate" in ways:
             found.append("validation")

@@ -333,7 +333,7 @@ def _behind(found: Beside) -> float:
 
 
 def _freed(found: Beside) -> float:
-    """Return the share of the loop in which objects were let go of, outside of the evaluation: each makes a dataset
+    """Return the share of the loop in which objects were freed, outside of the evaluation: each makes a dataset
     and an iterator, which are freed behind it. Training's own go once an epoch."""
     gone = sum(ns for stack, ns in found.turns.found if stack.activity == "waiting" and not _at(found, stack))
     return gone / found.turns.whole if found.turns.whole else 0.0
@@ -354,7 +354,7 @@ def _is_all_beside(evidence: Evidence, found: Beside) -> bool:
 
 
 def _made_anew(evidence: Evidence) -> float:
-    """Return the share of the samples in which functions were traced, layers built, or objects let go of, besides
+    """Return the share of the samples in which functions were traced, layers built, or objects freed, besides
     loading."""
     samples = evidence.samples
     again = sum(

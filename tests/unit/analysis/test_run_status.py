@@ -23,7 +23,7 @@ END = {"kind": "end", "ns": 7}
     ("agent", "events", "status", "words"),
     [
         (HERE, [], "running", "still runs"),
-        ({**HERE, "started_ticks": 1}, [], "killed", "without a goodbye"),
+        ({**HERE, "started_ticks": 1}, [], "killed", "abruptly"),
         ({**HERE, "machine": "another"}, [], "unknown", "can't be seen"),
         ({**HERE, "started_ticks": None}, [], "unknown", "can't be seen"),
         (HERE, [END], "finished", "tfperf itself was killed"),

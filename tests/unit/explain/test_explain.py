@@ -53,7 +53,7 @@ def test_no_two_entries_have_one_heading() -> None:
         *findings._FASTER.values(),
         *("clean steps", "window", "steady", "baseline", "breakdown", "samples", "own time", "Grappler"),
         *("turn of the loop", "freeing an iterator", "not sampled", "outside of this function", "the steps themselves"),
-        *("findings", "remarks", "more was recorded", "run", "note", "windows", "cost", "kept in", "again", "measured"),
+        *("findings", "remarks", "other probes", "run", "note", "windows", "cost", "kept in", "again", "measured"),
         *("importing TensorFlow", "other imports", "the steps themselves", "compile and first runs", ">", "hits"),
     ],
 )

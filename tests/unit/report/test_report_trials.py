@@ -73,7 +73,7 @@ def test_what_it_says() -> None:
         "jit  2.0x slower",
         "the data set is endless",
         "17 pairs would show 5 %",
-        "no fix",
+        "not a fix",
         "1.20x as fast in one pair",
         "Interrupted",
         "12.0 ms a step of 8 examples",

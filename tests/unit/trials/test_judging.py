@@ -47,7 +47,7 @@ def test_processor_time_has_an_interval_and_does_not_decide() -> None:
     item = measured(Variant(text="jit"), plain, changed)
     assert item.verdict == "no difference" and item.processor_interval is not None
     assert 1.3 < item.processor_interval[0] < 1.48 < item.processor_interval[1] < 1.6
-    assert verdict_words(item) == "no difference that these runs can show, but less processor time"
+    assert verdict_words(item) == "no significant difference, but less processor time"
     assert any("by processor time 1.48x (1.38x to" in words for words in detail_items(item, Screen(width=80)))
 
 

@@ -62,7 +62,7 @@ Function = tuple[str, int, str]
 _CALLED = 2
 _Row = tuple[Any, ...]
 
-#: Instructions that may let go of an object: the end of a loop, an assignment to a name that held another, ``del``.
+#: Instructions that may free an object: the end of a loop, an assignment to a name that held another, ``del``.
 #: The last batch frees a dataset's iterator there, in C, which may wait for its threads for seconds.
 _FREES = frozenset(
     opcode.opmap[name]

@@ -21,7 +21,7 @@ _ROOM = 0.11
 #: One that the key of a bar names; the others are in the list that it opens into.
 _LARGE = 0.01
 _STARTED = {
-    "the steps themselves": "computing the warm-up steps",
+    "the steps themselves": "warm-up steps",
     "compile and first runs": "compiling and first runs",
     "first steps": "slow first steps",
     "not sampled": "not known",

@@ -183,7 +183,7 @@ def _cost(report: Report) -> str:
         parts.append(f"{figure(max(ratio - 1, 0.0), 'share')} of the clean steps")
     slower = [f"{name(probe)} {figure(value, 'ratio')}" for probe, value in report.overhead.per_probe.items()]
     if slower:
-        parts.append(f"steps in a probe's window against clean ones: {', '.join(slower)}")
+        parts.append(f"slowdown while probes were active: {', '.join(slower)}")
     if report.overhead.by_python:
         parts.append("hooks ran in pure Python (C extension not built; run tfperf doctor)")
     return "; ".join(parts)

@@ -24,7 +24,7 @@ def test_elements_that_are_read_one_by_one_are_no_operations_to_compile() -> Non
     assert (found.code, found.where) == ("EAG011", (SourceSpan(FILE, 3), SourceSpan(FILE, 2)))
     assert found.title == "Python reads elements t[i, 0] one at a time" and "t.numpy()" in found.advice
     freed = one(everything(work_evidence(ELEMENTS, [*taken, sampled(25, "python", frame(3))], loop=2)))
-    assert freed.share_of_step == 1.0  # their tensors are let go of at the same line
+    assert freed.share_of_step == 1.0  # their tensors are freed at the same line
 
 
 def test_a_value_that_is_waited_for_is_no_element() -> None:

@@ -100,8 +100,7 @@ class Run:
 
         assert self.directory is not None
         report, evidence = study(self.directory, pictures=True)
-        # A cell is no file that a patch could be applied to.
-        return with_cells(report if self._cells else with_patches(report, evidence), self._cells)
+        return with_cells(with_patches(report, evidence), self._cells)
 
     def to_frame(self) -> Any:
         """Return the findings as a pandas DataFrame; raises ImportError where there is no pandas."""

@@ -13,7 +13,7 @@ from fixing_builder import at, finding_at, patch_of
 
 from tfperfkit.model import Measurement
 from tfperfkit.offers import VaryingArgument, VaryingArguments
-from tfperfkit.remedy import BatchLoop, CallDirectly, ChangeStage, Compile, ReplaceOps
+from tfperfkit.remedy import BatchLoop, CallDirectly, ChangeStage, Compile, Hoist, ReplaceOps
 
 #: Code, fixer's words, and a program that leaves what it computes in ``result``. The finding is at the marked lines.
 PROGRAMS: dict[str, tuple[str, str, str]] = {
@@ -326,10 +326,59 @@ agent = Agent()
 result = [agent.train(np.arange(24, dtype=np.float32).reshape(12, 2) / 24) for _ in range(4)]
 """,
     ),
+    "fit of one batch whose loss is read": (
+        "EAG006",
+        "trains on the batch",
+        """
+tf.keras.utils.set_random_seed(3)
+model = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse", metrics=["mae"])
+rng, losses = np.random.default_rng(1), []
+for _ in range(5):
+    x = rng.normal(size=(8, 4))
+    history = model.fit(x, x[:, :1], epochs=1, verbose=0)  # here
+    losses.append((history.history["loss"][0], history.history["mae"][-1]))
+result = [losses, model.get_weights()]
+""",
+    ),
+    "an array in a graph": (
+        "OPS002",
+        "a tensor of the array",
+        """
+rows = np.arange(12, dtype=np.float32).reshape(4, 3)
+first = rows[0]
+
+@tf.function
+def pick(index):
+    return tf.gather(rows, index) + tf.reduce_sum(rows)  # here
+
+result = [pick(tf.constant([n, 1])).numpy() for n in range(3)] + [first]
+""",
+    ),
+    "a loop over the examples of a batch": (
+        "EAG005",
+        "that repeats the loop's operations",
+        """
+weights = tf.Variable([[1.0], [2.0]])
+optimizer = tf.keras.optimizers.SGD(0.1)
+
+def train(x):
+    with tf.GradientTape() as tape:
+        loss = 0.0
+        for n in range(x.shape[0]):  # here
+            loss += tf.reduce_sum(tf.square(tf.matmul(x[n : n + 1], weights)))
+    optimizer.apply_gradients(zip(tape.gradient(loss, [weights]), [weights]))
+    return loss
+
+result = [float(train(tf.ones((3, 2)) * n)) for n in range(3)] + [weights]
+""",
+    ),
 }
 
 #: Remedies of codes that have several.
 REMEDIES: dict[str, dict[str, Any]] = {
+    "OPS002": {"remedy": Hoist("array")},
+    "EAG005": {"remedy": Compile("loop")},
     "EAG001": {"remedy": Compile("step")},
     "GRF023": {"remedy": ReplaceOps("fewer")},
     "EAG011": {"remedy": BatchLoop()},

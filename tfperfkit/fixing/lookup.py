@@ -42,6 +42,8 @@ def _fixer_modules(remedy: Remedy) -> tuple[str, ...]:
     match remedy:
         case Compile("step"):
             return "compiled.STEP", "step_from_loop", "split_step"
+        case Compile("loop"):
+            return "compiled.LOOP", "step_from_loop", "split_step"
         case Compile("function"):
             return ("compiled.FUNCTION",)
         case Compile("jacobian"):
@@ -49,7 +51,7 @@ def _fixer_modules(remedy: Remedy) -> tuple[str, ...]:
         case CallDirectly("predict"):
             return "predict_to_call", "batch_methods.PREDICT"
         case CallDirectly("fit"):
-            return ("batch_methods.FIT",)
+            return "batch_methods.FIT", "batch_methods.FIT_LOSS"
         case Compile("model") | BatchSize("predict"):
             return ("predict_to_call",)
         case Setting("run_eagerly" | "debug_mode" | "check_numerics") | Every("print"):
@@ -74,6 +76,8 @@ def _fixer_modules(remedy: Remedy) -> tuple[str, ...]:
             return "stage_order.EARLIER", "stage_order.LATER", "stage_order.CACHE_EARLIER"
         case Hoist("file" | "value"):
             return "hoist", "kept_attribute", "keep_result.FUNCTION", "keep_result.STATEMENT"
+        case Hoist("array"):
+            return ("captured_arrays",)
         case Hoist("reader"):
             return "keep_result.FUNCTION", "keep_result.STATEMENT"
         case KeepTrace("number"):

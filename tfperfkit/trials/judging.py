@@ -49,8 +49,16 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
 ORDER: tuple[Keeps, ...] = ("results", "mathematics", "nothing", "ceiling")
 
 
-def measured(variant: Variant, base: Sequence[Outcome], changed: Sequence[Outcome]) -> Measured:
-    """``base`` and ``changed`` in pairs, in the order in which they ran; the last pair may lack its second."""
+#: The script as it is, with operations that round otherwise: other kernels for the same mathematics.
+ROUNDED = Variant(text="as it is, rounded otherwise", environment={"TF_ENABLE_ONEDNN_OPTS": "0"})
+
+
+def measured(
+    variant: Variant, base: Sequence[Outcome], changed: Sequence[Outcome], rounded: Sequence[Outcome] = ()
+) -> Measured:
+    """``base`` and ``changed`` in pairs, in the order in which they ran; the last pair may lack its second.
+    ``rounded``: runs of ``ROUNDED``: training amplifies rounding, and they show how far it goes.
+    """
     made = Measured(
         experiment=variant.text, keeps=variant.keeps, verdict="undecided", finding=variant.finding, place=variant.place
     )
@@ -74,8 +82,9 @@ def measured(variant: Variant, base: Sequence[Outcome], changed: Sequence[Outcom
     found = paired_ratio(before, after)
     minutes = [_minute(b, per_example) / _minute(a, per_example) for a, b in pairs if a.minute > 0 and b.minute > 0]
     used = _processor(pairs, per_example)
-    results, distance, own = _results(variant, base, changed)
-    outputs, difference = compare_outputs([item.outputs for item in base if not item.error], changed[0].outputs)
+    results, distance, own = _results(variant, base, changed, rounded)
+    plain = [item.outputs for item in (*base, *rounded) if not item.error]
+    outputs, difference = compare_outputs(plain, changed[0].outputs)
     made = msgspec.structs.replace(
         made,
         speedup=found.speedup,
@@ -170,7 +179,7 @@ def _not_applied(variant: Variant, changed: Sequence[Outcome]) -> str:
 
 
 def _results(
-    variant: Variant, base: Sequence[Outcome], changed: Sequence[Outcome]
+    variant: Variant, base: Sequence[Outcome], changed: Sequence[Outcome], rounded: Sequence[Outcome]
 ) -> tuple[Results, float | None, float | None]:
     """Return how the weights compare after the same number of steps; their distance, and that of two plain runs."""
     if variant.keeps == "ceiling":
@@ -180,7 +189,8 @@ def _results(
     if not plain or not other or plain[0].end.steps != other[0].end.steps:
         return ("differ" if variant.keeps == "nothing" and changed else "unknown"), None, None
     same = {item.end.digest for item in plain} == {item.end.digest for item in other}
-    own = max((_distance(plain[0].weights, item.weights) or 0.0 for item in plain[1:3]), default=None)
+    alike = [item for item in rounded if item.end.digest and item.end.steps == plain[0].end.steps]
+    own = max((_distance(plain[0].weights, item.weights) or 0.0 for item in (*plain[1:3], *alike)), default=None)
     if same and len({item.end.digest for item in plain}) == 1:
         return "same bits", 0.0, own
     distance = _distance(plain[0].weights, other[0].weights)

@@ -10,7 +10,7 @@ from typing import Protocol
 import msgspec
 
 from tfperfkit.records.trials import Measured, TrialPlan
-from tfperfkit.trials.judging import Variant, decided, measured
+from tfperfkit.trials.judging import ROUNDED, Variant, decided, measured
 from tfperfkit.trials.outcome import Outcome
 
 #: Rounds of a change, unless the time is over: fewer give an interval that says little.
@@ -52,6 +52,8 @@ class Group:
         self.plain: list[Outcome] = []
         #: By variant, the plain run and the changed one of each round.
         self._pairs: dict[str, list[tuple[Outcome, Outcome]]] = {}
+        #: Runs that only round otherwise, made when results differ.
+        self._rounded: list[Outcome] = []
         self._longest = 0.0
         #: Duration of the last trial of each, in seconds; None: of the script as it is.
         self._took: dict[str | None, float] = {}
@@ -95,7 +97,19 @@ class Group:
             self.interrupted = True
         for variant in variants:
             results[variant.text] = self._judge(variant)
+        unsure = [item for item in variants if _may_round(item, results[item.text])]
+        if unsure and not self.interrupted and self._find_rounding():
+            results.update({item.text: self._judge(item) for item in unsure})
         return [results[variant.text] for variant in variants]
+
+    def _find_rounding(self) -> bool:
+        """Run the script once as it is, but rounded otherwise; return whether that is known."""
+        try:
+            if not self._rounded and self._time_for(None):
+                self._rounded.append(self._trial(ROUNDED))
+        except KeyboardInterrupt:
+            self.interrupted = True
+        return bool(self._rounded)
 
     def _round(self, number: int, active: list[Variant], results: dict[str, Measured]) -> list[Variant]:
         order: list[Variant | None] = [*active]
@@ -125,7 +139,7 @@ class Group:
 
     def _judge(self, variant: Variant) -> Measured:
         pairs = self._pairs.get(variant.text, [])
-        return measured(variant, [a for a, _ in pairs], [b for _, b in pairs])
+        return measured(variant, [a for a, _ in pairs], [b for _, b in pairs], self._rounded)
 
     def _trial(self, variant: Variant | None) -> Outcome:
         begun = self._budget.passed
@@ -139,3 +153,8 @@ class Group:
         """Each is taken to last as it did before, one that has not run yet as the longest did."""
         needed = sum(self._took.get(item.text if item else None, self._longest) for item in trials)
         return self._budget.left >= 0.9 * needed
+
+
+def _may_round(variant: Variant, item: Measured) -> bool:
+    """Return whether a difference of results may be rounding that training has amplified."""
+    return variant.keeps == "mathematics" and "differ" in (item.results, item.outputs) and item.verdict != "failed"

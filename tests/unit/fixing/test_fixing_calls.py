@@ -8,7 +8,7 @@ import pytest
 from fixing_builder import at, finding_at, patch_of
 
 from tfperfkit.model import Measurement
-from tfperfkit.remedy import BatchLoop, CallDirectly, KeepTrace, Remedy, ReplaceOps
+from tfperfkit.remedy import BatchLoop, CallDirectly, Compile, Hoist, KeepTrace, Remedy, ReplaceOps
 
 
 def refusal(folder: Path, body: str, remedy: Remedy, batches: float = 1.0) -> str:
@@ -28,12 +28,14 @@ def refusal(folder: Path, body: str, remedy: Remedy, batches: float = 1.0) -> st
         ("model.fit(x, y, callbacks=[stop])", "callbacks"),
         ("model.fit(x, y, 32, 1)", "by position"),
         ("model.fit(tf.data.Dataset.range(3).batch(1))", "dataset"),
-        ("h = model.fit(x, y)", "only calls fit"),
+        ("h = model.fit(x, y)\n    print(h.params)", "more than its first epoch"),
+        ("h = model.fit(x, y)\n    print(h.history['loss'])", "more than its first epoch"),
         ("model.fit(**given)", "by position"),
     ],
 )
 def test_a_fit_that_does_more_than_one_batch_stays(tmp_path: Path, call: str, why: str) -> None:
-    body = f"for x, y in data:\n    {call}  # here"
+    first, _, rest = call.partition("\n")
+    body = f"for x, y in data:\n    {first}  # here\n{rest}"
     assert why in refusal(tmp_path, body, CallDirectly("fit"))
 
 
@@ -85,3 +87,20 @@ def test_what_is_no_list_of_arrays_stays(tmp_path: Path, body: str, why: str) ->
 def test_a_list_in_a_message_stays(tmp_path: Path) -> None:
     assert "a list already" in refusal(tmp_path, "m = tf.train.FloatList(value=[3.0])  # here", BatchLoop())
     assert "an array already" in refusal(tmp_path, "m = tf.train.FloatList(value=x.numpy())  # here", BatchLoop())
+
+
+@pytest.mark.parametrize(
+    "body, why",
+    [
+        ("rows = np.ones(3)\n\ndef f(i):\n    rows[0] = i\n    return tf.gather(rows, i)  # here", "changed"),
+        ("rows = np.ones(3)\n\ndef f(i):\n    return tf.gather(rows, i) + len(rows)  # here", "more than TensorFlow"),
+        ("rows = np.ones(3)\nrows = rows + 1\n\ndef f(i):\n    return tf.gather(rows, i)  # here", "no array"),
+        ("def f(rows, i):\n    return tf.gather(rows, i)  # here", "no array"),
+    ],
+)
+def test_an_array_that_changes_or_is_used_otherwise_stays(tmp_path: Path, body: str, why: str) -> None:
+    assert why in refusal(tmp_path, body, Hoist("array"))
+
+
+def test_a_loop_without_a_tape_around_stays(tmp_path: Path) -> None:
+    assert "tape" in refusal(tmp_path, "def f(x):\n    for n in x:  # here\n        g(n)", Compile("loop"))

@@ -119,6 +119,15 @@ def test_results_of_a_script_that_differs_from_run_to_run(tmp_path: Path) -> Non
     assert item.own_distance is not None and item.own_distance > 0
 
 
+def test_a_difference_that_rounding_alone_reaches_too_is_none(tmp_path: Path) -> None:
+    plain = [with_weights(tmp_path, f"p{n}", [1.0, 2.0]) for n in range(2)]
+    changed, rounded = with_weights(tmp_path, "c", [1.0, 2.1]), with_weights(tmp_path, "r", [1.08, 2.0])
+    assert measured(Variant(text="a"), plain, [changed]).results == "differ"
+    assert measured(Variant(text="a"), plain, [changed], [rounded]).results == "within noise"
+    near = with_weights(tmp_path, "n", [1.0, 2.001])
+    assert measured(Variant(text="a"), plain, [changed], [near]).results == "differ"
+
+
 def test_the_plain_runs_as_one() -> None:
     base = baseline([outcome(1e6), outcome(2e6), Outcome(error="x")])
     assert base is not None and base.runs == 2 and base.ms == 1.5 and base.spread == 2.0

@@ -6,9 +6,12 @@ import random
 from collections import Counter
 from collections.abc import Callable
 
+import msgspec
+
 from tfperfkit.records.trials import TrialEnd, TrialPlan
-from tfperfkit.trials.judging import Variant
+from tfperfkit.trials.judging import ROUNDED, Variant
 from tfperfkit.trials.outcome import Outcome
+from tfperfkit.trials.outputs import Outputs
 from tfperfkit.trials.rounds import MAX_ROUNDS, MIN_ROUNDS, Budget, Group
 
 
@@ -43,6 +46,22 @@ def test_a_clear_gain_takes_three_pairs() -> None:
     assert (item.verdict, item.pairs) == ("faster", MIN_ROUNDS)
     assert item.speedup is not None and abs(item.speedup - 2) < 1e-9
     assert Counter(machine.ran) == {"": MIN_ROUNDS, "a": MIN_ROUNDS}
+
+
+def test_results_that_differ_are_compared_with_a_run_that_rounds_otherwise() -> None:
+    """Only of a change that keeps the mathematics: of one that keeps the results any difference is one."""
+
+    class Printing(Machine):
+        def __call__(self, variant: Variant | None, plan: TrialPlan) -> Outcome:
+            made = super().__call__(variant, plan)
+            printed = {"": "loss 0.50", "a": "loss 0.52"}.get(self.ran[-1], "loss 0.47")
+            return msgspec.structs.replace(made, outputs=Outputs(printed=printed))
+
+    for keeps, outputs, extra in (("mathematics", "same", 1), ("results", "differ", 0)):
+        machine = Printing({"": steady(10.0), "a": steady(5.0), ROUNDED.text: steady(10.0)})
+        machine.group.begin()
+        (item,) = machine.group.measure([Variant(text="a", keeps=keeps)])
+        assert (item.verdict, item.outputs, machine.ran.count(ROUNDED.text)) == ("faster", outputs, extra)
 
 
 def test_noise_is_given_more_pairs_and_no_verdict() -> None:

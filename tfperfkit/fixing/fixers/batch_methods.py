@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 import libcst as cst
 
 from tfperfkit.fixing.case import Case, Fixer
-from tfperfkit.fixing.edit import Edit, NoFix, argument, without_argument
+from tfperfkit.fixing.edit import Edit, NoFix, argument, keyword, without_argument
 from tfperfkit.fixing.module import Module, dotted, method, walk
 
 #: Arguments of ``predict`` and ``fit`` that say how, and not what.
@@ -52,27 +54,81 @@ def _replace_predict(module: Module, call: cst.Call) -> list[Edit]:
 
 def _train_on_batch(case: Case) -> list[Edit]:
     """Replace a ``fit`` of one batch and one epoch, whose history nobody reads, by ``train_on_batch``."""
-    batches = [item.value for item in case.finding.evidence if item.name == _BATCHES]
     for module, _, call in case.lone_calls():
-        if method(call) != "fit":
-            continue
-        if not batches or max(batches) > 1:
-            raise NoFix("fit() makes more than one batch of its data, or how many is not known")
-        epochs = argument(call, "epochs")
-        if epochs is not None and not (isinstance(epochs.value, cst.Integer) and epochs.value.evaluated_value == 1):
-            raise NoFix("fit() makes several epochs of its data")
-        positional = [item for item in call.args if item.keyword is None]
-        named = {item.keyword.value for item in call.args if item.keyword is not None}
-        if len(positional) > _POSITIONAL or any(item.star for item in call.args):
-            raise NoFix("fit() gets more than its data by position")
-        dropped = named & {"epochs", "batch_size", "shuffle", *_IGNORED}
-        if named - dropped - _KEPT:
-            raise NoFix(f"fit() has {min(named - dropped - _KEPT)}: more than train_on_batch() does")
-        data = [item.value for item in positional] + [item.value for item in (argument(call, "x"),) if item]
-        if not data or _is_dataset(module, data[0]):
-            raise NoFix("fit() gets a dataset")
-        return [_rename(module, call, "train_on_batch"), *_without(module, call, dropped)]
+        if method(call) == "fit":
+            return _replace_fit(case, module, call)
     raise NoFix("there is no line that only calls fit() at its places")
+
+
+def _replace_fit(case: Case, module: Module, call: cst.Call) -> list[Edit]:
+    batches = [item.value for item in case.finding.evidence if item.name == _BATCHES]
+    if not batches or max(batches) > 1:
+        raise NoFix("fit() makes more than one batch of its data, or how many is not known")
+    epochs = argument(call, "epochs")
+    if epochs is not None and not (isinstance(epochs.value, cst.Integer) and epochs.value.evaluated_value == 1):
+        raise NoFix("fit() makes several epochs of its data")
+    positional = [item for item in call.args if item.keyword is None]
+    named = {item.keyword.value for item in call.args if item.keyword is not None}
+    if len(positional) > _POSITIONAL or any(item.star for item in call.args):
+        raise NoFix("fit() gets more than its data by position")
+    dropped = named & {"epochs", "batch_size", "shuffle", *_IGNORED}
+    if named - dropped - _KEPT:
+        raise NoFix(f"fit() has {min(named - dropped - _KEPT)}: more than train_on_batch() does")
+    data = [item.value for item in positional] + [item.value for item in (argument(call, "x"),) if item]
+    if not data or _is_dataset(module, data[0]):
+        raise NoFix("fit() gets a dataset")
+    return [_rename(module, call, "train_on_batch"), *_without(module, call, dropped)]
+
+
+def _train_with_loss(case: Case) -> list[Edit]:
+    """Replace such a ``fit`` whose history is read by ``result.history["loss"][0]`` alone: metrics begin again, as in
+    ``fit``, and the call returns what it measured by name."""
+    for module, span in case.places():
+        for line in module.lines_at(span.line):
+            only = line.body[0] if len(line.body) == 1 else None
+            target = only.targets[0].target if isinstance(only, cst.Assign) and len(only.targets) == 1 else None
+            call = only.value if isinstance(only, cst.Assign) else None
+            if not isinstance(target, cst.Name) or not isinstance(call, cst.Call) or method(call) != "fit":
+                continue
+            reads = list(_find_reads(module, target))
+            edits = _replace_fit(case, module, call)
+            owner = call.func.value
+            code = module.tree.code_for_node(owner)
+            reset = cst.parse_statement(f"{code}.reset_metrics()")
+            return [
+                *edits,
+                keyword(module.file, call, "return_dict", cst.Name("True")),
+                Edit(module.file, line, partial(_put_before, first=reset)),
+                *(Edit(module.file, whole, _name_value(target.value, key)) for whole, key in reads),
+            ]
+    raise NoFix("there is no line that keeps the history of fit() at its places")
+
+
+def _put_before(node: Any, first: Any) -> cst.FlattenSentinel:
+    return cst.FlattenSentinel(
+        [first.with_changes(leading_lines=node.leading_lines), node.with_changes(leading_lines=())]
+    )
+
+
+def _name_value(name: str, key: cst.BaseExpression) -> Callable[[Any], cst.Subscript]:
+    return lambda node: cst.Subscript(cst.Name(name), [cst.SubscriptElement(cst.Index(key))])
+
+
+def _find_reads(module: Module, target: cst.Name) -> Iterator[tuple[cst.Subscript, cst.BaseExpression]]:
+    """Yield the uses of a history, ``name.history[key][0]``, each with its key; raises NoFix for any other."""
+    for node in module.nodes:
+        if not isinstance(node, cst.Name) or node.value != target.value or node is target:
+            continue
+        around = list(module.around(node))[:3]
+        attribute, by_key, by_epoch = [*around, None, None, None][:3]
+        key = by_key.slice[0].slice if isinstance(by_key, cst.Subscript) and len(by_key.slice) == 1 else None
+        epoch = by_epoch.slice[0].slice if isinstance(by_epoch, cst.Subscript) and len(by_epoch.slice) == 1 else None
+        is_first = isinstance(epoch, cst.Index) and module.tree.code_for_node(epoch.value) in ("0", "-1")
+        if not isinstance(attribute, cst.Attribute) or attribute.attr.value != "history" or not is_first:
+            raise NoFix(f"{target.value} is used for more than its first epoch")
+        if not isinstance(key, cst.Index):
+            raise NoFix(f"{target.value} is used for more than its first epoch")
+        yield by_epoch, key.value
 
 
 def _rename(module: Module, call: cst.Call, name: str) -> Edit:
@@ -114,3 +170,4 @@ FIT = Fixer(
     "metrics go on from call to call: fit() begins them again",
     keeps="mathematics",
 )
+FIT_LOSS = Fixer("trains on the batch without a dataset of its own", _train_with_loss, keeps="mathematics")

@@ -9,6 +9,7 @@ import libcst as cst
 
 from tfperfkit.fixing.case import Case, Fixer
 from tfperfkit.fixing.edit import Edit, NoFix
+from tfperfkit.fixing.fixers.step_from_loop import is_tape
 from tfperfkit.fixing.module import Module, dotted, walk
 from tfperfkit.fixing.traceable import obstacle
 
@@ -162,5 +163,34 @@ JACOBIAN = Fixer(
     "compiles the function of the jacobian",
     _compile_jacobian,
     "Python in it runs once for each trace; give it tensors of the same shape",
+    keeps="mathematics",
+)
+
+
+def _compile_around_loop(case: Case) -> list[Edit]:
+    """Compile the function with the tape around one of the places, or the only one of the file: a loop over Python
+    values in it, or in what it calls, is traced once, iteration by iteration."""
+    reason = NoFix("no function with a tape is seen around its places")
+    for module, span in case.places():
+        functions = [node for node in module.nodes if isinstance(node, cst.FunctionDef)]
+        steps = [
+            item
+            for item in functions
+            if any(isinstance(at, cst.With) and is_tape(module, at) for at in walk(item.body))
+        ]
+        around = [item for item in steps if module.spans(item, span.line)]
+        found = around or (steps if len(steps) == 1 else [])
+        if found:
+            try:
+                return _compile(module, found[-1])
+            except NoFix as error:
+                reason = error
+    raise reason
+
+
+LOOP = Fixer(
+    "compiles the step that repeats the loop's operations",
+    _compile_around_loop,
+    "the loop is unrolled into the graph, so a long one traces for long; Python in the step runs once for each trace",
     keeps="mathematics",
 )

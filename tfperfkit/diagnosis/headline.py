@@ -30,6 +30,7 @@ from tfperfkit.records.conclusion import (
     NO_FAULT,
     NOT_PROFILED,
     NOTHING,
+    ROOM,
     SILENCED,
     START_UP,
     Conclusion,
@@ -144,7 +145,7 @@ def _conclude_room(headroom: Sequence[Finding], small: str, *, elsewhere: bool) 
     first, *others = headroom
     also = f"Also: {within(others[0].title)}." if others else ""
     return Conclusion(
-        verdict=f"{NO_CAUSE} in the steps, but room" if elsewhere else f"{NO_CAUSE}, but room",
+        verdict=f"{NO_CAUSE} in the steps{ROOM}" if elsewhere else f"{NO_CAUSE}{ROOM}",
         why=f"{within(first.title)}{_in_brackets(first)}",
         also=_join(also, small),
     )

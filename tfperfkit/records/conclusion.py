@@ -51,3 +51,5 @@ FAILED_EARLY = "Script failed"
 #: A signal killed the run while a probe measured.
 KILLED = "Script killed"
 NOT_PROFILED = "Not profiled"
+#: End of a verdict whose cause is another choice, such as a larger batch.
+ROOM = ", but room"

@@ -14,7 +14,7 @@ from test_report_records import EAGER_FINDING, INPUT_FINDING, NAIVE_GAN, RETRACE
 
 from tfperfkit.gain import Range, UpTo
 from tfperfkit.model import CallTime, Measured, Report, SourceSpan, StepSummary, Work
-from tfperfkit.records.conclusion import NO_FAULT, Conclusion
+from tfperfkit.records.conclusion import LARGEST_START_UP, NO_CAUSE, NO_FAULT, ROOM, Conclusion
 
 
 def verdict(report: Report, width: int = 80, **options: object) -> str:
@@ -164,3 +164,14 @@ def test_a_title_on_the_screen_has_at_most_nine_words_and_the_users_names(name: 
         words = [word for word in finding.title.split() if _WORD.fullmatch(word) and word not in _UNITS]
         names = {word for span in finding.where for word in re.findall(r"\w+", " ".join(evidence.source(span.file)))}
         assert len([word for word in words if word not in names or keyword.iskeyword(word)]) <= 9, finding.title
+
+
+def test_startup_with_faster_choices_still_says_where_the_time_went() -> None:
+    why = "imports take 44 % of this run, a one-time cost"
+    report = msgspec.structs.replace(HEALTHY, headroom=(INPUT_FINDING,))
+    said = Conclusion(verdict=LARGEST_START_UP, why=why, also="No fault found: 90 % of a step is computing.")
+    text = " ".join(verdict(msgspec.structs.replace(report, conclusion=said)).split())
+    assert why in text and "No fault found: 90 %" in text and "optional" in text and "these choices" not in text
+    room = msgspec.structs.replace(said, verdict=f"{NO_CAUSE}{ROOM}", why=INPUT_FINDING.title)
+    text = verdict(msgspec.structs.replace(report, conclusion=room))
+    assert "NO CAUSE FOUND   these choices are faster:" in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from tfperfkit.model import CallTime, Finding, Report, SourceSpan
-from tfperfkit.records.conclusion import NO_CAUSE, NO_FAULT, NOTHING, Conclusion
+from tfperfkit.records.conclusion import NO_CAUSE, NO_FAULT, NOTHING, ROOM, Conclusion
 from tfperfkit.records.gains import finite
 from tfperfkit.report import numbers
 from tfperfkit.report.paths import name, place, with_short_paths
@@ -41,7 +41,12 @@ def is_good(conclusion: Conclusion) -> bool:
 
 def why_words(conclusion: Conclusion, report: Report) -> str:
     """Return where the time goes, or that only choices are left."""
-    return "these choices are faster:" if report.headroom else conclusion.why
+    return "these choices are faster:" if _is_of_choices(conclusion, report) else conclusion.why
+
+
+def _is_of_choices(conclusion: Conclusion, report: Report) -> bool:
+    """Return whether the conclusion only repeats the first of the faster choices, which are listed anyway."""
+    return bool(report.headroom) and conclusion.verdict.endswith(ROOM)
 
 
 def list_reasons(conclusion: Conclusion, report: Report, screen: Screen) -> list[tuple[str, str]]:
@@ -50,7 +55,7 @@ def list_reasons(conclusion: Conclusion, report: Report, screen: Screen) -> list
         ("speed", conclusion.limit),
         ("look", conclusion.look),
         ("between", conclusion.between),
-        ("also", "" if report.headroom else conclusion.also),
+        ("also", "" if _is_of_choices(conclusion, report) else conclusion.also),
         *((_OPTIONAL, _choice(finding, screen)) for finding in report.headroom[:_ROOM]),
     ]
     return [(label, text) for label, text in rows if text]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.contract.prose import files, find_all, find_in
+from tests.contract.prose import _CODE, ROOT, files, find_all, find_in
 
 
 @pytest.mark.parametrize(
@@ -49,3 +50,18 @@ def test_the_project_is_written_in_plain_english() -> None:
     paths = files()
     assert len(paths) > 1000
     assert find_all(paths) == []
+
+
+#: Pages for contributors, notes and records: no documentation for users.
+_OF_CONTRIBUTORS = {"architecture", "how-it-works", "writing-a-probe", "writing-a-rule", "design-notes", "history"}
+
+
+def test_the_user_documentation_has_at_most_60000_words_of_prose() -> None:
+    """Words of README and docs, finding pages included, without code, front matter and addresses of links."""
+    pages = [path for path in (ROOT / "docs").rglob("*.md") if path.stem not in _OF_CONTRIBUTORS]
+    pages = [path for path in pages if path.parent.name not in ("design", "upstream")]
+    count = 0
+    for page in (ROOT / "README.md", *pages):
+        text = re.sub(r"\A---\n.*?\n---\n", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        count += len(_CODE.sub(" x ", text).split())
+    assert 30_000 < count <= 60_000

@@ -33,7 +33,7 @@ class AppendedTensor(Cause, frozen=True, kw_only=True):
 
 
 class AppendedInLoop(GraphRule[AppendedTensor]):
-    """Finds what an iteration returns for the next: the same tensor with rows behind it, and nothing else reads it in
+    """Finds what an iteration returns for the next: the same tensor with rows after it, and nothing else reads it in
     the loop."""
 
     code = "GRF034"
@@ -73,7 +73,7 @@ class AppendedInLoop(GraphRule[AppendedTensor]):
 
 
 def _find_appends(body: View, condition: View) -> Iterator[Node]:
-    """Yield the concatenations behind an argument of a loop that nothing else in its body and condition reads."""
+    """Yield the concatenations of an argument of a loop that nothing else in its body and condition reads."""
     tested = condition.graph.slots
     for number, (slot, result) in enumerate(zip(body.graph.slots, body.graph.record.results, strict=False)):
         made, argument = body.made(result), body.nodes.get(slot)

@@ -22,7 +22,7 @@ from tfperfkit.offers import FunctionCalls
 from tfperfkit.pricing.plain_time import added_by_windows_s
 from tfperfkit.pricing.run_time import RunTime, add_share, price_for_run, saved_seconds
 from tfperfkit.pricing.spread import widen
-from tfperfkit.pricing.warm_python import add_warm_python
+from tfperfkit.pricing.warm_python import StepTimes, add_warm_python
 from tfperfkit.records.parts import PAID_ONCE
 from tfperfkit.records.steps import Step
 from tfperfkit.rule import Evidence
@@ -92,7 +92,8 @@ def _add_warm_python(run: Evidence, item: Finding) -> Finding:
     """Return a finding of the training steps with what Python between their compiled calls gains."""
     calls = run.offer(FunctionCalls)
     count = max(sum(calls.per_step.values()), 1.0) if calls is not None else 1.0
-    return add_warm_python(item, run.step_ms or 0.0, run.part("graph") / count, run.part("dispatch", "python"))
+    times = StepTimes(run.step_ms or 0.0, run.part("graph"), run.part("dispatch"), run.part("python"), count)
+    return add_warm_python(item, times)
 
 
 def _find_scopes(run: Evidence, work: Sequence[Evidence]) -> Callable[[Finding], frozenset[int]]:

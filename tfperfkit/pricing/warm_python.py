@@ -1,4 +1,4 @@
-"""The rest of a step after its compiled call gets shorter: Python that runs between calls finds its caches warm.
+"""The rest of a step after its compiled call or its wait gets shorter: Python that runs between finds its caches warm.
 
 The same Python (looking a function up, binding arguments, taking the next batch) takes longer the longer the thread was
 away from it, whatever ran meanwhile: its code and objects are no longer in the caches of the core.
@@ -7,6 +7,7 @@ away from it, whatever ran meanwhile: its code and objects are no longer in the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -14,7 +15,7 @@ from tfperfkit.calibration import Measured, Threshold
 from tfperfkit.gain import Range, speedup
 from tfperfkit.model import Finding
 from tfperfkit.pricing.remedies import MOST
-from tfperfkit.remedy import Remedy, Remove, ReplaceOps, Setting, is_one_of
+from tfperfkit.remedy import ChangeStage, KeepTrace, Remedy, Remove, ReplaceOps, Setting, is_one_of
 
 _MACHINE = "two cores of an AMD EPYC at a load of 14, TensorFlow 2.21"
 AWAY_SHORT = Threshold(
@@ -61,6 +62,8 @@ _SHORTEN_CALLS: tuple[Remedy, ...] = (
         )
     ),
 )  # fmt: skip
+#: Remedies after which a step waits or traces less between two calls: the time from one call's Python to the next.
+_SHORTEN_WAITS: tuple[type[Remedy], ...] = (ChangeStage, KeepTrace)
 
 
 def times_as_long(away_ms: float) -> float:
@@ -71,23 +74,40 @@ def times_as_long(away_ms: float) -> float:
     return _TIMES[-1][1]
 
 
-def add_warm_python(item: Finding, step_ms: float, call_ms: float, python_ms: float) -> Finding:
-    """Return a finding of the steps whose gain has what the Python between calls gains by a shorter call.
+class StepTimes(NamedTuple):
+    """ms of the mean step, and of it: in compiled calls, in TensorFlow's Python that makes them, in other Python.
+    ``calls``: of compiled functions in a step, 1 or more."""
 
-    ``step_ms``: the mean step. ``call_ms``: of it a compiled call. ``python_ms``: of it the Python between calls. At
-    worst that Python takes as long as now: another program may take the caches. At best, and most likely, it gets
-    faster by ``times_as_long``.
+    step_ms: float
+    graph_ms: float
+    dispatch_ms: float
+    python_ms: float = 0.0
+    calls: float = 1.0
+
+
+def add_warm_python(item: Finding, times: StepTimes) -> Finding:
+    """Return a finding of the steps whose gain has what the Python between calls gains by a shorter time away from it.
+
+    At worst that Python takes as long as now: another program may take the caches. At best, and most likely, it gets
+    faster by ``times_as_long``. After a shorter wait or trace this holds for the Python that makes the calls: the rest
+    may be the finding's own.
     """
     gain = item.gain
-    if not isinstance(gain, Range) or item.basis != "step" or not is_one_of(item.remedy, _SHORTEN_CALLS):
+    if not isinstance(gain, Range) or item.basis != "step":
         return item
-    if min(step_ms, call_ms, python_ms) <= 0:
+    if is_one_of(item.remedy, _SHORTEN_CALLS):
+        away_ms, between_ms = times.graph_ms / times.calls, times.dispatch_ms + times.python_ms
+    elif is_one_of(item.remedy, _SHORTEN_WAITS):
+        away_ms, between_ms = (times.step_ms - times.dispatch_ms) / times.calls, times.dispatch_ms
+    else:
+        return item
+    if min(times.step_ms, away_ms, between_ms) <= 0:
         return item
 
     def warmed(saved: float) -> float:
-        left_ms = max(call_ms - saved * step_ms, 0.0)
-        warm_ms = python_ms * (1 - times_as_long(left_ms) / times_as_long(call_ms))
-        return speedup(min(saved + warm_ms / step_ms, MOST))
+        left_ms = max(away_ms - saved * times.step_ms, 0.0)
+        warm_ms = between_ms * (1 - times_as_long(left_ms) / times_as_long(away_ms))
+        return speedup(min(saved + warm_ms / times.step_ms, MOST))
 
     most = max(warmed(1 - 1 / gain.high) if gain.high > 1 else 1.0, gain.high)
     likely = max(warmed(gain.saved) if gain.likely > 1 else 1.0, gain.likely)

@@ -76,8 +76,14 @@ PREDICT_TRACED_MAX = Threshold(
     "maximum time to trace and first run the model, in calls of predict on little data",
     Measured("see PREDICT_TRACED_MIN", TWO_BUSY_CORES, 8),
 )
+PREDICT_TRACED_LIKELY = Threshold(
+    0.9,
+    "number",
+    "median time to trace and first run the model, in calls of predict on little data",
+    Measured("see PREDICT_TRACED_MIN", TWO_BUSY_CORES, 8),
+)
 
-PREDICT_LEFT = PREDICT_LEFT_MIN.value, PREDICT_LEFT_MAX.value
+PREDICT_LEFT = PREDICT_LEFT_MIN.value, PREDICT_LEFT_MAX.value, PREDICT_LEFT_LIKELY.value
 _KERAS = ("predict", "evaluate")
 
 
@@ -119,7 +125,7 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
     if batches >= 2 and not rounds and _once_an_epoch(evidence, turns, place):
         return None  # the weights have changed since: how often it is done is STP006's
     saved_min = low * rounds * (1 - BATCHES_LEFT_MAX.value) if rounds else low * (1 - left[1])
-    saved_likely = (low + high) / 2 * (1 - PREDICT_LEFT_LIKELY.value) if not rounds and fits else None
+    saved_likely = None if rounds else (low + high) / 2 * (1 - left[2])
     gained = price(CallDirectly("predict"), Part(saved_min, high * (1 - left[0]), saved_likely))
     model = name_receiver(find_call_at(evidence, place, found.api))
     unit, name = evidence.unit, "evaluate" if found.api is EVALUATE else "predict"
@@ -169,9 +175,10 @@ def _once_an_epoch(evidence: Evidence, turns: Stretch, place: Place) -> bool:
     )
 
 
-def _left(evidence: Evidence, place: Place, computing: float) -> tuple[float, float]:
-    """Shares of the time in ``predict``, the least and the most, that a compiled call of the model takes in its place:
-    the call, what it computes, and tracing it once. ``computing``: the share in compiled functions now."""
+def _left(evidence: Evidence, place: Place, computing: float) -> tuple[float, float, float]:
+    """Shares of the time in ``predict``, the least, the most and the median, that a compiled call of the model takes
+    instead: the call, the work that it computes, and tracing it once. ``computing``: the share in compiled functions
+    now."""
     durations = _durations(evidence, place)
     if not durations:
         return PREDICT_LEFT
@@ -179,7 +186,9 @@ def _left(evidence: Evidence, place: Place, computing: float) -> tuple[float, fl
     call = find_cost(evidence, "call_ms")
     once = Bounds(PREDICT_TRACED_MIN.value, PREDICT_TRACED_MAX.value)
     upper = min(max(waits * call.upper / each_ms, computing) + once.upper / len(durations), 1.0)
-    return min(waits * call.lower / each_ms + once.lower / len(durations), upper), upper
+    least = min(waits * call.lower / each_ms + once.lower / len(durations), upper)
+    usual = max(waits * call.lower / each_ms, computing) + PREDICT_TRACED_LIKELY.value / len(durations)
+    return least, upper, min(max(usual, least), upper)
 
 
 def _durations(evidence: Evidence, place: Place) -> list[float]:

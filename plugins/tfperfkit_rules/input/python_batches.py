@@ -339,7 +339,7 @@ def _told(line: BatchLine | None, stage: Stage, source: KerasInput | None) -> st
             "holds the interpreter lock meanwhile."
         )
     if line is None or not line.reads:
-        return _advice(stage, source)
+        return _advice(stage, source, line.function.rpartition(".")[2] if line is not None and line.samples else "")
     if line.samples:
         return _read_once(line, stage, source)
     return f"{_read_once(line, stage, source)} Line {line.place[1]} reads a file for each batch."
@@ -362,7 +362,8 @@ def _read_once(line: BatchLine, stage: Stage, source: KerasInput | None) -> str:
     )
 
 
-def _advice(stage: Stage, source: KerasInput | None) -> str:
+def _advice(stage: Stage, source: KerasInput | None, costly: str = "") -> str:
+    """Return what to do. ``costly``: the function that most samples are in, "" if unknown."""
     if source is not None and source.kind == "PyDataset":
         where = f"{source.cls or 'the class'}.__getitem__"
         text = f"Compute the whole batch at once in {where}, with NumPy functions over arrays."
@@ -377,8 +378,9 @@ def _advice(stage: Stage, source: KerasInput | None) -> str:
             "into memory, and compute in a map with num_parallel_calls=tf.data.AUTOTUNE. "
             f"Or: let {name} yield whole batches instead of single examples."
         )
+    both = f"{name} and {costly}" if costly.isidentifier() and costly != name else name
     return (
-        f"Rewrite {name} with TensorFlow operations, so that map(..., num_parallel_calls=tf.data.AUTOTUNE) runs it on "
+        f"Rewrite {both} with TensorFlow operations, so that map(..., num_parallel_calls=tf.data.AUTOTUNE) runs on "
         "all CPU cores."
     )
 

@@ -207,6 +207,7 @@ def test_a_line_that_releases_the_lock_attracts_samples_so_its_function_is_named
     (share,) = [row for row in shared.evidence if row.name == "share of batch preparation in this function"]
     assert share.value == pytest.approx(1.0)
     assert shared.title.endswith(", lines 15 to 17 of features)") and "measured together" in shared.detail
+    assert shared.advice.startswith("Rewrite load and features with TensorFlow operations")
     assert "lines" not in features(16, 16, 16, 15).title
     assert features(17, 17, 17, 17).where[0] == SourceSpan(FILE, 17, "features"), "nothing else was sampled"
     assert features(16, 16, 16, 15).where[0] == SourceSpan(FILE, 16, "features"), "Python of its own keeps the lock"

@@ -234,16 +234,18 @@ error by themselves. Seeds of programs that reached the time limit: {slow}.
 
 
 ABOUT_SOURCE = """\
-A program has a loop in which it assigns, calls, changes objects and containers, draws at random, or leaves the loop.
-Its iterations ran as they are, in reverse, and in two other orders. Made with `python -m benchmarks.soundness`.
+A program is a file with one loop, which assigns, calls, changes objects and containers, draws at random, or leaves the
+loop, and with the functions, classes and values that the loop can reach. Its iterations ran as they are, in reverse,
+and in two other orders. All that the loop can change was compared. Made with `python -m benchmarks.soundness`.
 
 True by execution is also what happens to be the same for a program's numbers, such as a maximum that no iteration
 passes; no analysis of the source can claim that."""
 ABOUT_GRAPHS = """\
-A program is a TensorFlow function. It broadcasts, reduces, reshapes, transposes, slices, joins, multiplies, looks up,
-draws at random, assigns to variables, and calls functions, loops and branches. Each was called with other arguments,
-with one row changed at a time, with rows exchanged, and with unused elements changed. A claim is about one tensor that
-a function makes, intermediate ones among them. Made with `python -m benchmarks.soundness --programs 0 --graphs N`."""
+A program is a TensorFlow function of 2 to 8 operations, with its own arguments and variables. It broadcasts, reduces,
+reshapes, transposes, slices, joins, multiplies, looks up, draws at random, assigns to variables, and calls functions,
+loops and branches. Five programs are traced as one function, and run in the same calls: with other arguments, with one
+row changed at a time, with rows exchanged, and with unused elements changed. A claim is about one tensor that a program
+makes, intermediate ones among them. Made with `python -m benchmarks.soundness --programs 0 --graphs N`."""
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ Everything is frozen. Names contain units: ``*_ms``, ``share_of_step`` (0 to 1),
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -105,7 +105,10 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, metaclass=TakesStated):
     """
 
     code: str
-    family: Family
+    if TYPE_CHECKING:
+        family: Family = "step"  # ``TakesStated`` gives a finding without one that of its code
+    else:
+        family: Family
     title: str
     #: "info": a remark. Else it follows from the gain, if that is a share of the steps or of a work.
     severity: Severity = "low"
@@ -164,6 +167,16 @@ class Column(msgspec.Struct, frozen=True):
 
     name: str
     unit: Unit = "text"
+
+
+def make_columns(*columns: str) -> tuple[Column, ...]:
+    """Make columns of their headings, each with its unit: "highest: bytes"; texts have none.
+
+    Raises:
+        msgspec.ValidationError: a unit is none of ``Unit``.
+    """
+    parts = [each.partition(": ") for each in columns]
+    return tuple(Column(name, msgspec.convert(unit or "text", Unit)) for name, _, unit in parts)
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):

@@ -232,7 +232,7 @@ class Evidence:
         made._ledger = None
         mine = []
         if traced is not None and traced.wall_ms > 0 and account is not None:
-            mine.append(Offer(traced.window, ComputedStep, traced.of(account.mean_ms)))
+            mine.append(Offer(traced.window, ComputedStep, traced.scale_to(account.mean_ms)))
         made._offers = self._offers.instead(ComputedStep, *mine)
         return made
 

@@ -28,7 +28,7 @@ class GrowInPlace(Base):
         joined only once keeps its own memory."""
         import numpy as np
 
-        seams.refuse("no array was made longer turn by turn by append, concatenate, vstack or hstack of NumPy")
+        seams.refuse("no array was made longer in each iteration by append, concatenate, vstack or hstack of NumPy")
         room, made_at = Room(), dict[_Place, weakref.ref[Any]]()
 
         def grown(place: _Place, parts: Any) -> Any:

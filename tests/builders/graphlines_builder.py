@@ -6,7 +6,9 @@ from typing import Any
 
 from tfperfkit_probes.lines.graph.model import BuiltGraphs, Place
 
-from tfperfkit.records.graphs import LAYER_CALL, Graph, Graphs, Layer, LayerCall
+from tfperfkit.graph.repeats import LayerCall
+from tfperfkit.graph.traced import TracedGraph, TracedGraphs
+from tfperfkit.records.graph_contents import LAYER_CALL, Layer
 
 FILE = "train.py"
 
@@ -21,7 +23,7 @@ class GraphsBuilder:
         self.areas: list[str] = []
         self.types: list[str] = []
         self.layers: list[Layer] = []
-        self.graphs: list[Graph] = []
+        self.graphs: list[TracedGraph] = []
         self.functions: dict[str, int] = {}
 
     def stack(self, *items: Any, area: str = "") -> int:
@@ -62,7 +64,7 @@ class GraphsBuilder:
             if kind not in self.types:
                 self.types.append(kind)
         self.graphs.append(
-            Graph(
+            TracedGraph(
                 id=number,
                 name=name,
                 operations=[item[0] for item in operations],
@@ -88,7 +90,7 @@ class GraphsBuilder:
             "called_from": [Place(FILE, 90, "main")],
             **described,
         }
-        graphs = Graphs(
+        graphs = TracedGraphs(
             functions=self.functions,
             graphs=self.graphs,
             types=self.types,

@@ -35,14 +35,14 @@ _ELSEWHERE: tuple[tuple[str, Remedy], ...] = (
 def stated() -> Iterator[tuple[str, Remedy]]:
     """Yield each code with each of its remedies, without numbers: these are of a run."""
     for path in sorted(_ROOT.rglob("*.py")):
-        constants = _constants(_ROOT / path.relative_to(_ROOT).parts[0] / "codes.py") | _constants(path)
+        constants = _constants(path)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             given = {item.arg: item.value for item in getattr(node, "keywords", ())}
             if isinstance(node, ast.ClassDef):  # a rule that is a class
                 given = {ast.unparse(item.targets[0]): item.value for item in node.body if isinstance(item, ast.Assign)}
             code, made = given.get("code"), _made(given.get("remedy"))
             if code is not None and made is not None:
-                word = code.value if isinstance(code, ast.Constant) else ast.unparse(code).removeprefix("codes.")
+                word = code.value if isinstance(code, ast.Constant) else ast.unparse(code)
                 yield constants.get(str(word), str(word)), made
     yield from _ELSEWHERE
 
@@ -50,7 +50,7 @@ def stated() -> Iterator[tuple[str, Remedy]]:
 def _constants(path: Path) -> dict[str, str]:
     return {
         node.targets[0].id: str(node.value.value)
-        for node in (ast.parse(path.read_text(encoding="utf-8")).body if path.exists() else ())
+        for node in (ast.parse(path.read_text(encoding="utf-8")).body)
         if isinstance(node, ast.Assign)
         and isinstance(node.targets[0], ast.Name)
         and isinstance(node.value, ast.Constant)

@@ -175,7 +175,7 @@ def _check_used(traced: Traced, tallies: Sequence[Tally]) -> None:
 def _find_unchanged(traced: Traced, at: int, axis: int, counts: dict[int, int]) -> set[int]:
     """Return the programs whose results stay as they are when all but this many places at one end change.
 
-    What changes by itself doesn't count.
+    Results that change by themselves don't count.
     """
     length = traced.given[at].shape[axis]
     last = _find_changed(traced, at, axis, {program: range(count, length) for program, count in counts.items()})

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from rich.text import Text
 
 from tfperfkit.comparing.result import Cause, Compared, Figure, Setup
-from tfperfkit.model import Column, SourceSpan, Table, Unit
+from tfperfkit.model import Column, SourceSpan, Table, Unit, make_columns
 from tfperfkit.report import numbers
 from tfperfkit.report.difference import change, limits, sentence
 from tfperfkit.report.layout import heading, prose
@@ -138,7 +138,7 @@ def _setup(compared: Compared, screen: Screen) -> list[Text]:
 def _setup_table(rows: Iterable[Setup]) -> Table:
     return Table(
         title="",
-        columns=(Column("differs"), Column("A"), Column("B")),
+        columns=make_columns("differs", "A", "B"),
         rows=tuple((row.what, row.a, row.b) for row in rows),
     )
 
@@ -158,7 +158,7 @@ def _times(compared: Compared, screen: Screen) -> list[Text]:
         return []
     table = Table(
         title="",
-        columns=(Column("figure"), Column("A"), Column("B"), Column("change")),
+        columns=make_columns("figure", "A", "B", "change"),
         rows=tuple((row.name, _value(row.a, row), _value(row.b, row), _change(row.a, row.b)) for row in rows),
     )
     return heading("figures", "", screen) + table_lines(table, screen)
@@ -221,7 +221,7 @@ def _cause_table(title: str, rows: Sequence[Cause], *, source: bool) -> Table:
 def _counted_table(rows: Sequence[Cause]) -> Table:
     return Table(
         title="Counts, and memory",
-        columns=(Column("what"), Column("A"), Column("B"), Column("at", "location")),
+        columns=make_columns("what", "A", "B", "at: location"),
         rows=tuple((row.name, _value(row.a, row), _value(row.b, row), _name_place(row.where)) for row in rows),
     )
 

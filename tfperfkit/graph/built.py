@@ -12,8 +12,8 @@ from tfperfkit.graph.model import Graph, Node, Type
 from tfperfkit.graph.repeats import Called, assigns, draws, layer_calls
 from tfperfkit.graph.stages import stages_of
 from tfperfkit.graph.tracebacks import call_path, innermost
-from tfperfkit.records import graphs
-from tfperfkit.records.graphs import LAYER_CALL, Layer
+from tfperfkit.graph.traced import TracedGraph, TracedGraphs
+from tfperfkit.records.graph_contents import LAYER_CALL, Layer
 
 _WITHOUT_LINE = optable.names(kind=("constant", "placeholder"))
 _FUNCTIONS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
@@ -22,7 +22,7 @@ _PASSING = optable.names(trait="passes") - optable.names(kind="variable-gather")
 _RUNTIME_NAME = re.compile(r"^(?:__(?:inference|forward)_)(?P<name>.*?)(?:_\d+)*$")
 
 
-def build(functions: Mapping[str, str], graph_of: Callable[[str], Graph | None]) -> graphs.Graphs:
+def build(functions: Mapping[str, str], graph_of: Callable[[str], Graph | None]) -> TracedGraphs:
     """Return the graphs of one trace. ``functions``: the runtime's name of each, with the name of its graph's record.
 
     ``graph_of`` returns a recorded graph by its name; what it doesn't have is left out.
@@ -43,9 +43,9 @@ class _Build:
         self._layers: list[Layer] = []
         self._kinds: dict[str, set[str]] = {}
 
-    def build(self) -> graphs.Graphs:
+    def build(self) -> TracedGraphs:
         rows = [self._build(graph) for graph in self._graphs.values()]
-        return graphs.Graphs(
+        return TracedGraphs(
             functions={function: self._numbers[name] for function, name in self._names.items()},
             graphs=rows,
             types=list(self._types),
@@ -57,7 +57,7 @@ class _Build:
             tensors=[str(each) for each in self._tensors],
         )
 
-    def _build(self, graph: Graph) -> graphs.Graph:
+    def _build(self, graph: Graph) -> TracedGraph:
         record = graph.record
         nodes = list(graph.nodes.values())
         names, kinds = [node.name for node in nodes], [node.type for node in nodes]
@@ -93,7 +93,7 @@ class _Build:
             {index for index, node in enumerate(nodes) if _is_handed_resource(node)},
         )
         moving = {index: node for index, node in enumerate(nodes) if node.type not in _PASSING}
-        return graphs.Graph(
+        return TracedGraph(
             id=number,
             name=record.function,
             operations=names,

@@ -14,14 +14,27 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
 from tfperfkit.graph import optable
-from tfperfkit.records.graphs import BACKWARD, UPDATE, LayerCall
+from tfperfkit.graph.stages import BACKWARD, UPDATE
 
 #: Maximum number of optimizers (or lines that assign to variables) that are distinguished.
 _MAX_UPDATES = 48
 _ON_VARIABLES = ("ReadVariable", "Assign", "Resource")
 #: Kinds of operations that draw random numbers, or may: Python can.
 _DRAWING = frozenset({*optable.DRAWING, "python"})
+
+
+class LayerCall(msgspec.Struct, frozen=True, array_like=True):
+    """A call of a layer that is called several times in its graph; see the module."""
+
+    layer: int
+    scope: str
+    structure: int
+    inputs: int
+    serves: int  # bits
+    random: bool  # random numbers are drawn within: dropout
 
 
 class Called(NamedTuple):
@@ -60,11 +73,11 @@ def layer_calls(
     if not wanted:
         return []
     calls, scopes = _Scopes(wanted), _Scopes(optimizers)
-    inside = [name if name in by_name and name in wanted else calls.of(name) for name in names]
+    inside = [name if name in by_name and name in wanted else calls.find_scope(name) for name in names]
     inside = [scope if scope in wanted else "" for scope in inside]
     shapes = _structures(kinds, [lines[stack] if stack >= 0 else -1 for stack in stacks], inputs, names)
     updates = {index for index, stage in enumerate(stages) if stage == UPDATE and _updates(kinds[index])}
-    keys: dict[int, Any] = {index: scopes.of(names[index]) or stacks[index] for index in sorted(updates)}
+    keys: dict[int, Any] = {index: scopes.find_scope(names[index]) or stacks[index] for index in sorted(updates)}
     serving = _serving(inputs, _bits(inputs, keys, variables))
     entering: dict[str, list[int]] = {scope: [] for scope in wanted}
     used: dict[str, set[tuple[int, int]]] = {scope: set() for scope in wanted}
@@ -131,7 +144,7 @@ class _Scopes:
         self.scopes = scopes
         self._known: dict[str, str] = {}
 
-    def of(self, name: str) -> str:
+    def find_scope(self, name: str) -> str:
         scope = name.rpartition("/")[0]
         found = self._known.get(scope)
         if found is None:

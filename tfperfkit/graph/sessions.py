@@ -21,7 +21,7 @@ from tfperfkit.records.graph_contents import SessionRun
 #: Stands for open sizes of the batch: only shares of FLOPs are asked for.
 _OPEN_SIZE = 32
 #: So often runs must follow each other with the same values: once may be a test before the loop.
-_MIN_TURNS = 3
+_MIN_ITERATIONS = 3
 #: Operations that give another value each time, but may as well be asked once for several fetches.
 _MAY_BE_SHARED = frozenset({*optable.DRAWING, "variable"})
 
@@ -80,7 +80,7 @@ class SessionRuns:
             rounds[name, frozenset(round_)].append(round_)
         found = []
         for (name, members), alike in rounds.items():
-            graph = self._graph(name) if len(members) > 1 and len(alike) >= _MIN_TURNS else None
+            graph = self._graph(name) if len(members) > 1 and len(alike) >= _MIN_ITERATIONS else None
             if graph is not None and all(each in graph.nodes for asked in members for each in asked.fetched):
                 fed = self._fed(name)
                 fetches = (

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tfperfkit.records.graph_contents import Added
-from tfperfkit.records.graphs import BACKWARD, FORWARD, UPDATE
+
+#: Stages of a step, one letter per operation of a graph.
+FORWARD, BACKWARD, UPDATE = "f", "b", "u"
 
 
 def stages_of(

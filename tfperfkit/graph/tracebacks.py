@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tfperfkit.records.graph_contents import CONTROL_FLOW, GraphContents, Place, Traceback
-from tfperfkit.records.graphs import LAYER_CALL
+from tfperfkit.records.graph_contents import CONTROL_FLOW, LAYER_CALL, GraphContents, Place, Traceback
 
 #: Frames of the user's code that are looked at of an operation's stack, innermost first.
 MAX_FRAMES = 10

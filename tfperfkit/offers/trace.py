@@ -132,7 +132,7 @@ class ComputedStretch(msgspec.Struct, frozen=True, kw_only=True):
     window: str
     computed: ComputedStep
 
-    def of(self, ms: float) -> ComputedStep:
+    def scale_to(self, ms: float) -> ComputedStep:
         """Return the part of the step that ``ms`` hold, if the step were the same throughout."""
         scale = ms / self.wall_ms
         return ComputedStep(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tfperfkit.model import Column, Finding, Table
+from tfperfkit.model import Column, Finding, Table, make_columns
 from tfperfkit.ranks.arrival import own_ms
 from tfperfkit.ranks.part import Part
 from tfperfkit.ranks.parts import Whole
@@ -157,13 +157,7 @@ def by_time(whole: Whole) -> Table:
     """Who came last, stretch by stretch of a run in watch mode; without rows elsewhere."""
     return Table(
         title="Who came last, over the run",
-        columns=(
-            Column("Until"),
-            Column("Step", "count"),
-            Column("Step ms", "ms"),
-            Column("Last"),
-            Column("Others wait ms", "ms"),
-        ),
+        columns=make_columns("Until", "Step: count", "Step ms: ms", "Last", "Others wait ms: ms"),
         rows=tuple(
             (length(each.until_s), each.step, each.turn_ms, *((each.last, each.wait_ms) if each.late else (None, None)))
             for each in whole.over_time

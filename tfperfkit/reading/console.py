@@ -8,7 +8,7 @@ from typing import TextIO
 
 from rich.text import Text
 
-from tfperfkit.model import Column, Table, Unit
+from tfperfkit.model import Column, Table, Unit, make_columns
 from tfperfkit.offers.recorded_trace import DeviceRow, TimeRow, TraceReport
 from tfperfkit.reading.idle import CAUSES
 from tfperfkit.report import numbers
@@ -268,7 +268,7 @@ def _collectives(report: TraceReport, limit: int | None) -> tuple[str, Table] | 
 def _host(report: TraceReport, limit: int | None) -> tuple[str, Table] | None:
     if not report.host:
         return None
-    columns = (Column("On a thread of the host"), Column("Time ms", "ms"), Column("Share", "share"))
+    columns = make_columns("On a thread of the host", "Time ms: ms", "Share: share")
     rows = tuple((row.what, row.idle_ms, row.share) for row in report.host[:limit])
     whose = report.host_looked_at or "the host"
     return "host", Table(title=f"What {whose} was at while a device waited for it", columns=columns, rows=rows)
@@ -277,7 +277,7 @@ def _host(report: TraceReport, limit: int | None) -> tuple[str, Table] | None:
 def _host_operations(report: TraceReport, limit: int | None) -> tuple[str, Table] | None:
     if not report.host_operations:
         return None
-    columns = (Column("Operation"), Column("Runs", "count"), Column("Own time ms", "ms"))
+    columns = make_columns("Operation", "Runs: count", "Own time ms: ms")
     rows = tuple((row.name, row.runs, row.own_ms) for row in report.host_operations[:limit])
     return "host", Table(
         title="Costliest operations on the host",

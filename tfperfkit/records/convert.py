@@ -20,7 +20,7 @@ class Streams(Protocol):
 class Typed(Protocol):
     """Rows that know themselves by type, quicker than one by one."""
 
-    def of(self, kind: type[_Record], /) -> Iterable[_Record]: ...
+    def read_kind(self, kind: type[_Record], /) -> Iterable[_Record]: ...
 
 
 def read(streams: Streams, stream: str, kind: type[_Record]) -> list[_Record]:
@@ -30,7 +30,7 @@ def read(streams: Streams, stream: str, kind: type[_Record]) -> list[_Record]:
 
 def each(rows: Iterator[Any], kind: type[_Record]) -> Iterator[_Record]:
     """Return the rows that are of this kind."""
-    return iter(rows.of(kind)) if isinstance(rows, Typed) else _converted(rows, kind)
+    return iter(rows.read_kind(kind)) if isinstance(rows, Typed) else _converted(rows, kind)
 
 
 def _converted(rows: Iterator[Any], kind: type[_Record]) -> Iterator[_Record]:

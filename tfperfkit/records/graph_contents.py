@@ -6,14 +6,23 @@ from typing import NamedTuple
 
 import msgspec
 
-from tfperfkit.records.graphs import Layer
 from tfperfkit.records.pipelines import Padding
 
 #: After so many operations of all graphs together no more graphs are recorded: the disk and the report are finite.
 MAX_OPERATIONS = 1_000_000
 Place = tuple[str, int, str]  # file, line, function
-#: In a traceback: AutoGraph ran a loop or a condition between the frames around it. See also ``graphs.LAYER_CALL``.
-CONTROL_FLOW = -2
+#: In a traceback, between the frames around it: a call of a Keras layer, a loop or a condition that AutoGraph ran.
+LAYER_CALL, CONTROL_FLOW = -1, -2
+
+
+class Layer(msgspec.Struct, frozen=True, array_like=True):
+    """A Keras layer or model. ``shape`` is its output's, as far as Keras knows it: "28×28×32", without the batch.
+    ``key``: the same for one layer in all graphs of a trace."""
+
+    name: str
+    kind: str  # its class
+    shape: str = ""
+    key: int = 0
 
 
 class Traceback(msgspec.Struct, frozen=True, array_like=True):

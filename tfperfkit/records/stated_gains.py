@@ -25,7 +25,7 @@ class Stated(msgspec.Struct, frozen=True, kw_only=True):
     open_ended: bool = False
 
     @classmethod
-    def of(cls, gain: Gain) -> Stated:
+    def from_gain(cls, gain: Gain) -> Stated:
         """Return the fields of a gain."""
         open_ended = isinstance(gain, AtLeast)
         if gain.likely is not None:
@@ -57,7 +57,7 @@ class StatedOnce(msgspec.Struct, frozen=True, kw_only=True):
     range: tuple[float, float] | None = None
 
     @classmethod
-    def of(cls, gain: Range | AtLeast) -> StatedOnce:
+    def from_gain(cls, gain: Range | AtLeast) -> StatedOnce:
         """Return the fields of a gain."""
         return cls(at_least=gain.low, speedup=gain.likely, range=gain.bounds)
 
@@ -73,11 +73,30 @@ class StatedOnce(msgspec.Struct, frozen=True, kw_only=True):
 FIELDS = Stated.__struct_fields__
 
 
+#: The family of a finding, unless its rule gives another, by the letters of its code.
+FAMILIES = {
+    "BAT": "batch",
+    "CMP": "compile",
+    "DEV": "device",
+    "DST": "distribution",
+    "EAG": "eager",
+    "GRF": "graph",
+    "INP": "input",
+    "MEM": "memory",
+    "OPS": "graph",
+    "PRC": "precision",
+    "RET": "retrace",
+    "SYN": "sync",
+}
+
+
 class TakesStated(type(msgspec.Struct)):  # type: ignore[misc]  # its name is private before msgspec 0.20
-    """Makes findings of rules and probes that were written for version 1, which state a gain by its fields."""
+    """Makes findings: their family follows from their code, and from the fields by which rules and probes of version 1
+    state a gain, the gain."""
 
     def __call__(cls, *args: Any, **fields: Any) -> Any:
         """Return the record; ``gain`` is made of the fields of version 1 if there are some."""
+        fields.setdefault("family", FAMILIES.get(fields.get("code", "")[:3], "step"))
         if not fields.keys().isdisjoint(FIELDS):
             stated = {name: fields.pop(name) for name in FIELDS if name in fields}
             fields["gain"] = Stated(**{"predicted_speedup": None, **stated}).gain
@@ -92,9 +111,9 @@ def state(value: Any) -> Any:
     if isinstance(value, dict) and "gain" in value:
         if "evidence" in value:
             value.pop("remedy", None)
-            value |= msgspec.to_builtins(Stated.of(msgspec.convert(value.pop("gain"), Gain)))
+            value |= msgspec.to_builtins(Stated.from_gain(msgspec.convert(value.pop("gain"), Gain)))
         elif "codes" in value:
-            value |= msgspec.to_builtins(StatedOnce.of(msgspec.convert(value.pop("gain"), Range | AtLeast)))
+            value |= msgspec.to_builtins(StatedOnce.from_gain(msgspec.convert(value.pop("gain"), Range | AtLeast)))
     return value
 
 

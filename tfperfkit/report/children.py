@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from tfperfkit.model import Column, ProbeOutcome, Report, SourceSpan, Table
+from tfperfkit.model import ProbeOutcome, Report, SourceSpan, Table, make_columns
 from tfperfkit.records.children import POOL, Child, ChildGroup, Children, End
 from tfperfkit.report import numbers
 from tfperfkit.report.paths import short_path
@@ -82,14 +82,7 @@ def _groups(found: Children) -> Table:
     listed, left = found.groups[:_ROWS], len(found.groups) - _ROWS
     return Table(
         title="Children by purpose",
-        columns=(
-            Column("what"),
-            Column("count", "count"),
-            Column("wall s", "number"),
-            Column("CPU s", "number"),
-            Column("most in"),
-            Column("share", "share"),
-        ),
+        columns=make_columns("what", "count: count", "wall s: number", "CPU s: number", "most in", "share: share"),
         rows=tuple(_group_row(group) for group in listed),
         note="sums over the processes; share: of the time in which lines of yours ran, waiting for others left out"
         + (f"; {left} more kinds are in the JSON report" if left > 0 else ""),
@@ -108,7 +101,7 @@ def _training(report: Report, found: Children) -> Table:
     training = [child for child in found.processes if child.trains]
     return Table(
         title="Those that train",
-        columns=(Column("what"), Column("steps", "count"), Column("step", "ms"), Column("finding"), Column("in full")),
+        columns=make_columns("what", "steps: count", "step: ms", "finding", "in full"),
         rows=tuple((*_trained(child), _command(report, child)) for child in training[:_ROWS]),
         note="; ".join(dict.fromkeys(child.headline for child in training[:_ROWS] if child.headline)),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from tfperfkit.model import Column, History, Period, ProbeOutcome, Report, Table, WatchedWindow
+from tfperfkit.model import History, Period, ProbeOutcome, Report, Table, WatchedWindow, make_columns
 from tfperfkit.report import numbers
 from tfperfkit.report.paths import short_path
 
@@ -49,15 +49,15 @@ def _periods(periods: Sequence[Period]) -> Table:
     groups = [periods[at : at + size] for at in range(0, len(periods), size)]
     return Table(
         title="Step times, by period",
-        columns=(
-            Column("until"),
-            Column("steps", "count"),
-            Column("median", "ms"),
-            Column("p90", "ms"),
-            Column("longest", "ms"),
-            Column("traces", "count"),
-            Column("resident", "bytes"),
-            Column("most samples in"),
+        columns=make_columns(
+            "until",
+            "steps: count",
+            "median: ms",
+            "p90: ms",
+            "longest: ms",
+            "traces: count",
+            "resident: bytes",
+            "most samples in",
         ),
         rows=tuple(_period_row(group) for group in groups),
         note="median and p90 of a longer period: the mean of those of its minutes, by steps",
@@ -95,7 +95,7 @@ def _windows(report: Report, found: History) -> Table:
     opened = [window for window in found.windows if window.name][-_MAX_LISTED:]
     return Table(
         title="Windows",
-        columns=(Column("at"), Column("why"), Column("what it found"), Column("in full")),
+        columns=make_columns("at", "why", "what it found", "in full"),
         rows=tuple(
             (length(each.at_s), each.text, each.headline or ("" if each.kept else "(removed)"), _command(report, each))
             for each in opened
@@ -117,7 +117,7 @@ def _changes(found: History) -> Table:
     left = len(noticed) - len(listed)
     return Table(
         title="Noticed, without a window",
-        columns=(Column("at"), Column("step", "count"), Column("what"), Column("why none")),
+        columns=make_columns("at", "step: count", "what", "why none"),
         rows=tuple((length(each.at_s), each.step or None, each.text, refused.get(each.text, "")) for each in listed),
         note=f"{left} earlier ones are in the JSON report" if left else "",
     )

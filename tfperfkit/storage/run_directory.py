@@ -110,7 +110,7 @@ class Rows(Iterator[Any]):
     def __next__(self) -> Any:
         return next(iter(self))
 
-    def of(self, kind: type[_Record]) -> tuple[_Record, ...]:
+    def read_kind(self, kind: type[_Record]) -> tuple[_Record, ...]:
         """Return all records of the stream that are of this kind."""
         return self._run.typed(self._relative, kind)
 

@@ -70,7 +70,7 @@ class Contents:
             others = self.find_made(container, scope).assigned
             found = [value for each, value in stored if _is_key(each, key)]
         for other in others:
-            found += self.find_held(other, key, self._scopes.of(other), (*met, container))
+            found += self.find_held(other, key, self._scopes.find_scope(other), (*met, container))
         return found
 
     def find_made(self, node: ast.expr, scope: Scope) -> Made:

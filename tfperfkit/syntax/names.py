@@ -78,7 +78,7 @@ class Names:
         if found is None:
             self._begin()
             try:
-                value = self._value(node, self._scopes.of(node), ())
+                value = self._value(node, self._scopes.find_scope(node), ())
             except RecursionError:
                 value = None
             found = self._names[node] = canonical(value.name) if value is not None else ""
@@ -90,7 +90,7 @@ class Names:
         """
         self._begin()
         try:
-            value = self._element(node, position, self._scopes.of(node), ())
+            value = self._element(node, position, self._scopes.find_scope(node), ())
         except RecursionError:
             value = None
         return canonical(value.name) if value is not None else ""
@@ -114,14 +114,14 @@ class Names:
 
     def only_bound_to(self, node: ast.expr) -> ast.expr | None:
         """Return the only expression that a name is bound to; None if it is bound otherwise too, or appended to."""
-        scope = self._scopes.of(node)
+        scope = self._scopes.find_scope(node)
         made = self._contents.find_made(node, scope) if isinstance(node, ast.Name) else None
         if made is None or made.added or len(made.bindings) != 1 or not made.assigned:
             return None
         return made.assigned[0]
 
     def _bindings(self, node: ast.expr) -> list[Binding]:
-        scope = self._scopes.of(node)
+        scope = self._scopes.find_scope(node)
         if isinstance(node, ast.Name):
             found = scope.look_up(node.id)
             return found[1] if found is not None else []
@@ -210,13 +210,13 @@ class Names:
             )
         if item.node is None:
             return _Value(UNKNOWN) if item.kind == "unknown" else None
-        around = self._scopes.of(item.node)
+        around = self._scopes.find_scope(item.node)
         if item.kind == "element" and isinstance(item.node, ast.expr):
             return self._element(item.node, item.position, around, seen)
         return self._value(item.node, around, seen)
 
     def _class(self, node: ast.ClassDef, seen: tuple[object, ...]) -> _Value:
-        bases = (self._value(base, self._scopes.of(base), seen) for base in node.bases)
+        bases = (self._value(base, self._scopes.find_scope(base), seen) for base in node.bases)
         name = next((base.name for base in bases if base is not None and base.name), "")
         return _Value(name, made=node)
 
@@ -249,7 +249,7 @@ class Names:
             if given is None:
                 given = [item for item in list_returned(called.function) if item is not None]
                 self._given[called.function] = given
-            return self._find_agreed_value(self._value(back, self._scopes.of(back), inner) for back in given)
+            return self._find_agreed_value(self._value(back, self._scopes.find_scope(back), inner) for back in given)
         if called.made is not None and not called.instance:
             return called._replace(name=f"{called.name}()" if called.name else "", instance=True)
         if called.name == "super" or called.name == "builtins.super":
@@ -292,7 +292,7 @@ class Names:
 
     def _of_all(self, nodes: Sequence[ast.expr], seen: tuple[object, ...]) -> _Value | None:
         return self._find_agreed_value(
-            self._value(item, self._scopes.of(item), (*seen, item)) for item in nodes if item not in seen
+            self._value(item, self._scopes.find_scope(item), (*seen, item)) for item in nodes if item not in seen
         )
 
     def _find_stored(
@@ -319,11 +319,11 @@ class Names:
         if self._lost_in(made.bindings):
             return None
         values: list[_Value | None] = [
-            self._value(item, self._scopes.of(item), (*seen, item)) for item in made.added if item not in seen
+            self._value(item, self._scopes.find_scope(item), (*seen, item)) for item in made.added if item not in seen
         ]
         for item in made.assigned:
             if item not in seen:
-                values.append(self._element(item, position, self._scopes.of(item), (*seen, item)))
+                values.append(self._element(item, position, self._scopes.find_scope(item), (*seen, item)))
         return self._find_agreed_value(values)
 
     @staticmethod

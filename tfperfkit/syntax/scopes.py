@@ -84,7 +84,7 @@ class Scopes(ast.NodeVisitor):
             elif found is not None and isinstance(target, ast.Attribute):
                 found[0].fields.setdefault((name, target.attr), []).append(Binding("value", value))
 
-    def of(self, node: ast.AST) -> Scope:
+    def find_scope(self, node: ast.AST) -> Scope:
         return self._of.get(node, self.module)
 
     def visit(self, node: ast.AST) -> None:

@@ -1,7 +1,7 @@
 """The host's threads as arrays of events in order of time, decoded once for all readers of a trace.
 
     tracks = read_tracks(plane)
-    wanted = tracks.of({Kind.EAGER, Kind.OP})
+    wanted = tracks.flag_kinds({Kind.EAGER, Kind.OP})
     for track in tracks.lines():
         for begin, end, code in track.events(track.where(wanted)):
             tracks.named[code]
@@ -85,8 +85,8 @@ class Tracks:
         self._kind = np.array([_KINDS[named.kind] if named is not None else -1 for named in self.named], dtype=np.int8)
         self._kept: tuple[Track, ...] | None = None
 
-    def of(self, kinds: Collection[Kind]) -> Flags:
-        """By code, whether an event is of one of these kinds."""
+    def flag_kinds(self, kinds: Collection[Kind]) -> Flags:
+        """Flag the codes of events that are of one of these kinds."""
         return np.isin(self._kind, [_KINDS[kind] for kind in kinds])
 
     def lines(self) -> Iterator[Track]:

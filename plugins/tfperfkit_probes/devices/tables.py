@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfperfkit.graph import optable
-from tfperfkit.model import Column, Table
+from tfperfkit.model import Column, Table, make_columns
 from tfperfkit.records.devices import DeviceFacts
 from tfperfkit.records.plural import plural
 from tfperfkit_probes.devices.model import CopyRow, DevicesData
@@ -105,14 +105,14 @@ def _placements(data: DevicesData) -> Table | None:
         return None
     return Table(
         title="Where operations run",
-        columns=(
-            Column("device"),
-            Column("in graphs", "count"),
-            Column("asked for", "count"),
-            Column("variables", "count"),
-            Column("their size", "bytes"),
-            Column("eager a step", "number"),
-            Column("most, in graphs"),
+        columns=make_columns(
+            "device",
+            "in graphs: count",
+            "asked for: count",
+            "variables: count",
+            "their size: bytes",
+            "eager a step: number",
+            "most, in graphs",
         ),
         rows=tuple(
             (
@@ -141,14 +141,7 @@ def _fallbacks(data: DevicesData) -> Table | None:
         return None
     return Table(
         title="Operations that run elsewhere than asked",
-        columns=(
-            Column("operation"),
-            Column("count", "count"),
-            Column("asked"),
-            Column("runs on"),
-            Column("why"),
-            Column("line", "location"),
-        ),
+        columns=make_columns("operation", "count: count", "asked", "runs on", "why", "line: location"),
         rows=tuple(
             (
                 f"{row.op} {row.dtype}".strip(),
@@ -259,13 +252,7 @@ def _trace(data: DevicesData) -> Table | None:
         rows.append((copy.device, what, copy.count, copy.bytes or None, copy.ms))
     return Table(
         title="Accelerators in the profiler's trace",
-        columns=(
-            Column("device"),
-            Column("what"),
-            Column("count", "count"),
-            Column("size", "bytes"),
-            Column("time", "ms"),
-        ),
+        columns=make_columns("device", "what", "count: count", "size: bytes", "time: ms"),
         rows=tuple(rows[:40]),
         note="over the whole trace",
     )

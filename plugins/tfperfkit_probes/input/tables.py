@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from tfperfkit.model import Column, Table
+from tfperfkit.model import Column, Table, make_columns
 from tfperfkit.records.plural import plural
 from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 
@@ -136,14 +136,8 @@ def _keras(data: InputData) -> Table | None:
         )
     if not rows:
         return None
-    columns = (
-        Column("for"),
-        Column("data"),
-        Column("given at", "location"),
-        Column("its code", "location"),
-        Column("for a batch", "ms"),
-        Column("settings"),
-        Column("arrays", "bytes"),
+    columns = make_columns(
+        "for", "data", "given at: location", "its code: location", "for a batch: ms", "settings", "arrays: bytes"
     )
     kept = [place for place in range(len(columns)) if any(row[place] is not None for row in rows)]
     return Table(
@@ -158,14 +152,14 @@ def _loaders(data: InputData) -> Table | None:
         return None
     return Table(
         title="Files that the script's own lines open during training",
-        columns=(
-            Column("file"),
-            Column("opened at", "location"),
-            Column("loaded by", "location"),
-            Column("opens a step", "number"),
-            Column("size a step", "bytes"),
-            Column("per step", "ms"),
-            Column("share", "share"),
+        columns=make_columns(
+            "file",
+            "opened at: location",
+            "loaded by: location",
+            "opens a step: number",
+            "size a step: bytes",
+            "per step: ms",
+            "share: share",
         ),
         rows=tuple(
             (
@@ -196,14 +190,8 @@ def _constant(data: InputData) -> Table | None:
         return None
     return Table(
         title="Functions that returned the same value in every call",
-        columns=(
-            Column("function"),
-            Column("line", "location"),
-            Column("calls", "count"),
-            Column("a step", "number"),
-            Column("share", "share"),
-            Column("value"),
-            Column("size", "bytes"),
+        columns=make_columns(
+            "function", "line: location", "calls: count", "a step: number", "share: share", "value", "size: bytes"
         ),
         rows=tuple(
             (

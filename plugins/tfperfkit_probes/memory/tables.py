@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfperfkit.model import Column, Table
+from tfperfkit.model import Column, Table, make_columns
 from tfperfkit.records.plural import plural
 from tfperfkit_probes.memory.model import Grower, MemoryData
 
@@ -71,13 +71,8 @@ def _growers(data: MemoryData) -> Table:
     )
     return Table(
         title="What gets longer with the steps",
-        columns=(
-            Column("name"),
-            Column("holds"),
-            Column("per step", "number"),
-            Column("bytes per step", "bytes"),
-            Column("now", "count"),
-            Column("line", "location"),
+        columns=make_columns(
+            "name", "holds", "per step: number", "bytes per step: bytes", "now: count", "line: location"
         ),
         rows=rows,
         note="bytes: of the newest element, times the elements per step",
@@ -95,13 +90,7 @@ def _functions(data: MemoryData) -> Table:
     )
     return Table(
         title="Highest resident memory while a function was on the stack (sampled)",
-        columns=(
-            Column("defined at", "location"),
-            Column("function"),
-            Column("highest", "bytes"),
-            Column("increase", "bytes"),
-            Column("samples", "count"),
-        ),
+        columns=make_columns("defined at: location", "function", "highest: bytes", "increase: bytes", "samples: count"),
         rows=rows,
         note="increase: from the first to the last sample of one stay on the stack, on average",
     )
@@ -115,13 +104,7 @@ def _allocators(data: MemoryData) -> Table:
     )
     return Table(
         title="TensorFlow's allocators at their highest point in the trace",
-        columns=(
-            Column("allocator"),
-            Column("in use", "bytes"),
-            Column("operation"),
-            Column("holds", "bytes"),
-            Column("allocations", "count"),
-        ),
+        columns=make_columns("allocator", "in use: bytes", "operation", "holds: bytes", "allocations: count"),
         rows=rows,
         note="operations: what they had allocated within the trace and not freed; the rest is older",
     )
@@ -133,12 +116,8 @@ def _devices(data: MemoryData) -> Table:
     )
     return Table(
         title="Memory that TensorFlow uses on devices",
-        columns=(
-            Column("device"),
-            Column("highest", "bytes"),
-            Column("at the last reading", "bytes"),
-            Column("growth per step", "bytes"),
-            Column("limit", "bytes"),
+        columns=make_columns(
+            "device", "highest: bytes", "at the last reading: bytes", "growth per step: bytes", "limit: bytes"
         ),
         rows=rows,
     )
@@ -153,13 +132,8 @@ def _collections(data: MemoryData) -> Table:
     )
     return Table(
         title="Python's garbage collections",
-        columns=(
-            Column("count", "count"),
-            Column("full", "count"),
-            Column("all", "ms"),
-            Column("longest", "ms"),
-            Column("in steps", "ms"),
-            Column("of the steps", "share"),
+        columns=make_columns(
+            "count: count", "full: count", "all: ms", "longest: ms", "in steps: ms", "of the steps: share"
         ),
         rows=rows,
         note="in steps: full ones and those of a millisecond or more, after the warm-up, outside of windows",

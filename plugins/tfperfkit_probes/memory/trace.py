@@ -68,7 +68,7 @@ def _events(space: Space) -> list[tuple[int, str, _Change]]:
     tracks = read_tracks(plane)
     allocates = [name == ALLOCATION for name in tracks.names]
     for track in tracks.lines():
-        which = track.where(tracks.of({Kind.MEMORY}))[: MAX_EVENTS - len(found)]
+        which = track.where(tracks.flag_kinds({Kind.MEMORY}))[: MAX_EVENTS - len(found)]
         if not len(which):
             continue
         numbers = [[number or 0 for number in track.numbers(stat, which)] for stat in _NUMBERS]

@@ -160,7 +160,7 @@ def _describe_function(
     if summary.unknown:
         note = f"{note}; {summary.unknown} operations of open size are not counted".lstrip("; ")
     if not summary.exact:
-        note = f"{note}; loops whose turns are not known are counted once".lstrip("; ")
+        note = f"{note}; loops with an unknown number of iterations are counted once".lstrip("; ")
     return Function(
         function=record.function,
         qualname=record.qualname,

@@ -57,7 +57,7 @@ def control_and_effects(
     controls: list[Control] = []
     effects: list[SideEffect] = []
     for name, file in sorted(files.items()):
-        source = sources.of(name)
+        source = sources.parse_file(name)
         if source is None:
             continue
         found = {

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tfperfkit.graph.model import Graph, Node
-from tfperfkit.model import Column, Table
+from tfperfkit.model import Table, make_columns
 from tfperfkit.records.plural import plural
 from tfperfkit.storage.safe_reader import write_file
 from tfperfkit_probes.ops.model import Function
@@ -103,7 +103,7 @@ def table(function: Function, listed: Sequence[dict[str, Any]], files: Sequence[
     kept = f"with inputs and attributes {where}"
     return Table(
         title=f"{function.function}: its operations",
-        columns=(Column("number", "count"), Column("type"), Column("name"), Column("makes"), Column("line")),
+        columns=make_columns("number: count", "type", "name", "makes", "line"),
         rows=rows,
         note=f"All {plural(len(listed), 'operation')} are {kept}.",
     )

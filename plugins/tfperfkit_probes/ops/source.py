@@ -35,7 +35,7 @@ class Sources:
         self._read = read
         self._parsed: dict[str, Source | None] = {}
 
-    def of(self, file: str) -> Source | None:
+    def parse_file(self, file: str) -> Source | None:
         if file not in self._parsed:
             lines = self._read(file)
             syntax = parse(tuple(lines)) if lines else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
-from tfperfkit.model import Column, Table
+from tfperfkit.model import Table, make_columns
 from tfperfkit.records.plural import plural
 from tfperfkit_probes.ops.model import Function
 from tfperfkit_probes.ops.stored import AutographRecord
@@ -68,14 +68,14 @@ def _functions(functions: Sequence[Function]) -> Table:
         notes.append("No operations after Grappler: " + "; ".join(sorted(reasons)) + ".")
     return Table(
         title="Concrete functions",
-        columns=(
-            Column("function"),
-            Column("defined at"),
-            Column("operations", "count"),
-            Column("after Grappler", "count"),
-            Column("MFLOP a call", "number"),
-            Column("trace", "ms"),
-            Column("first run", "ms"),
+        columns=make_columns(
+            "function",
+            "defined at",
+            "operations: count",
+            "after Grappler: count",
+            "MFLOP a call: number",
+            "trace: ms",
+            "first run: ms",
         ),
         rows=tuple(rows),
         note=" ".join(notes),
@@ -106,13 +106,7 @@ def _lines(function: Function, read: Read) -> Table | None:
         rows.append((_location(line.file, line.line), text, line.ops, _mega(line.flops), share))
     return Table(
         title=f"{function.function}: where the work is",
-        columns=(
-            Column("line"),
-            Column("source", "source"),
-            Column("operations", "count"),
-            Column("MFLOP", "number"),
-            Column("share", "share"),
-        ),
+        columns=make_columns("line", "source: source", "operations: count", "MFLOP: number", "share: share"),
         rows=tuple(rows),
         note=_note(function),
     )
@@ -187,12 +181,8 @@ def _layers(function: Function) -> Table | None:
     left = len(layers) - _MAX_ROWS
     return Table(
         title=f"{function.function}: by layer",
-        columns=(
-            Column("name scope"),
-            Column("operations", "count"),
-            Column("MFLOP forward", "number"),
-            Column("MFLOP backward", "number"),
-            Column("share", "share"),
+        columns=make_columns(
+            "name scope", "operations: count", "MFLOP forward: number", "MFLOP backward: number", "share: share"
         ),
         rows=tuple(rows),
         note=f"{left} more are in the JSON report." if left > 0 else "",
@@ -210,12 +200,8 @@ def _types(function: Function) -> Table | None:
     return (
         Table(
             title=f"{function.function}: by type of operation",
-            columns=(
-                Column("type"),
-                Column("operations", "count"),
-                Column("MFLOP", "number"),
-                Column("share", "share"),
-                Column("read and written", "bytes"),
+            columns=make_columns(
+                "type", "operations: count", "MFLOP: number", "share: share", "read and written: bytes"
             ),
             rows=tuple(rows),
             note=f"{left} more in the JSON report." if left > 0 else "",
@@ -246,13 +232,7 @@ def _control(functions: Sequence[Function]) -> Table | None:
         notes.append(f"{len(python - seen.keys())} others ran in Python while tracing and stand once in the graph.")
     return Table(
         title="What tracing made of if, for and while",
-        columns=(
-            Column("line"),
-            Column("statement"),
-            Column("in"),
-            Column("became"),
-            Column("operations", "count"),
-        ),
+        columns=make_columns("line", "statement", "in", "became", "operations: count"),
         rows=tuple(seen.values())[:_MAX_FUNCTIONS],
         note=" ".join(notes),
     )
@@ -274,7 +254,7 @@ def autograph(record: AutographRecord) -> Table:
         rows.append((number, source, text[indent:].rstrip()))
     return Table(
         title=f"{record.function}: source and AutoGraph's code",
-        columns=(Column("line", "count"), Column("source", "source"), Column("AutoGraph", "source")),
+        columns=make_columns("line: count", "source: source", "AutoGraph: source"),
         rows=tuple(rows),
         note=f"AutoGraph could not convert it: {code.error}" if code.error else "",
     )

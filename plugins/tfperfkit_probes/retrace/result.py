@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tfperfkit.clock import ms
-from tfperfkit.model import Column, ProbeResult, Table
+from tfperfkit.model import ProbeResult, Table, make_columns
 from tfperfkit.offers import AvoidableTracing, TraceCount, TraceCounts, VaryingArgument, VaryingArguments
 from tfperfkit.probe import Capture
 from tfperfkit.records.convert import read
@@ -126,13 +126,8 @@ def _functions_table(functions: Sequence[TracedFunction]) -> Table:
     left = len(shown) - _MAX_ROWS
     return Table(
         title="Traced functions",
-        columns=(
-            Column("function"),
-            Column("defined at", "location"),
-            Column("traces", "count"),
-            Column("retraces", "count"),
-            Column("avoidable", "count"),
-            Column("tracing", "ms"),
+        columns=make_columns(
+            "function", "defined at: location", "traces: count", "retraces: count", "avoidable: count", "tracing: ms"
         ),
         rows=tuple(rows),
         note=f"{left} more in the JSON report" if left > 0 else "",
@@ -170,13 +165,7 @@ def _retraces_table(groups: Sequence[Group]) -> Table:
     left = len(traces) - _MAX_ROWS
     return Table(
         title="Retraces",
-        columns=(
-            Column("trace"),
-            Column("step", "count"),
-            Column("took", "ms"),
-            Column("cause"),
-            Column("called from", "location"),
-        ),
+        columns=make_columns("trace", "step: count", "took: ms", "cause", "called from: location"),
         rows=tuple(rows),
         note=f"{left} more are in the JSON report" if left > 0 else "",
         marked=tuple(number for number, (_, trace) in enumerate(traces[:_MAX_ROWS]) if trace.blame),

@@ -112,10 +112,10 @@ def read_host(plane: Plane) -> Host:
 def _read(plane: Plane) -> Host:
     host = Host()
     tracks = read_tracks(plane)
-    first = tracks.of(_FIRST)
+    first = tracks.flag_kinds(_FIRST)
     labels = [_label(named) if named is not None else None for named in tracks.named]
     label_of = np.array([LABELS.index(label) if label is not None else -1 for label in labels], dtype=np.int8)
-    inner = tracks.of({Kind.CALL, Kind.GET_NEXT})
+    inner = tracks.flag_kinds({Kind.CALL, Kind.GET_NEXT})
     sources: dict[str, list[Span]] = {}
     for track in tracks.lines():
         which = track.where(first)
@@ -123,8 +123,8 @@ def _read(plane: Plane) -> Host:
             continue
         host.end = max(host.end, int(track.end_ps[which].max()))
         timeline = Timeline(_markers(tracks, track), of_tensorflow=track.name.startswith(_ITS_THREADS))
-        host.compiles += _spans(track, track.where(tracks.of({Kind.COMPILE})))
-        for span, named in _named(tracks, track, tracks.of({Kind.ITERATOR})):
+        host.compiles += _spans(track, track.where(tracks.flag_kinds({Kind.COMPILE})))
+        for span, named in _named(tracks, track, tracks.flag_kinds({Kind.ITERATOR})):
             host.prefetches |= named.name.startswith(_PREFETCHED)
             if named.name.startswith("ReduceIterator::"):
                 sources.setdefault(named.name, []).append(span)
@@ -163,7 +163,7 @@ def _named(tracks: Tracks, track: Track, wanted: Flags) -> Iterator[tuple[Span, 
 
 def _markers(tracks: Tracks, track: Track) -> list[Marker]:
     """Other tools and scripts mark steps by the same name; ours also carry "tfperf"."""
-    which = track.where(tracks.of({Kind.MARKER}))
+    which = track.where(tracks.flag_kinds({Kind.MARKER}))
     if not len(which):
         return []
     numbers = track.numbers("step_num", which)
@@ -175,7 +175,7 @@ def _markers(tracks: Tracks, track: Track) -> list[Marker]:
 def _read_calls(host: Host, tracks: Tracks, track: Track, which: Ints) -> None:
     """Who asked for each execution, and the fetches of graphs: by the events around them, outermost first."""
     on_data_thread = track.name.startswith(DATA_THREADS)
-    calls = iter(track.numbers("id", track.where(tracks.of({Kind.CALL}))))
+    calls = iter(track.numbers("id", track.where(tracks.flag_kinds({Kind.CALL}))))
     stack: list[tuple[int, Named]] = []
     for begin, end, code in track.events(which):
         named = tracks.named[code]
@@ -234,7 +234,7 @@ def _running(host: Host, tracks: Tracks, last: int) -> Span | None:
     others = host.data_calls | host.own_calls
     spans: dict[int, Span] = {}
     for track in tracks.lines():
-        which = track.where(tracks.of({Kind.EXECUTOR}))
+        which = track.where(tracks.flag_kinds({Kind.EXECUTOR}))
         which = which[track.begin_ps[which] >= last] if len(which) else which
         stretches = zip(track.numbers("id", which), track.events(which), strict=True)
         for number, (begin, end, _) in stretches:

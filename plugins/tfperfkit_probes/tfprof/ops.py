@@ -125,11 +125,11 @@ class OpReader:
                 op.kernel_ps = ps
 
     def _read_line(self, tracks: Tracks, track: Track) -> None:
-        which = track.where(tracks.of(_SECOND))
+        which = track.where(tracks.flag_kinds(_SECOND))
         told: dict[Kind, Iterator[Any]] = {
-            Kind.EXECUTOR: iter(track.numbers("id", track.where(tracks.of({Kind.EXECUTOR})))),
-            Kind.ASYNC: track.texts(("name", "kernel_type"), track.where(tracks.of({Kind.ASYNC}))),
-            Kind.MAYBE_THUNK: track.texts(("hlo_op",), track.where(tracks.of({Kind.MAYBE_THUNK}))),
+            Kind.EXECUTOR: iter(track.numbers("id", track.where(tracks.flag_kinds({Kind.EXECUTOR})))),
+            Kind.ASYNC: track.texts(("name", "kernel_type"), track.where(tracks.flag_kinds({Kind.ASYNC}))),
+            Kind.MAYBE_THUNK: track.texts(("hlo_op",), track.where(tracks.flag_kinds({Kind.MAYBE_THUNK}))),
         }
         on_data_thread = track.name.startswith(DATA_THREADS)
         counts = inside(self._window, track.begin_ps[which]).tolist()

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from tfperfkit import probe as contract
 from tfperfkit.errors import Unavailable
-from tfperfkit.model import Column, ProbeResult, Table
+from tfperfkit.model import Column, ProbeResult, Table, make_columns
 from tfperfkit.offers import (
     AcceleratorUse,
     Exchange,
@@ -166,7 +166,7 @@ def _tables(facts: TraceFacts) -> list[Table]:
         tables.append(
             Table(
                 title="Where the traced step went" if facts.breakdown_ms else "Where the traced window went",
-                columns=(Column("part"), Column("time", "ms"), Column("share", "share")),
+                columns=make_columns("part", "time: ms", "share: share"),
                 rows=tuple((PARTS[name].traced, parts[name], parts[name] / whole) for name in TRACED if parts[name]),
                 note="training thread, each moment counted once; measured with the profiler on",
             )
@@ -179,7 +179,7 @@ def _tables(facts: TraceFacts) -> list[Table]:
         tables.append(
             Table(
                 title="Accelerators in the traced steps",
-                columns=(Column("device"), Column("busy", "ms"), Column("share", "share")),
+                columns=make_columns("device", "busy: ms", "share: share"),
                 rows=tuple((row.device, row.busy_ms, row.busy_share) for row in facts.devices),
             )
         )

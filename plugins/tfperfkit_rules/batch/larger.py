@@ -79,7 +79,6 @@ def larger_batch(evidence: Evidence) -> Iterable[Finding]:
     places = size_places(evidence, batch)
     yield Finding(
         code="BAT002",
-        family="batch",
         remedy=BatchSize("training", times),
         title=_title(found, batch, times, evidence.unit),
         severity="info",

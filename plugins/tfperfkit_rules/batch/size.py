@@ -95,7 +95,6 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
     places = size_places(evidence, batch)
     yield Finding(
         code="BAT001",
-        family="batch",
         remedy=BatchSize("training", math.ceil(wanted / batch)),
         title=f"batch_size {batch} too small; call overhead dominates {unit.the}",
         severity=severity(gained.surely),

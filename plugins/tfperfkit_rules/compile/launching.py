@@ -63,7 +63,6 @@ def launching(evidence: Evidence) -> Iterable[Finding]:
     fit = bool(sites) and sites[0].kind == "batch"
     yield Finding(
         code="CMP006",
-        family="compile",
         remedy=Setting("jit_compile", "on"),
         title=f"Launching {runs:,.0f} small graph operations takes {100 * starting / found.step_ms:.0f} % of {unit.a}",
         severity="info",

@@ -135,7 +135,6 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
     mostly = elementwise_lines(evidence)
     yield Finding(
         code="CMP002",
-        family="compile",
         remedy=Setting("jit_compile", "on"),
         share_of_step=share,
         title=f"Elementwise operations run one by one without XLA, {100 * share:.0f} % of {unit.a}",
@@ -193,7 +192,6 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
     siblings = sibling_layers(evidence) if many else None
     yield Finding(
         code="CMP004",
-        family="compile",
         remedy=KeepTrace("models"),
         severity="medium" if share >= RUN_SEVERE.value else "low",
         basis="run",

@@ -85,7 +85,6 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
         )
     yield Finding(
         code="CMP001",
-        family="compile",
         remedy=KeepTrace("shape"),
         share_of_step=upper,
         title=f"jit_compile=True recompiles {function.function} in the middle of {what}, without a retrace",
@@ -130,7 +129,6 @@ def slower_by_xla(evidence: Evidence) -> Iterator[Finding]:
     where = xla_place.jit_lines(evidence, jit[0]) if jit else xla_place.auto_jit_lines(evidence)
     yield Finding(
         code="CMP003",
-        family="compile",
         remedy=Setting("jit_compile", "off"),
         share_of_step=upper,
         title=f"jit_compile=True slows {unit.the} on this CPU",
@@ -165,7 +163,6 @@ def without_effect(evidence: Evidence) -> Iterator[Finding]:
     asked = "auto_jit" if "auto_jit" in xla_place.flags(evidence) else "set_jit"
     yield Finding(
         code="CMP005",
-        family="compile",
         remedy=Setting("jit_compile", "on"),
         severity="info",
         share_of_step=0.0,

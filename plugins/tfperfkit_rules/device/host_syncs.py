@@ -17,9 +17,10 @@ from tfperfkit.model import Finding, Measurement, Severity
 from tfperfkit.pricing import Left, price
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence, Unit
-from tfperfkit_rules.device import codes
 from tfperfkit_rules.device.placement import places
 from tfperfkit_rules.measures import shared
+
+TITLES = {"SYN001": "Python reads tensor values in every step"}
 
 WAIT_MEDIUM = Threshold(
     calibration.SEVERITY_LOW.value,
@@ -82,8 +83,7 @@ def _make_finding(rows: list[SyncRow], severity: Severity, accelerated: bool, un
     if row.through == "keras":
         advice = "Print once an epoch: fit(..., verbose=2). Or: remove callbacks that read logs in every batch."
     return Finding(
-        code=codes.HOST_SYNC,
-        family="sync",
+        code="SYN001",
         remedy=Every("read"),
         severity=severity,
         share_of_step=share,

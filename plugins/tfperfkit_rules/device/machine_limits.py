@@ -54,7 +54,6 @@ def throttled(evidence: Evidence) -> Iterator[Finding]:
         return
     yield Finding(
         code="DEV006",
-        family="device",
         title=f"Container CPU quota of {quota:.3g} cores throttles the script: {100 * share:.0f} % of the run",
         severity="high" if share >= MUCH_THROTTLED.value else "medium",
         basis="run",
@@ -83,7 +82,6 @@ def swapping(evidence: Evidence) -> Iterator[Finding]:
         return
     yield Finding(
         code="MEM004",
-        family="memory",
         title=TITLES["MEM004"],
         severity="high",
         basis="risk",

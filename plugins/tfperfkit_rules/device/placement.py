@@ -15,8 +15,13 @@ from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence, Unit
-from tfperfkit_rules.device import codes
 from tfperfkit_rules.measures import shared
+
+TITLES = {
+    "DEV001": "TensorFlow does not use the GPU",
+    "DEV002": "tf.device names a device that does not exist",
+    "DEV003": "Tensors are copied between devices in every step",
+}
 
 COPY_BYTES = Threshold(
     1_000_000,
@@ -44,9 +49,8 @@ def unused_gpu(evidence: Evidence) -> Iterator[Finding]:
     if missing and data.no_gpu_kind in ("libraries", "driver", "unknown"):
         details.append(f"Not found: {', '.join(missing)}.")
     yield Finding(
-        code=codes.GPU_UNUSED,
-        family="device",
-        title=f"{codes.TITLES[codes.GPU_UNUSED]} ({data.no_gpu})",
+        code="DEV001",
+        title=f"{TITLES['DEV001']} ({data.no_gpu})",
         severity=severity,
         basis="risk",
         share_of_step=0.0,
@@ -77,13 +81,12 @@ def missing_device(evidence: Evidence) -> Iterator[Finding]:
         count = sum(row.count for row in rows)
         there = ", ".join(device.name for device in data.devices if device.kind == "logical") or "none"
         yield Finding(
-            code=codes.NO_SUCH_DEVICE,
-            family="device",
+            code="DEV002",
             remedy=Setting("device", ""),
             severity="medium",
             basis="risk",
             share_of_step=0.0,
-            title=f"{codes.TITLES[codes.NO_SUCH_DEVICE]}: {requested}, in {count} operation{'s' * (count != 1)}",
+            title=f"{TITLES['DEV002']}: {requested}, in {count} operation{'s' * (count != 1)}",
             where=places(rows),
             evidence=(Measurement(f"operations placed on {requested}", count, "count", "run"),),
             detail=f"TensorFlow silently runs {'it' if count == 1 else 'them'} on "
@@ -146,7 +149,7 @@ def _copy_finding(rows: list[CopyRow], strategy: bool, per_step: bool, unit: Uni
         else f"Tensors are copied between devices in every {each}"
     )
     return Finding(
-        code=codes.COPIES,
+        code="DEV003",
         family="distribution" if strategy else "device",
         title=title,
         severity=severity,

@@ -99,7 +99,6 @@ def threads(evidence: Evidence) -> Iterator[Finding]:
         return
     yield Finding(
         code="DEV004",
-        family="device",
         remedy=Setting("threads", ""),
         share_of_step=upper,
         title=f"TensorFlow thread count does not fit the CPU cores: {count} of {cpus} per operation",
@@ -119,7 +118,6 @@ def threads(evidence: Evidence) -> Iterator[Finding]:
 def _many(count: int, cpus: int, where: tuple[SourceSpan, ...]) -> Finding:
     return Finding(
         code="DEV004",
-        family="device",
         remedy=Setting("threads", ""),
         severity="info",
         share_of_step=0.0,
@@ -144,7 +142,6 @@ def onednn_off(evidence: Evidence) -> Iterator[Finding]:
         return
     yield Finding(
         code="DEV005",
-        family="device",
         remedy=Setting("onednn", "on"),
         share_of_step=ONEDNN_MAX.value * share,
         title=TITLES["DEV005"],

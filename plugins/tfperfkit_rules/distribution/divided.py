@@ -14,11 +14,12 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, price
 from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.exchange import exchanging, replicas
 from tfperfkit_rules.measures.batch_places import batch_of, size_places
 from tfperfkit_rules.measures.growth import MIN_STEPS, SMALL, Growth, growth
 from tfperfkit_rules.measures.written_sizes import find_batch_sizes
+
+TITLES = {"DST005": "Batch is too small to divide among the replicas"}
 
 DIVIDED_MIN_GAIN = Threshold(
     1.3,
@@ -53,8 +54,7 @@ def divided_batch(evidence: Evidence) -> Iterator[Finding]:
     left = Left.faster(*found.gain(count)) if found is not None else None
     gained = price(BatchSize("training"), left=left) if left is not None else Unknown()
     yield Finding(
-        code=codes.DIVIDED,
-        family="distribution",
+        code="DST005",
         remedy=BatchSize("training", count),
         title=f"Batch of {whole} is too small to divide among {count} replicas: {each} each",
         severity=severity(gained.surely),

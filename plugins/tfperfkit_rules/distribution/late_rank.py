@@ -68,7 +68,6 @@ def late_rank(evidence: Evidence) -> Iterator[Finding]:
     what = "evaluates while the others wait" if evaluates else "reaches the gradient exchange late"
     yield Finding(
         code="DST009" if evaluates else "DST008",
-        family="distribution",
         remedy=Remove(),
         title=f"{late.rank[:1].upper()}{late.rank[1:]} {what}",
         severity=severity(gained.surely if why is not None else LIKELY_SAVED.value * share),

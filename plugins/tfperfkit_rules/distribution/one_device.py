@@ -14,9 +14,10 @@ from tfperfkit.pricing import Part, price
 from tfperfkit.records.parts import PartName
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
+
+TITLES = {"DST004": "MirroredStrategy trains on a single device"}
 
 _STRATEGY = Measured(
     "steps of two small networks, processor time with MirroredStrategy on one device and without: 2.7 and 1.5 ms "
@@ -58,8 +59,7 @@ def one_device(evidence: Evidence) -> Iterator[Finding]:
     gained = price(Setting("strategy"), Part(STRATEGY_SAVED_MIN.value * share, STRATEGY_SAVED_MAX.value * share))
     worth = gained.surely >= STRATEGY_MIN_SHARE.value
     yield Finding(
-        code=codes.ONE_DEVICE,
-        family="distribution",
+        code="DST004",
         remedy=Setting("strategy", ""),
         title=f"{kind} trains on a single device: {device}",
         severity=severity(gained.surely) if worth else "info",

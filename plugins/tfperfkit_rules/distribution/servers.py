@@ -13,10 +13,11 @@ from tfperfkit_probes.ops.model import OpsData
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.exchange import size
 from tfperfkit_rules.distribution.small_exchanges import SMALL_EXCHANGE
 from tfperfkit_rules.measures import shared
+
+TITLES = {"DST006": "ParameterServerStrategy puts most variables on one server"}
 
 UNEVEN_SERVERS = Threshold(
     1.5,
@@ -51,8 +52,7 @@ def uneven_servers(evidence: Evidence) -> Iterator[Finding]:
     if by_task[largest] < UNEVEN_SERVERS.value * mean or by_task[largest] < SMALL_EXCHANGE.value:
         return
     yield Finding(
-        code=codes.UNEVEN,
-        family="distribution",
+        code="DST006",
         title=f"ParameterServerStrategy puts most variables on one server: {size(by_task[largest])} of {size(total)} "
         f"on {largest}",
         severity="info",

@@ -16,9 +16,10 @@ from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.pricing import Part, price
 from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.exchange import exchanging, workers
 from tfperfkit_rules.measures import shared
+
+TITLES = {"DST007": "Dataset is not sharded correctly among the workers"}
 
 MADE_BY_ALL_MIN = Threshold(
     0.05,
@@ -132,8 +133,7 @@ def _make_finding(
     share: float = 0.0,
 ) -> Finding:
     return Finding(
-        code=codes.UNDIVIDED,
-        family="distribution",
+        code="DST007",
         title=title,
         severity=how,
         basis="step" if share else "risk",

@@ -13,10 +13,11 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Part, price
 from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.exchange import applied, exchanging, replicas, size
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
+
+TITLES = {"DST003": "Replicas all-reduce many small tensors one by one"}
 
 MANY_EXCHANGES = Threshold(
     8,
@@ -71,8 +72,7 @@ def small_exchanges(evidence: Evidence) -> Iterator[Finding]:
     if share:
         measured.append(Measurement(f"share of {unit.the} in the exchange", whole, "share", "breakdown"))
     yield Finding(
-        code=codes.SMALL_EXCHANGES,
-        family="distribution",
+        code="DST003",
         title=f"Replicas all-reduce {row.ops:,.0f} small tensors ({size(each)}) one by one in {unit.a}",
         severity=severity(lower),
         share_of_step=share,

@@ -17,10 +17,14 @@ from tfperfkit.offers import ComputedStep
 from tfperfkit.pricing import Left, Part, price
 from tfperfkit.remedy import Remedy, ReplaceOps
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.exchange import applied, exchanging, is_gather, of_numbers, replicas, size
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
+
+TITLES = {
+    "DST001": "Sparse embedding gradients are all-gathered and exceed the table",
+    "DST002": "Embedding gradient is all-reduced as large as its table",
+}
 
 GATHERED_TIMES = Threshold(
     2.0,
@@ -78,7 +82,7 @@ def gathered_slices(evidence: Evidence) -> Iterator[Finding]:
     gained = price(ReplaceOps("whole_gradient"), Part(GATHER_SAVED_MIN.value * share, share), left)
     yield _make_finding(
         evidence,
-        codes.GATHERED,
+        "DST001",
         ReplaceOps("whole_gradient"),
         f"Sparse embedding gradients are all-gathered from {count} replicas and exceed the table: {size(rows)} "
         f"{unit.per}, instead of {size(whole)}",
@@ -122,7 +126,7 @@ def made_dense(evidence: Evidence) -> Iterator[Finding]:
     gained = price(ReplaceOps("gradient_rows"), Part(DENSE_EXCHANGE_MIN.value * share, share))
     yield _make_finding(
         evidence,
-        codes.MADE_DENSE,
+        "DST002",
         ReplaceOps("gradient_rows"),
         f"Embedding gradient is all-reduced as large as its table: {size(whole)} {unit.per}, of which {count} replicas "
         f"need {size(rows)}",
@@ -178,7 +182,6 @@ def _make_finding(
         measured = (*measured, Measurement(f"share of {unit.the} in the exchange", share, "share", "breakdown"))
     return Finding(
         code=code,
-        family="distribution",
         remedy=remedy,
         title=title,
         severity=severity(gained.surely),

@@ -21,8 +21,10 @@ from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.eager.gain import MIN_SHARE
 from tfperfkit_rules.measures.called import ADAPT, find_call_at, is_calling, name_receiver
+from tfperfkit_rules.measures.loop_iterations import where
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
-from tfperfkit_rules.measures.turns import where
+
+TITLES = {"EAG015": "Layer.adapt runs in small batches or repeated passes"}
 
 ADAPT_BATCH = Threshold(
     1024, "examples", "batch of the data for adapt, as advised", Chosen("it needs little memory and few calls")
@@ -97,7 +99,6 @@ def adapted(evidence: Evidence) -> Iterable[Finding]:
         return
     yield Finding(
         code="EAG015",
-        family="eager",
         remedy=BatchSize("adapt"),
         title=words.title,
         severity=severity(gained.surely),

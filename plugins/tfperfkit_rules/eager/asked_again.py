@@ -17,9 +17,11 @@ from tfperfkit.pricing import Part, price
 from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures.called import EVALUATE, PREDICT, find_call_at, name_receiver
+from tfperfkit_rules.measures.loop_iterations import basis, stretch, where
 from tfperfkit_rules.measures.predicting import predicting
 from tfperfkit_rules.measures.step_shares import callers
-from tfperfkit_rules.measures.turns import basis, stretch, where
+
+TITLES = {"EAG017": "model.predict repeated on the same data and weights"}
 
 #: Other findings that such calls cause.
 _SAME_CALLS = ("EAG004", "LIN001", "STP001", "STP006", "INP001", "INP012", "INP013", "RET008", "RET012", "RET014")
@@ -32,12 +34,12 @@ def same_again(evidence: Evidence) -> Iterable[Finding]:
     if not rows:
         return
     row = max(rows, key=lambda item: item.in_vain)
-    turns = stretch(evidence)
-    if turns is not None:
-        found = predicting(evidence, turns.found).at
-        share = found[row.file, row.line] / turns.whole * row.in_vain / row.seconds
+    iterations = stretch(evidence)
+    if iterations is not None:
+        found = predicting(evidence, iterations.found).at
+        share = found[row.file, row.line] / iterations.whole * row.in_vain / row.seconds
         if share >= MEDIUM:
-            yield _make_finding(evidence, row, share, len(turns.found), basis(evidence, turns.turn_ms))
+            yield _make_finding(evidence, row, share, len(iterations.found), basis(evidence, iterations.iteration_ms))
             return
     whole, steps = evidence.run.wall_s, evidence.steps.steps
     # A call before or after the steps is separate work.
@@ -54,7 +56,6 @@ def _make_finding(evidence: Evidence, row: AskedAgain, share: float, samples: in
     others = row.calls - row.repeats - (row.before is None)
     return Finding(
         code="EAG017",
-        family="eager",
         title=_title(f"{model}.{row.way}", row),
         severity=severity(share),
         basis=of,

@@ -19,9 +19,11 @@ from tfperfkit.remedy import CallDirectly
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.eager.gain import MIN_SHARE
 from tfperfkit_rules.measures.called import TRAIN_ON_BATCH, find_call_at, is_calling, name_receiver
+from tfperfkit_rules.measures.loop_iterations import basis, stretch, where
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.step_place import reached
-from tfperfkit_rules.measures.turns import basis, stretch, where
+
+TITLES = {"EAG014": "Keras' Python around train_on_batch takes much of a step"}
 
 BY_BATCH_SAVED_MIN = Threshold(
     0.6,
@@ -46,38 +48,37 @@ def trained_by_batch(evidence: Evidence) -> Iterable[Finding]:
     account = evidence.account
     if account is None or evidence.work is not None or not reached(evidence, "train_on_batch"):
         return
-    turns = stretch(evidence)
-    if turns is None:
+    iterations = stretch(evidence)
+    if iterations is None:
         return
     at: Counter[Place] = Counter()
     outside = 0
-    for stack, weight in turns.found:
+    for stack, weight in iterations.found:
         leaf = stack.frames[-1] if stack.frames else None
         if stack.activity in _AROUND:
             outside += weight
             if leaf is not None and is_calling(evidence, leaf, TRAIN_ON_BATCH):
                 at[leaf.file, leaf.line] += weight
     # How long is known from the trace too, in the account; samples say of whom.
-    around = at.total() / max(1, outside) * evidence.part(*_AROUND) / turns.turn_ms
+    around = at.total() / max(1, outside) * evidence.part(*_AROUND) / iterations.iteration_ms
     if around < MIN_SHARE.value:
         return
     left = Left.saved(BY_BATCH_SAVED_MIN.value, BY_BATCH_SAVED_MAX.value)
-    gained = price(CallDirectly("fit"), Part.sampled(around, len(turns.found)), left)
+    gained = price(CallDirectly("fit"), Part.sampled(around, len(iterations.found)), left)
     places = [place for place, _ in at.most_common()]
     model = name_receiver(find_call_at(evidence, places[0], TRAIN_ON_BATCH))
     yield Finding(
         code="EAG014",
-        family="eager",
         remedy=CallDirectly("fit"),
         title=f"Keras' Python around train_on_batch takes {100 * around:.0f} % of {evidence.unit.a}",
         severity=severity(gained.surely),
-        basis=basis(evidence, turns.turn_ms),
+        basis=basis(evidence, iterations.iteration_ms),
         share_of_step=around,
         gain=gained,
         where=where(evidence, places),
         evidence=(
             Measurement("train_on_batch time outside compiled functions", around, "share", "breakdown"),
-            Measurement("mean iteration of the loop", turns.turn_ms, "ms", "baseline"),
+            Measurement("mean iteration of the loop", iterations.iteration_ms, "ms", "baseline"),
         ),
         advice=(
             f"Write one function with @tf.function: tf.GradientTape, {model}(x, training=True), the loss, "

@@ -22,12 +22,12 @@ from tfperfkit_rules.eager.work.gain import MAPS_LEFT_MAX, MAPS_LEFT_MIN, left
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import LAYER, TRAINER, find_call, is_calling, name_callee
 from tfperfkit_rules.measures.compiled_once import advise_compiling_once
+from tfperfkit_rules.measures.loop_iterations import where
 from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
 from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.source_text import find_function, find_loops
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import LineShare, line_shares, share_of, span, window
-from tfperfkit_rules.measures.turns import where
 
 MIN_CALL = Threshold(
     2 * calibration.SEVERITY_MEDIUM.value,
@@ -111,14 +111,13 @@ def _make_finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack
         reads = share_of(evidence, {"host_sync": apart.reads(evidence).total()})
         share = min(share + reads, shared.MAX_STEP_SHARE.value)
         otherwise = MAPS_LEFT_MIN.value, MAPS_LEFT_MAX.value
-        rest = left(evidence, share, None, otherwise, turns=apart.batch)
+        rest = left(evidence, share, None, otherwise, iterations=apart.batch)
         stays = Left(rest.lower, rest.upper)
     gained = price(Compile("model"), Part.sampled(share, count), stays)
     first = rows[0].place
     compiled = advise_compiling_once(evidence, *first, models[first])
     return Finding(
         code="EAG004",
-        family="eager",
         remedy=Compile("model"),
         title=f"{names_of(names)} called eagerly in {unit.loop}" if apart is None else title(names, apart),
         severity=severity(gained.surely),
@@ -127,7 +126,11 @@ def _make_finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack
         where=_places(evidence, rows, apart),
         evidence=(
             Measurement("time in eager model calls", share, "share", window(evidence)),
-            *([Measurement("iterations of the loop", apart.turns, "number", "lines")] if apart and apart.turns else []),
+            *(
+                [Measurement("iterations of the loop", apart.iterations, "number", "lines")]
+                if apart and apart.iterations
+                else []
+            ),
             Measurement("samples", float(count), "count", "baseline"),
         ),
         advice=(

@@ -32,6 +32,11 @@ from tfperfkit_rules.measures.source_text import find_loops, quote_line
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.measures.trace_window import reached
 
+TITLES = {
+    "EAG010": "tf.map_fn called eagerly runs its function in Python",
+    "EAG011": "Python reads tensor elements one at a time",
+}
+
 ELEMENTS_LEFT_MIN = Threshold(
     0.0005,
     "share",
@@ -178,7 +183,6 @@ def _make_finding(
         spans.append(span(evidence, places[0][0], around[-1].line))
     return Finding(
         code=code,
-        family="eager",
         remedy=remedy,
         title=title,
         share_of_step=share,

@@ -26,6 +26,8 @@ from tfperfkit.syntax.function import Function
 from tfperfkit_rules.measures.called import COMPILED, Api, find_call, is_calling
 from tfperfkit_rules.measures.step_shares import span
 
+TITLES = {"EAG018": "scipy minimize without jac estimates gradients by finite differences"}
+
 GRADIENT_MIN = Threshold(
     2.0,
     "number",
@@ -142,7 +144,6 @@ def _make_finding(evidence: Evidence, key: _Evaluated, share: float, parameters:
     function = span(evidence, key.function[0], key.function[1])
     yield Finding(
         code="EAG018",
-        family="eager",
         title=_title(parameters),
         severity=severity(gained.surely if parameters is not None else share),
         share_of_step=share,

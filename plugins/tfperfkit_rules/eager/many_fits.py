@@ -19,9 +19,11 @@ from tfperfkit.remedy import CallDirectly
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call
 from tfperfkit_rules.measures.called import FIT, find_call_at, name_receiver
+from tfperfkit_rules.measures.loop_iterations import basis, in_fit, stretch, where
 from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.step_place import reached
-from tfperfkit_rules.measures.turns import basis, in_fit, stretch, where
+
+TITLES = {"EAG006": "model.fit called repeatedly for few batches each"}
 
 FEW_BATCHES = Threshold(
     8,
@@ -64,27 +66,26 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
     fits = _count_fits(evidence, {(site.file, site.line) for site in sites}, epochs)
     if fits < MIN_FITS.value or batches / epochs >= FEW_BATCHES.value:
         return
-    turns = stretch(evidence)
-    if turns is None:
+    iterations = stretch(evidence)
+    if iterations is None:
         return
     around = (
         sum(
             weight
-            for stack, weight in turns.found
+            for stack, weight in iterations.found
             if stack.activity != "graph" and stack.context != "evaluate" and in_fit(evidence, stack)
         )
-        / turns.whole
+        / iterations.whole
     )
     if around < MEDIUM:
         return
     left = Left(FIT_LEFT_MIN.value, FIT_LEFT_MAX.value, FIT_LEFT_LIKELY.value)
-    gained = price(CallDirectly("fit"), Part.sampled(around, len(turns.found)), left)
+    gained = price(CallDirectly("fit"), Part.sampled(around, len(iterations.found)), left)
     place = sites[0].file, sites[0].line
     call = find_call_at(evidence, place, FIT)
     model = name_receiver(call)
     yield Finding(
         code="EAG006",
-        family="eager",
         remedy=CallDirectly("fit"),
         title=(
             f"{model}.fit called {fits:,.0f} times for {batches / fits:,.1f} batches each"
@@ -93,7 +94,7 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
             f"{batches / epochs:,.1f} batches each"
         ),
         severity=severity(gained.surely),
-        basis=basis(evidence, turns.turn_ms),
+        basis=basis(evidence, iterations.iteration_ms),
         share_of_step=around,
         gain=gained,
         where=where(evidence, [place]),
@@ -102,7 +103,7 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
             *([Measurement("epochs per call of fit", epochs / fits, "count", "run")] if epochs > fits else []),
             Measurement("batches per call of fit", batches / fits, "count", "run"),
             Measurement("fit time outside compiled functions", around, "share", "samples"),
-            Measurement("mean iteration of the loop", turns.turn_ms, "ms", "baseline"),
+            Measurement("mean iteration of the loop", iterations.iteration_ms, "ms", "baseline"),
         ),
         advice=(
             f"Replace {model}.fit with {model}.train_on_batch(x, y) in this loop"

@@ -25,6 +25,7 @@ from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.bounds import Bounds
 from tfperfkit_rules.measures.called import EVALUATE, PREDICT, find_call_at, is_calling, name_receiver
 from tfperfkit_rules.measures.compiled_once import advise_compiling_once
+from tfperfkit_rules.measures.loop_iterations import Stretch, basis, in_fit, stretch, where
 from tfperfkit_rules.measures.loop_of_batch import loop_of_batch
 from tfperfkit_rules.measures.machine_costs import find_cost, list_costs
 from tfperfkit_rules.measures.machines import MEASURED_ON, TWO_BUSY_CORES
@@ -33,7 +34,6 @@ from tfperfkit_rules.measures.own_passes import at_epoch_end
 from tfperfkit_rules.measures.predicting import MAX_COMPUTING, predicting
 from tfperfkit_rules.measures.source_text import find_function, find_loops
 from tfperfkit_rules.measures.step_place import sites
-from tfperfkit_rules.measures.turns import Stretch, basis, in_fit, stretch, where
 
 OFTEN = Threshold(
     0.2,
@@ -95,11 +95,11 @@ def predict_in_loop(evidence: Evidence) -> Iterable[Finding]:
 
 def priced_predicting(evidence: Evidence) -> Finding | None:
     """Return the finding with the cost of calling ``predict``, and the gain of a compiled call instead."""
-    turns = stretch(evidence)
-    if turns is None:
+    iterations = stretch(evidence)
+    if iterations is None:
         return None
-    found = predicting(evidence, turns.found)
-    at, share = found.at, found.at.total() / turns.whole
+    found = predicting(evidence, iterations.found)
+    at, share = found.at, found.at.total() / iterations.whole
     if share < MEDIUM:
         return None
     place = at.most_common(1)[0][0]
@@ -108,21 +108,21 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
         often = _steps_with_predict(evidence, set(at)) >= OFTEN.value * len(evidence.steps.clean)
         if not often and (found.computing > MAX_COMPUTING.value * at.total() or not _apart(evidence, place)):
             return None
-        fits = _fits_beside(evidence, turns, set(at))
-        share += fits.total() / turns.whole
+        fits = _fits_beside(evidence, iterations, set(at))
+        share += fits.total() / iterations.whole
         lower = share
     else:
         if not found.again(evidence):
             return None
-        often, lower = True, share - found.computing / turns.whole
+        often, lower = True, share - found.computing / iterations.whole
         if lower < MEDIUM:
             return None
-    low, _ = interval(share if _durations(evidence, place) else lower, len(turns.found))
-    _, high = interval(share, len(turns.found))
+    low, _ = interval(share if _durations(evidence, place) else lower, len(iterations.found))
+    _, high = interval(share, len(iterations.found))
     left = PREDICT_LEFT if fits else _left(evidence, place, found.computing / at.total())
     batches = _batches(evidence, place)
     rounds = _rounds(evidence, place, batches)
-    if batches >= 2 and not rounds and _once_an_epoch(evidence, turns, place):
+    if batches >= 2 and not rounds and _once_an_epoch(evidence, iterations, place):
         return None  # the weights have changed since: how often it is done is STP006's
     saved_min = low * rounds * (1 - BATCHES_LEFT_MAX.value) if rounds else low * (1 - left[1])
     saved_likely = None if rounds else (low + high) / 2 * (1 - left[2])
@@ -133,7 +133,6 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
     figures = [Measurement(f"batches per call of {name}", batches, "number", "run")] if batches >= 2 else []
     return Finding(
         code="EAG004",
-        family="eager",
         remedy=CallDirectly("predict"),
         title=(
             f"{model}.{name} called on {batches:,.0f} small batches {loop}"
@@ -141,20 +140,20 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
             else f"{model}.{name} called {'repeatedly' if batches >= 2 else 'on tiny inputs'} {loop}"
         ),
         severity=severity(gained.surely),
-        basis=basis(evidence, turns.turn_ms),
+        basis=basis(evidence, iterations.iteration_ms),
         share_of_step=share,
         gain=gained,
         where=where(evidence, [place for place, _ in (*at.most_common(3), *fits.most_common(1))]),
         evidence=(
             Measurement(f"time in calls of {name}", share, "share", "samples"),
-            Measurement(f"time in calls of {name} {unit.per}", share * turns.turn_ms, "ms", "samples"),
+            Measurement(f"time in calls of {name} {unit.per}", share * iterations.iteration_ms, "ms", "samples"),
             *figures,
             *list_costs(evidence, "call_ms"),
-            Measurement("samples", float(len(turns.found)), "count", "baseline"),
+            Measurement("samples", float(len(iterations.found)), "count", "baseline"),
         ),
         advice=larger_batches(model, name)
         if rounds
-        else _advice(evidence, turns, place, model, name, batches, fits=bool(fits)),
+        else _advice(evidence, iterations, place, model, name, batches, fits=bool(fits)),
         detail=(
             EACH_BATCH
             if rounds
@@ -167,9 +166,9 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
     )
 
 
-def _once_an_epoch(evidence: Evidence, turns: Stretch, place: Place) -> bool:
+def _once_an_epoch(evidence: Evidence, iterations: Stretch, place: Place) -> bool:
     """Whether a callback of Keras' makes the calls at this line, one after each epoch."""
-    here = [s for s, _ in turns.found if s.frames and (s.frames[-1].file, s.frames[-1].line) == place]
+    here = [s for s, _ in iterations.found if s.frames and (s.frames[-1].file, s.frames[-1].line) == place]
     return bool(here) and all(
         at_epoch_end(evidence, stack) == place for stack in here if is_calling(evidence, stack.frames[-1], PREDICT)
     )
@@ -217,7 +216,7 @@ def _rounds(evidence: Evidence, place: Place, batches: float) -> float:
 
 
 def _advice(
-    evidence: Evidence, turns: Stretch, place: Place, model: str, name: str, batches: float, *, fits: bool
+    evidence: Evidence, iterations: Stretch, place: Place, model: str, name: str, batches: float, *, fits: bool
 ) -> str:
     """Say what to change. One batch comes first if nothing in the loop depends on the call before: it gains more."""
     if batches >= 2:
@@ -228,7 +227,9 @@ def _advice(
     update = ", and update with one train_on_batch for all of them" if fits else ""
     together = f"ollect the inputs and {name} them in one batch{update}"
     compiled = advise_compiling_once(evidence, *place, model, name)
-    calls = Counter({stack: count for stack, count in turns.found if stack.frames and _is_at(stack.frames[-1], place)})
+    calls = Counter(
+        {stack: count for stack, count in iterations.found if stack.frames and _is_at(stack.frames[-1], place)}
+    )
     if fits or loop_of_batch(evidence, calls) is not None:
         return f"C{together}. Or, for less gain: {compiled[0].lower()}{compiled[1:]}."
     return f"{compiled}. Or: if the inputs are independent, c{together}."
@@ -249,12 +250,12 @@ def _apart(evidence: Evidence, place: tuple[str, int]) -> bool:
     return bool(trained) and not any(file == place[0] and inner.line <= line <= inner.last for file, line in trained)
 
 
-def _fits_beside(evidence: Evidence, turns: Stretch, places: set[tuple[str, int]]) -> Counter[tuple[str, int]]:
+def _fits_beside(evidence: Evidence, iterations: Stretch, places: set[tuple[str, int]]) -> Counter[tuple[str, int]]:
     """Return the samples in a ``fit`` that is in the same loop, or in the same function outside all loops, so that it
     is called as often: its time around the batch."""
     around = {_repeats(evidence, *place) for place in places} - {None}
     at: Counter[tuple[str, int]] = Counter()
-    for stack, weight in turns.found:
+    for stack, weight in iterations.found:
         if stack.frames and stack.activity != "graph" and in_fit(evidence, stack):
             place = stack.frames[-1].file, stack.frames[-1].line
             if _repeats(evidence, *place) in around:

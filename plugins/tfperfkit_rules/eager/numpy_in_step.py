@@ -21,6 +21,8 @@ from tfperfkit_rules.measures.source_text import Function, find_function
 from tfperfkit_rules.measures.step_place import StepPlace
 from tfperfkit_rules.measures.value_reads import find_first_read
 
+TITLES = {"EAG002": "NumPy inside the step prevents compiling with tf.function"}
+
 NUMPY_LEFT = Threshold(
     0.5,
     "share",
@@ -49,7 +51,6 @@ def numpy_inside(evidence: Evidence) -> Iterable[Finding]:
     hot = [SourceSpan(file, line, _name(evidence, file, line)) for (file, line), _ in lines.most_common(3)]
     yield Finding(
         code="EAG002",
-        family="eager",
         title=f"NumPy inside {unit.the} prevents compiling with tf.function",
         severity=severity(gained.surely),
         share_of_step=min(1.0, lost(with_own) + share),

@@ -25,7 +25,7 @@ from tfperfkit_rules.measures.same_iterations import SameIterations, find_same_i
 from tfperfkit_rules.measures.source_text import find_loops
 from tfperfkit_rules.measures.step_shares import span
 
-MIN_TURNS_AGAIN = Threshold(
+MIN_ITERATIONS_AGAIN = Threshold(
     3,
     "iterations",
     "minimum number of iterations in which the same is computed",
@@ -55,9 +55,11 @@ def same_pass(evidence: Evidence) -> Iterable[Finding]:
             named[way[-1]] = call
             found[way[-1], loop] += count
     for (place, loop), count in found.most_common(1):
-        turns = _count_iterations(evidence, loop)
-        if turns >= MIN_TURNS_AGAIN.value and count >= MEDIUM * whole:
-            yield _make_finding(evidence, place, loop, name_callee(named[place], "the model"), count / whole, turns)
+        iterations = _count_iterations(evidence, loop)
+        if iterations >= MIN_ITERATIONS_AGAIN.value and count >= MEDIUM * whole:
+            yield _make_finding(
+                evidence, place, loop, name_callee(named[place], "the model"), count / whole, iterations
+            )
 
 
 def _find_call(evidence: Evidence, stack: Stack) -> Call | None:
@@ -93,15 +95,14 @@ def _share_of_loop(evidence: Evidence, place: Place) -> float:
 
 
 def _make_finding(
-    evidence: Evidence, place: Place, loop: SameIterations, name: str, share: float, turns: float
+    evidence: Evidence, place: Place, loop: SameIterations, name: str, share: float, iterations: float
 ) -> Finding:
     low, _ = interval(share, evidence.samples.count)
     _, high = interval(max(share, _share_of_loop(evidence, place)), evidence.samples.count)
-    gained = price(Rewrite(), Part(low, high), Left(0.0, 1 / turns))
+    gained = price(Rewrite(), Part(low, high), Left(0.0, 1 / iterations))
     around = span(evidence, loop.file, loop.line)
     return Finding(
         code="EAG017",
-        family="eager",
         title=f"{name} repeated on the same data and weights, in each iteration of line {loop.line}",
         severity=severity(gained.surely),
         share_of_step=share,
@@ -109,7 +110,7 @@ def _make_finding(
         where=tuple(dict.fromkeys((span(evidence, *place), around))),
         evidence=(
             Measurement("time in repeated calls", share, "share", "samples"),
-            Measurement("iterations counted, at least", turns, "count", "run"),
+            Measurement("iterations counted, at least", iterations, "count", "run"),
             Measurement("samples", float(evidence.samples.count), "count", "baseline"),
         ),
         advice=(

@@ -18,11 +18,13 @@ from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.eager.gain import MIN_SHARE
 from tfperfkit_rules.measures.list_tensors import advise_array, name_list_maker
+from tfperfkit_rules.measures.loop_iterations import where
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_text import find_loops
 from tfperfkit_rules.measures.step_shares import find_part, share_of, window
 from tfperfkit_rules.measures.trace_window import reached
-from tfperfkit_rules.measures.turns import where
+
+TITLES = {"EAG016": "tf.constant converts a Python list element by element"}
 
 LIST_MS = Threshold(
     0.2,
@@ -81,7 +83,6 @@ def made_of_lists(evidence: Evidence) -> Iterable[Finding]:
     name = names[place].replace("tensorflow.", "tf.")
     yield Finding(
         code="EAG016",
-        family="eager",
         remedy=ReplaceOps("array"),
         title=f"{name} converts a Python list element by element",
         severity=severity(gained.surely),

@@ -22,11 +22,13 @@ from tfperfkit_rules.eager.gain import MIN_OPERATIONS, Compiled, compiled
 from tfperfkit_rules.eager.step import lost, measured, others, own_eager_step
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import GRADIENT, UPDATE, find_written_calls, is_calling
-from tfperfkit_rules.measures.loop_of_batch import MIN_TURNS
+from tfperfkit_rules.measures.loop_of_batch import MIN_ITERATIONS
 from tfperfkit_rules.measures.loop_parts import goes_over_parts
 from tfperfkit_rules.measures.source_text import Loop, find_function, find_loops
 from tfperfkit_rules.measures.step_place import StepPlace, sites
 from tfperfkit_rules.measures.value_reads import find_first_read
+
+TITLES = {"EAG005": "Python loop inside the eager step repeats its operations"}
 
 MIN_LOOP = Threshold(
     calibration.SEVERITY_MEDIUM.value,
@@ -44,14 +46,14 @@ MIN_FORWARD = Threshold(0.01, "share", "lower bound for the forward share of a s
 
 
 #: If iterations can't be joined, this gains a part all the same.
-_TURN_ALONE = " Or: if iterations differ too much, put @tf.function on the computation of one iteration."
+_ITERATION_ALONE = " Or: if iterations differ too much, put @tf.function on the computation of one iteration."
 
 
 class _Found(NamedTuple):
     file: str
     loop: Loop
     share: float
-    turns: float
+    iterations: float
 
 
 def python_loop(evidence: Evidence) -> Iterable[Finding]:
@@ -67,15 +69,14 @@ def python_loop(evidence: Evidence) -> Iterable[Finding]:
     name = _name(evidence, found.file, found.loop.line)
     yield Finding(
         code="EAG005",
-        family="eager",
         remedy=Compile("loop"),
-        title=f"Python loop in the eager step repeats operations {found.turns:,.0f} times",
+        title=f"Python loop in the eager step repeats operations {found.iterations:,.0f} times",
         severity=severity(gained.surely),
         share_of_step=max(lost(estimate), found.share),
         gain=gained,
         where=tuple(dict.fromkeys((SourceSpan(found.file, found.loop.line, name), *place.where))),
         evidence=(
-            Measurement("iterations of the loop", found.turns, "count", evidence.offered_by(LineCounts)),
+            Measurement("iterations of the loop", found.iterations, "count", evidence.offered_by(LineCounts)),
             Measurement("time in the loop's forward pass", found.share, "share", "samples"),
             *measured(estimate, evidence.unit),
         ),
@@ -98,7 +99,7 @@ def _advice(evidence: Evidence, found: _Found, place: StepPlace) -> str:
         return (
             "Compute the gradients of all iterations in one call: tf.vectorized_map of a function of one iteration, or "
             f"one tape.jacobian of all iterations' losses. Then put {unit.the} into one @tf.function."
-            f"{_TURN_ALONE}{others(evidence, place)}"
+            f"{_ITERATION_ALONE}{others(evidence, place)}"
         )
     names = ", ".join(found.loop.targets) or "iteration"
     step = next((span.function for span in place.functions if span.function), "")
@@ -145,14 +146,19 @@ def _candidates(evidence: Evidence, place: StepPlace) -> Iterator[_Found]:
                 continue
             seen.add((file, loop.line))
             body = range(loop.line + (loop.last > loop.line), loop.last + 1)  # its head is reached once more
-            turns = _turns(evidence, hits, file, loop, steps)
+            iterations = _count_iterations(evidence, hits, file, loop, steps)
             share = sum(evidence.samples.share((file, n)) for n in body)
             eager = sum(evidence.samples.doing((file, n))[word] for n in body for word in ("eager_ops", "dispatch"))
             busy = eager >= shared.MOSTLY.value * share * evidence.samples.count
-            if turns < MIN_TURNS.value or share < MIN_LOOP.value or not busy or _updates(evidence, file, loop):
+            if (
+                iterations < MIN_ITERATIONS.value
+                or share < MIN_LOOP.value
+                or not busy
+                or _updates(evidence, file, loop)
+            ):
                 continue
             if not goes_over_parts(evidence, file, loop):
-                yield _Found(file, loop, min(share, 1.0), turns)
+                yield _Found(file, loop, min(share, 1.0), iterations)
                 break
 
 
@@ -172,7 +178,7 @@ def _is_backward(evidence: Evidence, frame: Frame) -> bool:
     return is_calling(evidence, frame, GRADIENT) or is_calling(evidence, frame, UPDATE)
 
 
-def _turns(evidence: Evidence, hits: dict[tuple[str, int], int], file: str, loop: Loop, steps: int) -> float:
+def _count_iterations(evidence: Evidence, hits: dict[tuple[str, int], int], file: str, loop: Loop, steps: int) -> float:
     """Iterations each time that the loop is entered: its head is reached once more than its body. In a step, where one
     line holds both: reached once more than there are iterations. Lines of loops within it have iterations of their
     own."""
@@ -221,5 +227,5 @@ def _find_left(evidence: Evidence, found: _Found, estimate: Compiled) -> Left:
     backward = seen / samples.count if samples.count else 0.0
     forward = max(1.0 - backward, found.share, MIN_FORWARD.value)
     with_backward = found.share + BACKWARD_SAVED.value * backward * found.share / forward
-    worst = 1 - with_backward * (1 - 2 / found.turns)
+    worst = 1 - with_backward * (1 - 2 / found.iterations)
     return Left(min(estimate.left.low, worst), worst)

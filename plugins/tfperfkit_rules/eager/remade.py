@@ -24,6 +24,8 @@ from tfperfkit_rules.measures.source_text import find_line_calls, find_loops
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.measures.trace_window import traced
 
+TITLES = {"EAG009": "Model or Session is created again and again"}
+
 _ANEW = " To restart training, keep start = model.get_weights() and call model.set_weights(start)."
 _COMPILED = (
     " After that line, compile it once: call = tf.function(model). Or: if several models that share layers get one "
@@ -61,7 +63,6 @@ def models_made_again(evidence: Evidence) -> Iterable[Finding]:
     spans += [evidence.work.where] if evidence.work is not None else []
     yield Finding(
         code="EAG009",
-        family="eager",
         remedy=Hoist("model"),
         title=f"Model is {done} again and again in {evidence.unit.loop}",
         severity=severity(gained.surely),

@@ -53,7 +53,6 @@ def sessions_made_again(evidence: Evidence) -> Iterable[Finding]:
     spans = (*(span(evidence, item.file, item.line) for item in made[:1]), *costly, span(evidence, *place))
     yield Finding(
         code="EAG009",
-        family="eager",
         remedy=Hoist("model"),
         title=f"Session is created again and again in {evidence.unit.loop}",
         severity=severity(gained.surely),

@@ -23,11 +23,11 @@ from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.called import EVALUATE, find_call_at, name_receiver
+from tfperfkit_rules.measures.loop_iterations import where
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.making import MIN_MADE
 from tfperfkit_rules.measures.predicting import MIN_SETTING_UP, predicting
 from tfperfkit_rules.measures.step_place import sites
-from tfperfkit_rules.measures.turns import where
 
 PREDICT_BATCH_MS = Threshold(
     2.0,
@@ -91,7 +91,6 @@ def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
     model = name_receiver(find_call_at(evidence, place, found.api))
     yield Finding(
         code="EAG004",
-        family="eager",
         remedy=BatchSize("predict"),
         title=f"{model}.{name} called with small batches, so overhead dominates",
         severity=severity(gained.surely),

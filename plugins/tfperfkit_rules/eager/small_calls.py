@@ -24,7 +24,6 @@ from tfperfkit.records.samples import MIN, Place
 from tfperfkit.records.steps import MarkerKind
 from tfperfkit.remedy import BatchLoop, BatchSize, Remedy, Rewrite
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.eager.codes import TITLES
 from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.called import (
     COMPILED,
@@ -42,6 +41,12 @@ from tfperfkit_rules.measures.session_calls import SESSION, growing, made_in_loo
 from tfperfkit_rules.measures.source_text import find_loops
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.step_shares import span
+
+TITLES = {
+    "EAG004": "Keras model called on tiny inputs, so overhead dominates",
+    "EAG012": "session.run called on tiny inputs, so overhead dominates",
+    "EAG013": "tf.function called on tiny inputs, so overhead dominates",
+}
 
 SEVERAL_CALLS = Threshold(
     2,
@@ -61,7 +66,7 @@ MARKED_MIN = Threshold(
     "minimum share of a call of a compiled function that its timing covers",
     Measured("0.93 to 0.99 of calls on eight numbers, median 0.98", TWO_BUSY_CORES, 20),
 )
-PAUSE_TURNS = Threshold(
+PAUSE_ITERATIONS = Threshold(
     20.0,
     "number",
     "maximum time between calls, in usual times between calls: beyond it something else ran",
@@ -164,7 +169,6 @@ def _judge_calls(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) 
     spans = [span(evidence, *place), *([span(evidence, place[0], around[-1].line)] if around else [])]
     yield Finding(
         code=words.code,
-        family="eager",
         remedy=words.remedy,
         title=TITLES[words.code],
         severity=severity(gained.surely),
@@ -213,16 +217,16 @@ def _calls(evidence: Evidence, kind: MarkerKind, place: Place) -> list[tuple[flo
 def _at_a_time(timed: list[tuple[float, float]]) -> float:
     """How many of the calls are under way at a time, by threads of the user's: each takes so many times as long, for
     only one of them has the interpreter's lock."""
-    turns = sorted(after - begin for (begin, _), (after, _) in zip(timed, timed[1:], strict=False))
-    longest = PAUSE_TURNS.value * statistics.median(turns)
-    whole = sum(turn for turn in turns if turn <= longest)
-    return len(turns) * statistics.median(took for _, took in timed) / whole if whole > 0 else 1.0
+    iterations = sorted(after - begin for (begin, _), (after, _) in zip(timed, timed[1:], strict=False))
+    longest = PAUSE_ITERATIONS.value * statistics.median(iterations)
+    whole = sum(iteration for iteration in iterations if iteration <= longest)
+    return len(iterations) * statistics.median(took for _, took in timed) / whole if whole > 0 else 1.0
 
 
 def _timed_share(timed: list[tuple[float, float]]) -> float:
     """The share that the calls take of the time from call to call, at most; pauses are left out."""
-    turns = [(after - begin, took) for (begin, took), (after, _) in zip(timed, timed[1:], strict=False)]
-    longest = PAUSE_TURNS.value * statistics.median(turn for turn, _ in turns)
-    turns = [(turn, took) for turn, took in turns if turn <= longest]
-    whole = sum(turn for turn, _ in turns)
-    return min(sum(took for _, took in turns) / MARKED_MIN.value / whole, 1.0) if whole > 0 else 1.0
+    iterations = [(after - begin, took) for (begin, took), (after, _) in zip(timed, timed[1:], strict=False)]
+    longest = PAUSE_ITERATIONS.value * statistics.median(iteration for iteration, _ in iterations)
+    iterations = [(iteration, took) for iteration, took in iterations if iteration <= longest]
+    whole = sum(iteration for iteration, _ in iterations)
+    return min(sum(took for _, took in iterations) / MARKED_MIN.value / whole, 1.0) if whole > 0 else 1.0

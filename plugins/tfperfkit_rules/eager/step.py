@@ -21,6 +21,8 @@ from tfperfkit_rules.eager.gain import MIN_OPERATIONS, MIN_SHARE, Compiled, comp
 from tfperfkit_rules.measures.source_text import Function, find_function
 from tfperfkit_rules.measures.step_place import TAPE, StepPlace, step_place
 
+TITLES = {"EAG001": "Training step runs as eager operations, without tf.function"}
+
 
 def runs_eagerly(evidence: Evidence) -> bool:
     """Whether eager operations and the Python that hands them out fill the step, rather than compiled functions."""
@@ -48,7 +50,6 @@ def eager_step(evidence: Evidence) -> Iterable[Finding]:
         return
     yield Finding(
         code="EAG001",
-        family="eager",
         remedy=Compile("step"),
         title=_title(estimate, place, evidence.unit),
         severity=severity(1 - estimate.upper_ms / estimate.step_ms),

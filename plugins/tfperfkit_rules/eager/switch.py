@@ -25,6 +25,8 @@ from tfperfkit_rules.measures.source_calls import find_given, is_compiled, is_no
 from tfperfkit_rules.measures.source_text import find_function, quote_line
 from tfperfkit_rules.measures.step_place import StepPlace, step_place
 
+TITLES = {"EAG003": "run_eagerly=True makes the step run as eager operations"}
+
 _GLOBAL = ("tensorflow.config.run_functions_eagerly", "tensorflow.config.experimental_run_functions_eagerly")
 _OF_MODEL = "run_eagerly"
 #: The names of the functions that Keras compiles for a training step.
@@ -50,7 +52,6 @@ def left_eager(evidence: Evidence) -> Iterable[Finding]:
     what = "tf.config.run_functions_eagerly(True)" if everywhere else "run_eagerly=True"
     yield Finding(
         code="EAG003",
-        family="eager",
         remedy=Setting("run_eagerly", "off"),
         title=f"{what} makes {unit.the} run as {estimate.operations:,.0f} eager operations",
         severity=severity(1 - estimate.upper_ms / estimate.step_ms),

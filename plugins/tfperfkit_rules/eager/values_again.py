@@ -19,7 +19,7 @@ from tfperfkit.records.samples import MIN, Frame, Stack
 from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call
-from tfperfkit_rules.eager.passes_again import MIN_TURNS_AGAIN
+from tfperfkit_rules.eager.passes_again import MIN_ITERATIONS_AGAIN
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import TRAINER, is_calling, name_callee
 from tfperfkit_rules.measures.same_iterations import SameIterations, find_same_iterations
@@ -55,9 +55,9 @@ def same_value(evidence: Evidence) -> Iterable[Finding]:
         return
     first, _ = max(found.items(), key=lambda item: item[1])
     count = sum(number for other, number in found.items() if (other.call, other.loop) == (first.call, first.loop))
-    turns = _count_iterations(evidence, first.loop)
-    if turns >= MIN_TURNS_AGAIN.value:
-        yield _make_finding(evidence, first, count, turns)
+    iterations = _count_iterations(evidence, first.loop)
+    if iterations >= MIN_ITERATIONS_AGAIN.value:
+        yield _make_finding(evidence, first, count, iterations)
 
 
 def _count_ways(evidence: Evidence) -> Counter[tuple[Frame, ...]]:
@@ -96,10 +96,10 @@ def _count_iterations(evidence: Evidence, loop: SameIterations) -> float:
     return iterations / max(hits.get(loop.line, 0) - iterations, 1)
 
 
-def _make_finding(evidence: Evidence, found: _Repeated, count: int, turns: float) -> Finding:
+def _make_finding(evidence: Evidence, found: _Repeated, count: int, iterations: float) -> Finding:
     whole = evidence.samples.count
     share, loop, name = count / whole, found.loop, name_callee(found.call, "the same value")
-    gained = price(Rewrite(), Part.sampled(share, whole), Left(1 / (2 * turns), 1 / turns))
+    gained = price(Rewrite(), Part.sampled(share, whole), Left(1 / (2 * iterations), 1 / iterations))
     text = found.call.text
     place = found.way[-1].file, found.way[-1].line
     return Finding(
@@ -112,7 +112,7 @@ def _make_finding(evidence: Evidence, found: _Repeated, count: int, turns: float
         where=tuple(dict.fromkeys((span(evidence, *place), span(evidence, loop.file, loop.line)))),
         evidence=(
             Measurement("time in repeated calls", share, "share", "samples"),
-            Measurement("iterations of the loop each time", round(turns), "count", "run"),
+            Measurement("iterations of the loop each time", round(iterations), "count", "run"),
             Measurement("samples", float(whole), "count", "baseline"),
         ),
         advice=(

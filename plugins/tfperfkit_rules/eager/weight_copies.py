@@ -25,6 +25,8 @@ from tfperfkit_rules.measures.source_calls import find_methods
 from tfperfkit_rules.measures.source_text import Function, find_frame_loops, find_function
 from tfperfkit_rules.measures.step_shares import LineShare, callers, innermost, line_shares, span, window
 
+TITLES = {"EAG007": "get_weights and set_weights copy weights through NumPy"}
+
 WEIGHTS_LEFT_MIN = Threshold(
     0.05,
     "share",
@@ -114,7 +116,6 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
     lines = [span(evidence, *place) for place in places if place in copies][:3]
     yield Finding(
         code="EAG007",
-        family="eager",
         title=_title(evidence, back=back, one_by_one=bool(one_by_one)),
         severity=severity(gained.surely),
         share_of_step=share,

@@ -13,9 +13,10 @@ from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.model import Finding, Severity, SourceSpan
 from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import called, counted, definition, first_place, largest_first, of_run, places
 from tfperfkit_rules.measures.machines import MEASURED_ON
+
+TITLES = {"OPS002": "NumPy array baked into the graph as a constant"}
 
 CONSTANT_BYTES = Threshold(
     1 << 20,
@@ -110,7 +111,7 @@ def _make_finding(evidence: Evidence, baked: _Baked) -> Finding:
     )
     name = largest.type if len(baked.constants) == 1 else f"{len(baked.constants)} arrays, the largest {largest.type}"
     finding = Finding(
-        code=codes.BIG_CONSTANT,
+        code="OPS002",
         family="input" if total >= CONSTANT_MEDIUM_BYTES.value else "graph",
         remedy=Hoist("array"),
         severity=severity,

@@ -12,7 +12,6 @@ from tfperfkit.offers import ComputedStep, FunctionCalls
 from tfperfkit.pricing import Part
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import counted, of_step, places
 from tfperfkit_rules.graph.prints import PRINT_SAVED_MIN
 from tfperfkit_rules.measures import shared
@@ -43,8 +42,7 @@ def checks_on(evidence: Evidence) -> Iterator[Finding]:
     # The checks stand between operations that TensorFlow would fuse: at most the graph shrinks by their number.
     most = max(costs, graph * runs / every) + python
     made = Finding(
-        code=codes.PRINT,
-        family="graph",
+        code="OPS006",
         remedy=Setting("check_numerics", "off"),
         severity="info",
         share_of_step=0.0,
@@ -56,7 +54,7 @@ def checks_on(evidence: Evidence) -> Iterator[Finding]:
         detail="The switch adds a check to each operation. Graphs become twice as large, take longer to trace, and "
         "cannot be fused.",
     )
-    absorbs = (codes.PRINT, "STP002", "CMP006", "GRF032")
+    absorbs = ("OPS006", "STP002", "CMP006", "GRF032")
     own = Measurement("share of time in the checks", share, "share", "tfprof")
     found = of_step(
         made, costs, Part(PRINT_SAVED_MIN.value * share, most, costs + python), "checking and starting it", absorbs

@@ -10,7 +10,6 @@ from tfperfkit_probes.ops.model import Brief
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call
-from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import counted, largest_first, of_run, places
 from tfperfkit_rules.graph.unrolled_loops import UNROLLED_OPERATIONS
 from tfperfkit_rules.measures.source_calls import list_files
@@ -43,8 +42,7 @@ def copied_layers(evidence: Evidence) -> Iterator[Finding]:
     often = f"{copies:,}" if all(each.copies == copies for each in layers) else f"up to {copies:,}"
     which = "TimeDistributed layer" if len(layers) == 1 else f"{len(layers)} TimeDistributed layers"
     finding = Finding(
-        code=codes.UNROLLED_LOOP,
-        family="graph",
+        code="OPS001",
         share_of_step=0.0,
         title=f"{which} unrolled {often} times into {operations:,} operations",
         where=places([*(place for place, _ in wrapped), *largest.callers]),

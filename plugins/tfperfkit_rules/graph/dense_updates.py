@@ -14,11 +14,12 @@ from tfperfkit.offers import ComputedStep, FunctionCalls
 from tfperfkit.pricing import Part, price
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.graph import codes
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_calls import find_methods
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
+
+TITLES = {"GRF006": "Adam updates all rows of an Embedding table"}
 
 MIN_DENSE_UPDATE = Threshold(
     calibration.SEVERITY_HIGH.value,
@@ -70,8 +71,7 @@ def dense_updates(evidence: Evidence) -> Iterator[Finding]:
     place = [span(evidence, made[0][0], made[0][1].line)] if made else []
     place += [span(evidence, site.file, site.line) for site in sites[:1]]
     yield Finding(
-        code=codes.DENSE_UPDATE,
-        family="graph",
+        code="GRF006",
         remedy=ReplaceOps("looked_up_rows"),
         title=f"Optimizer updates all rows of an Embedding table, {100 * share:.0f} % of {unit.a}",
         severity=severity(gained.surely),

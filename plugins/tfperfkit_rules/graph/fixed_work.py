@@ -13,12 +13,13 @@ from tfperfkit.offers import ComputedOperation, ComputedStep, FixedOperations, F
 from tfperfkit.pricing import Left, Part, price
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.traced_step import WINDOW
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.late_skips import TWO_AN_EPOCH
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_calls import find_given
+
+TITLES = {"GRF009": "Frozen layers recompute the same features every epoch"}
 
 FIXED_MIN = Threshold(
     0.1,
@@ -124,8 +125,7 @@ def _make_finding(
     name = _layers(rows, step)
     kept = _kept(evidence, function, pipeline, step.batch)
     return Finding(
-        code=codes.FIXED_WORK,
-        family="graph",
+        code="GRF009",
         remedy=ReplaceOps("kept_results"),
         title=f"Frozen layers ({name}) recompute the same features every epoch",
         share_of_step=share,
@@ -146,7 +146,7 @@ def _make_finding(
             "This part depends on the batch alone: none of its variables is trained, and nothing before it is random. "
             "Random augmentation, or training these layers later, would need it in each epoch."
         ),
-        absorbs=(codes.SLOW_LAYER, codes.SLOW_KERNEL),
+        absorbs=("GRF003", "GRF007"),
         parts=("graph",),
     )
 

@@ -117,7 +117,6 @@ class Flattened(GraphRule[FlattenedLayer]):
             return None
         return Finding(
             code=self.code,
-            family="graph",
             title=f"Flatten feeds a Dense layer of {often(cause.numbers)} inputs, {100 * share:.0f} % of {unit.a}",
             severity=severity(share),
             share_of_step=share,

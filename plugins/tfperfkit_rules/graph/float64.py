@@ -16,12 +16,13 @@ from tfperfkit.offers import ComputedStep
 from tfperfkit.pricing import Part
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.entrances import entrances
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
 from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.ran_functions import measure_computed_share, name_call
+
+TITLES = {"OPS003": "tf.function computes in float64"}
 
 MIN_FLOAT64 = Threshold(
     calibration.SEVERITY_LOW.value,
@@ -113,7 +114,7 @@ def _judge_function(evidence: Evidence, function: Brief) -> Iterator[Finding]:
         begins += f"float64 begins at {kinds}. "
     name = (name_call(evidence, function) if function.owner == "keras" else "") or called(function)
     yield Finding(
-        code=codes.FLOAT64,
+        code="OPS003",
         family="precision",
         remedy=Setting("precision", "float32"),
         share_of_step=0.0,

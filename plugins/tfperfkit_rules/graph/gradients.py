@@ -15,9 +15,10 @@ from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call
 from tfperfkit.syntax.function import Function
 from tfperfkit.syntax.module import get_file, parse
-from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.added_up import only_added
 from tfperfkit_rules.measures.step_place import TAPE
+
+TITLES = {"GRF004": "tape.gradient called once per loss term"}
 
 GRADIENTS_SAVED_MIN = Threshold(
     0.3,
@@ -49,8 +50,7 @@ def repeated_gradients(evidence: Evidence) -> Iterator[Finding]:
             if upper < gain.LOW:
                 continue
             yield Finding(
-                code=codes.REPEATED_GRADIENTS,
-                family="graph",
+                code="GRF004",
                 remedy=ReplaceOps("one_gradient"),
                 share_of_step=upper,
                 title=f"tape.gradient called {passes.times} times in {passes.function}, once per loss term",
@@ -65,7 +65,7 @@ def repeated_gradients(evidence: Evidence) -> Iterator[Finding]:
                     f"{passes.tape_name}.gradient(total_loss, variables). Remove persistent=True."
                 ),
                 detail=("The gradient of a sum is the sum of the gradients, so the result differs only by rounding."),
-                absorbs=(codes.SLOW_LAYER,),
+                absorbs=("GRF003",),
             )
 
 

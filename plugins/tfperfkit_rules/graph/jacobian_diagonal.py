@@ -20,7 +20,7 @@ JACOBIAN_EXAMPLES_MIN = Threshold(
     8,
     "examples",
     "minimum number of examples of a jacobian: fewer gradients take little",
-    Chosen("as iterations of a loop, APART_TURNS"),
+    Chosen("as iterations of a loop, APART_ITERATIONS"),
 )
 #: ``tape.jacobian`` is one gradient for each number, made all at once: TensorFlow names what that takes so.
 _AT_ONCE = "/pfor/"

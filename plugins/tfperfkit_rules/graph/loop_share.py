@@ -20,7 +20,7 @@ from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.ran_functions import Ran
 from tfperfkit_rules.measures.source_text import find_loops
 
-SMALL_LOOP_TURNS = Threshold(
+SMALL_LOOP_ITERATIONS = Threshold(
     32,
     "iterations",
     "minimum number of iterations of a loop in a compiled function",
@@ -60,11 +60,11 @@ class Part(NamedTuple):
     def weight(self, loop: GraphLoop) -> float:
         """To divide the time among the loops: operations that run, or those of an iteration where some iterations are
         unknown."""
-        known = all(turns_of(each) is not None for each in self.loops)
-        return loop.operations * ((turns_of(loop) or 1.0) if known else 1.0)
+        known = all(count_iterations(each) is not None for each in self.loops)
+        return loop.operations * ((count_iterations(loop) or 1.0) if known else 1.0)
 
 
-def turns_of(loop: GraphLoop) -> float | None:
+def count_iterations(loop: GraphLoop) -> float | None:
     """All iterations in a call of the function; None where they depend on data."""
     return None if loop.turns is None or loop.goes is None else loop.turns * loop.goes
 
@@ -74,10 +74,10 @@ def is_small(evidence: Evidence, loop: GraphLoop) -> bool:
     quickest, or, where a trace shows that the loop's operations take the lesser part of what passes in it, at its
     slowest. Tell whether a loop's iterations are small; if sizes are open, the trace decides. A kernel that takes long
     to start is no work."""
-    turns, trace = turns_of(loop), seen(evidence)
+    iterations, trace = count_iterations(loop), seen(evidence)
     if loop.trains or not evidence.machine_gflops:
         return False
-    if turns is not None and turns < SMALL_LOOP_TURNS.value:
+    if iterations is not None and iterations < SMALL_LOOP_ITERATIONS.value:
         return False
     slowest = SMALL_LOOP_RATE.value * evidence.machine_gflops * 1e6  # a ms
     work_ms = max(loop.flops, loop.elements) / slowest
@@ -96,7 +96,7 @@ def _mostly_waits(trace: Seen, loop: GraphLoop) -> bool:
     """Whether its operations take the lesser part of all that no other operation explains."""
     alone = trace.wall_ms * (1 - trace.rest_share([loop]))
     left_out = alone >= shared.MOSTLY.value * trace.wall_ms and trace.leaves_out(loop)
-    enough = trace.count(loop) >= SMALL_LOOP_TURNS.value or left_out
+    enough = trace.count(loop) >= SMALL_LOOP_ITERATIONS.value or left_out
     return enough and trace.own_ms(loop) <= SMALL_LOOP_OWN.value * alone
 
 
@@ -106,7 +106,7 @@ def part_of(evidence: Evidence, each: Ran, small: list[GraphLoop]) -> Part | Non
     rest = _rest_ms(evidence, each, small, took) if small and took > 0 else None
     if rest is None:
         return None
-    counted = [turns * loop.operations for loop in small if (turns := turns_of(loop)) is not None]
+    counted = [iterations * loop.operations for loop in small if (iterations := count_iterations(loop)) is not None]
     if len(counted) == len(small):
         low = sum(counted) * shared.GRAPH_OP_MIN_MS.value
         high = sum(counted) * SMALL_LOOP_OPERATION_MAX_MS.value

@@ -14,13 +14,14 @@ from tfperfkit.offers import ComputedStep
 from tfperfkit.pricing import Part, price
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.pricing import WASTE_SAVED_MIN
 from tfperfkit_rules.graph.traced_step import WINDOW, definition, traced_functions
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import FIT, find_call_at
 from tfperfkit_rules.measures.source_calls import list_files
 from tfperfkit_rules.measures.step_shares import span
+
+TITLES = {"GRF002": "Metrics or tf.summary computed in every step"}
 
 MIN_METRICS = Threshold(
     calibration.SEVERITY_MEDIUM.value,
@@ -69,8 +70,7 @@ def _judge_function(evidence: Evidence, function: GraphFunction, step_ms: float)
     words = " and ".join(kinds)
     starts = _share_starts(evidence, total)
     yield Finding(
-        code=codes.METRICS,
-        family="graph",
+        code="GRF002",
         remedy=Remove("metrics"),
         title=f"{words.capitalize()} computed in {unit.every}, {100 * share:.0f} % of its time",
         share_of_step=share,

@@ -87,7 +87,6 @@ class PaddedCalls(GraphRule[PaddedSequences]):
         short = f"None of the {seen} is longer than {longest:,.0f}, and all are padded to {width:,.0f}. "
         yield Finding(
             code=self.code,
-            family="graph",
             title=f"{100 * (1 - mean / width):.0f} % of the sequences that {called} computes is padding",
             share_of_step=share,
             gain=gained,

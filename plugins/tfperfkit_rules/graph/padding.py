@@ -15,10 +15,11 @@ from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.pipelines import Padding
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence, Unit
-from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.traced_step import WINDOW
 from tfperfkit_rules.measures.growth import TRY
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
+
+TITLES = {"GRF018": "Sequences are mostly padding (pad_sequences, padded_batch)"}
 
 _PADDED = Measured(
     "reviews of 32 words in the mean, padded to 256, through a bidirectional LSTM, and batches of like length: 224 and "
@@ -125,8 +126,7 @@ def _padded_batches(stage: Stage, filled: float, computed: float, unit: Unit) ->
         return
     share = computed * (1 - filled)
     yield Finding(
-        code=codes.PADDING,
-        family="graph",
+        code="GRF018",
         remedy=ReplaceOps("less_padding"),
         title=f"{100 * (1 - filled):.0f} % of the batches of padded_batch is padding",
         share_of_step=share,
@@ -162,8 +162,7 @@ def _make_finding(found: _Sequences, share: float, gained: gain.Range, unit: Uni
         short = f"Set pad_sequences(..., maxlen={padded.longest}): {seen}. Or: "
     edges = ", ".join(str(length) for length in dict.fromkeys(padded.quartiles))
     return Finding(
-        code=codes.PADDING,
-        family="graph",
+        code="GRF018",
         remedy=ReplaceOps("less_padding"),
         title=f"{100 * empty:.0f} % of the sequences {found.words} is padding",
         share_of_step=share,

@@ -19,7 +19,7 @@ from tfperfkit.remedy import Remedy, ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import C, Cause
 from tfperfkit_rules.graph.functions import definition, largest_first, places
-from tfperfkit_rules.graph.loop_share import turns_of
+from tfperfkit_rules.graph.loop_share import count_iterations
 from tfperfkit_rules.graph.loop_trace import is_within
 from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
@@ -145,7 +145,6 @@ def finding(
         )
     return Finding(
         code=code,
-        family="graph",
         remedy=remedy,
         title=title,
         severity=severity(part.lower),
@@ -355,10 +354,10 @@ def _count_untraced_runs(evidence: Evidence, step: ComputedStep) -> float:
     for function in largest_first(evidence):
         often = calls.per_step.get(function.graph, 0.0) if calls is not None else 0.0
         for loop in function.marks.loops:
-            turns = turns_of(loop)
+            iterations = count_iterations(loop)
             inner = any(other.around == loop.name for other in function.marks.loops)
             if often and not inner and not loop.trains:
-                runs = often * turns * loop.operations if turns is not None else math.inf
+                runs = often * iterations * loop.operations if iterations is not None else math.inf
                 ran[loop.name] = max(ran.get(loop.name, 0.0), runs)
     seen = {name: sum(row.runs for row in step.operations if is_within(row.name, name)) for name in ran}
     return sum(max(0.0, each - seen[name]) for name, each in ran.items() if math.isfinite(each) or not seen[name])

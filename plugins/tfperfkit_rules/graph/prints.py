@@ -12,10 +12,11 @@ from tfperfkit.model import Finding
 from tfperfkit.pricing import Part
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
 from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
+
+TITLES = {"OPS006": "tf.print or tf.debugging checks in every call"}
 
 PRINT_SAVED_MIN = Threshold(
     0.5, "share", "minimum share saved of printing and checking", Chosen("the other half ran next to the step")
@@ -49,8 +50,7 @@ def _judge_function(evidence: Evidence, function: Brief) -> Iterator[Finding]:
         if found
     )
     yield Finding(
-        code=codes.PRINT,
-        family="graph",
+        code="OPS006",
         remedy=Every("print"),
         severity="low" if printed else "info",
         share_of_step=0.0,

@@ -14,11 +14,15 @@ from tfperfkit.offers import ComputedStep
 from tfperfkit.pricing import Part
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
 from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.machines import MEASURED_ON, TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_text import find_loop
+
+TITLES = {
+    "OPS004": "tf.py_function or tf.numpy_function called in every step",
+    "OPS005": "Python side effect in tf.function runs only while tracing",
+}
 
 PYTHON_CALL_LEFT = Threshold(
     0.6,
@@ -86,7 +90,7 @@ def _calls(evidence: Evidence, function: Brief) -> Finding:
     looped = any(calls_python(evidence, function, loop) for loop in function.marks.loops)
     when = f"{calls} in each iteration of a loop" if looped else f"{calls} in every call"
     return Finding(
-        code=codes.PYTHON_CALL,
+        code="OPS004",
         family="eager",
         remedy=ReplaceOps("tensorflow"),
         severity="medium",
@@ -114,8 +118,7 @@ def _effects(function: Brief) -> Finding:
     effects = function.marks.side_effects
     names = ", ".join(dict.fromkeys(effect.what for effect in effects))
     return Finding(
-        code=codes.SIDE_EFFECT,
-        family="graph",
+        code="OPS005",
         severity="info",
         share_of_step=0.0,
         title=f"Python side effect in {effects[0].function} runs only while tracing: {names}",

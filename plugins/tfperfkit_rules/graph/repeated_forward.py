@@ -11,9 +11,10 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Part, price
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence, Unit
-from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.traced_step import WINDOW, definition, traced_functions
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
+
+TITLES = {"GRF001": "Same forward pass runs twice in one step"}
 
 MIN_REPEATED = Threshold(
     0.03,
@@ -58,8 +59,7 @@ def _judge_function(function: GraphFunction, step_ms: float, unit: Unit) -> Iter
     places: tuple[SourceSpan, ...] = (*sorted(lines, key=lambda place: (place.file, place.line)), *callers)
     words = " and ".join(dict.fromkeys(row.model for row in function.repeated))
     yield Finding(
-        code=codes.REPEATED_FORWARD,
-        family="graph",
+        code="GRF001",
         remedy=ReplaceOps("one_pass"),
         title=f"Forward pass of {words} runs {_often(function)} in {unit.a}",
         share_of_step=share,

@@ -15,7 +15,6 @@ from tfperfkit.graph.view import View
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import ComputedStep
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.pricing import Part, count
 from tfperfkit_rules.graph.rule import GraphRule
@@ -90,7 +89,7 @@ class SameInUnrolled(GraphRule[RepeatedProducts]):
             "through the moved part as before.",
             count(f"computations of the same result in {unit.a}", times),
         )
-        return msgspec.structs.replace(made, absorbs_here=(*made.absorbs_here, codes.REPEATED_FORWARD))
+        return msgspec.structs.replace(made, absorbs_here=(*made.absorbs_here, "GRF001"))
 
 
 def _made_often(view: View, nodes: list[Node]) -> list[tuple[SourceSpan, list[Node]]]:

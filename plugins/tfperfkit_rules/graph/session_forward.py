@@ -16,7 +16,6 @@ from tfperfkit.pricing import Part, price
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.repeated_forward import REPEATED_SAVED_MIN
 from tfperfkit_rules.measures.called import is_calling
 from tfperfkit_rules.measures.session_calls import MIN_SESSION_RUNS, SESSION, growing
@@ -101,8 +100,7 @@ def _make_finding(evidence: Evidence, runs: list[_Run], longest: _Run, clock: _C
     gained = price(ReplaceOps("one_pass"), Part(REPEATED_SAVED_MIN.value * saved, saved))
     trains = any(run.fetch.writes for run in runs)
     yield Finding(
-        code=codes.REPEATED_FORWARD,
-        family="graph",
+        code="GRF001",
         remedy=ReplaceOps("one_pass"),
         title=f"session.run called {len(runs)} times with one feed for the same network",
         severity=severity(gained.surely),

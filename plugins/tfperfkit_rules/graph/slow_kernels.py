@@ -13,8 +13,9 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep
 from tfperfkit.pricing import bound
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.graph import codes
 from tfperfkit_rules.measures.step_shares import span
+
+TITLES = {"GRF007": "Matrix decomposition (tf.linalg) dominates the step"}
 
 MIN_SLOW_KERNEL = Threshold(
     calibration.SEVERITY_HIGH.value,
@@ -64,8 +65,7 @@ def _make_finding(evidence: Evidence, kind: str, rows: list[ComputedOperation], 
     costly = sorted((row for row in rows if row.file), key=lambda row: -row.ms)
     places: list[SourceSpan] = [span(evidence, row.file, row.line) for row in costly]
     return Finding(
-        code=codes.SLOW_KERNEL,
-        family="graph",
+        code="GRF007",
         title=f"Matrix decomposition ({kind}) dominates {unit.the} at {100 * share:.0f} %",
         severity=severity(share),
         share_of_step=share,

@@ -10,8 +10,9 @@ from tfperfkit_probes.lines.graph.data import GraphFunction
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence, Unit
-from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.traced_step import WINDOW, traced_functions
+
+TITLES = {"GRF003": "Keras layer runs far slower than similar layers"}
 
 MIN_LAYER = Threshold(
     0.15,
@@ -53,8 +54,7 @@ def _judge_function(function: GraphFunction, step_ms: float, unit: Unit) -> Iter
         place = next(_lines_of(function, row.layer), None)
         span = SourceSpan(*place) if place else SourceSpan(function.file, function.line, function.function)
         yield Finding(
-            code=codes.SLOW_LAYER,
-            family="graph",
+            code="GRF003",
             title=f"{row.layer} runs {usual / row.gflop_per_s:.0f}x slower than other {row.kind} layers",
             severity="info",
             share_of_step=share,

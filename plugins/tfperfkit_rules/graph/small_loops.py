@@ -14,13 +14,14 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Left, price
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import called, definition, places
 from tfperfkit_rules.graph.loop_advice import advice, carries, kind_of
-from tfperfkit_rules.graph.loop_share import Part, is_small, part_of, turns_of
+from tfperfkit_rules.graph.loop_share import Part, count_iterations, is_small, part_of
 from tfperfkit_rules.graph.python_calls import calls_python
 from tfperfkit_rules.measures.machines import MEASURED_ON, TWO_BUSY_CORES
 from tfperfkit_rules.measures.ran_functions import Ran, list_ran_functions
+
+TITLES = {"GRF005": "tf.map_fn or tf.while_loop runs many tiny iterations"}
 
 MIN_SMALL_LOOP = Threshold(
     calibration.SEVERITY_MEDIUM.value,
@@ -106,12 +107,12 @@ _LEFT = Left(SMALL_LOOP_LEFT_MIN.value, SMALL_LOOP_LEFT_MAX.value)
 def _left(found: _Found, took_ms: float) -> Left:
     """The same where the loop is differentiated: whole tensors and their gradients are memory traffic. Of iterations
     that need each the one before there is no whole tensor; to double their reach takes a pass for each power of two."""
-    loop, turns = found.loop, turns_of(found.loop)
-    if not loop.measured or turns is None or took_ms <= 0:
+    loop, iterations = found.loop, count_iterations(found.loop)
+    if not loop.measured or iterations is None or took_ms <= 0:
         return _LEFT
-    numbers = turns * loop.elements
+    numbers = iterations * loop.elements
     if carries(found.kind):
-        numbers *= max(math.log2(max(turns, 1.0)), 1.0)
+        numbers *= max(math.log2(max(iterations, 1.0)), 1.0)
     least = numbers * GRADED_NUMBER_MIN_MS.value / took_ms
     most = numbers * GRADED_NUMBER_MAX_MS.value / took_ms
     return Left(min(max(least, _LEFT.low), 1.0), min(max(most, _LEFT.high), 1.0))
@@ -125,21 +126,20 @@ def _make_finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_l
     graded = any(other.backward for other in function.marks.loops)
     step_ms = evidence.step_ms or 0.0
     left = _left(found, (low + high) / 2 * step_ms) if graded else _LEFT
-    turns = turns_of(loop)
+    iterations = count_iterations(loop)
     figures = [
         Measurement(f"share of {evidence.unit.the} in {called(function)}", each.share, "share", "breakdown"),
         Measurement("operations in an iteration", round(loop.operations), "count", "run"),
     ]
-    if turns is not None:
-        figures.append(Measurement("iterations in a call", round(turns), "count", "run"))
+    if iterations is not None:
+        figures.append(Measurement("iterations in a call", round(iterations), "count", "run"))
     if loop.measured:
         figures.append(
             Measurement("numbers computed in an iteration", round(max(loop.flops, loop.elements)), "count", "run")
         )
-    goes = f"{round(turns):,} tiny iterations" if turns is not None else "many tiny iterations"
+    goes = f"{round(iterations):,} tiny iterations" if iterations is not None else "many tiny iterations"
     yield Finding(
-        code=codes.SMALL_LOOP,
-        family="graph",
+        code="GRF005",
         remedy=ReplaceOps("all_rows"),
         title=f"{found.kind} in {called(function)} runs {goes}",
         share_of_step=(low + high) / 2,

@@ -10,9 +10,10 @@ from tfperfkit_probes.ops.model import Brief, Control
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_run, once, places
 from tfperfkit_rules.measures.jacobian_rows import find_jacobian_rows
+
+TITLES = {"OPS001": "Python loop in tf.function unrolled into thousands of operations"}
 
 UNROLLED_OPERATIONS = Threshold(
     1000,
@@ -63,8 +64,7 @@ def _make_finding(evidence: Evidence, function: Brief, loop: Control) -> Finding
         first = f" and its first run {_time(function.first_execution_ms)}"
     known = "" if function.lines_known > LINES_KNOWN.value else "at least "
     finding = Finding(
-        code=codes.UNROLLED_LOOP,
-        family="graph",
+        code="OPS001",
         share_of_step=0.0,
         title=f"Python {_name(loop)} in {loop.function} unrolled into {known}{loop.ops:,} operations",
         where=places([SourceSpan(loop.file, loop.line, loop.function), definition(function)]),

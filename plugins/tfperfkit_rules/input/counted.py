@@ -60,7 +60,6 @@ def _report(evidence: Evidence, pipeline: Pipeline, place: Place, share: float, 
     stages = [SourceSpan(stage.file, stage.line, stage.function) for stage in pipeline.stages if stage.by == "user"]
     return Finding(
         code="INP017",
-        family="input",
         title=TITLES["INP017"],
         share_of_step=share,
         gain=price(Rewrite(), Part.sampled(share, samples)),

@@ -37,7 +37,6 @@ def debug_mode(evidence: Evidence) -> Iterator[Finding]:
     switch = evidence.calls(_SWITCH)
     yield Finding(
         code="INP016",
-        family="input",
         remedy=Setting("debug_mode", "off"),
         title=TITLES["INP016"],
         share_of_step=item.share,

@@ -84,7 +84,6 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
         title = f"Destroying a tf.data iterator blocks for {whole_s:.1f} s{when}"
     yield Finding(
         code="INP013",
-        family="input",
         severity=_choose_severity(share, comes_back) if own or large else "info",
         basis="run",
         share_of_step=share,

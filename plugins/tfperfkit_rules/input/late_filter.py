@@ -37,7 +37,6 @@ def filtered_late(evidence: Evidence) -> Iterator[Finding]:
     left_ms = item.section_ms - saved
     yield Finding(
         code="INP008",
-        family="input",
         remedy=ChangeStage("order"),
         title=name_wrong_order(f"filter() after {called(stage)} drops {100 * dropped:.0f} % of its results"),
         share_of_step=item.share,

@@ -47,7 +47,6 @@ def _make_finding(evidence: Evidence, found: LateSkip, share: float, upper: floa
     function = stage.mapped.function if stage.mapped is not None else "..."
     return Finding(
         code="INP008",
-        family="input",
         remedy=ChangeStage("order"),
         severity=severity(gained.saved),
         basis="run",

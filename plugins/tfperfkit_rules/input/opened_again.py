@@ -76,7 +76,6 @@ def opened_again(evidence: Evidence) -> Iterator[Finding]:
     first = taken[0][0]
     yield Finding(
         code="INP014",
-        family="input",
         remedy=Hoist("reader"),
         title=f"{_files(first.loader)} {_often(first.loader, item)} by {python_words(stage, source)}",
         share_of_step=item.share,

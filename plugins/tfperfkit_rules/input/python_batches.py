@@ -98,7 +98,6 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
     )
     yield Finding(
         code="INP005",
-        family="input",
         remedy=ChangeStage("less_python"),
         title=f"Python prepares the batches ({python_words(stage, source)}{_doing(line)})"
         if again is None
@@ -186,7 +185,6 @@ def python_beside(evidence: Evidence) -> Iterator[Finding]:
     left = Left.of_step(held.left(step_ms), step_ms - held.lower_ms, step_ms)
     yield Finding(
         code="INP005",
-        family="input",
         remedy=ChangeStage("less_python"),
         title=f"Python prepares the batches ({python_words(stage, source)}) and slows {unit.the}'s own Python",
         share_of_step=0.0,  # what it waits is not measured
@@ -210,7 +208,6 @@ def _on_a_core(evidence: Evidence, pipeline: Pipeline, stage: Stage, source: Ker
     what = python_words(stage, source)
     yield Finding(
         code="INP005",
-        family="input",
         remedy=ChangeStage("less_python"),
         title=f"Python prepares the batches ({what}) on a CPU core that {unit.the} lacks",
         share_of_step=core.taken,

@@ -125,7 +125,6 @@ def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Findin
     numbered = _by_number(pipeline)
     return Finding(
         code="INP012",
-        family="input",
         remedy=Hoist("iterator"),
         title=f"Dataset iterator is rebuilt for {unit.every} to take one element by its number"
         if numbered
@@ -179,7 +178,6 @@ def _in_each_call(evidence: Evidence, pipeline: Pipeline) -> Finding | None:
     names = " and ".join(dict.fromkeys(name for name in mapped if name.isidentifier())) or "its function"
     return Finding(
         code="INP012",
-        family="input",
         remedy=Hoist("pipeline"),
         title=f"Dataset and iterator are rebuilt for {called}",
         share_of_step=share,
@@ -238,7 +236,6 @@ def _judge_rebuilding(evidence: Evidence, step_ms: float, pipeline: Pipeline) ->
     file, line = max(counts, key=lambda key: counts[key])
     return Finding(
         code="INP012",
-        family="input",
         remedy=Hoist("iterator"),
         share_of_step=share,
         title=f"Dataset is rebuilt in the loop, {pipeline.datasets_made} times",
@@ -286,7 +283,6 @@ def constant_data(evidence: Evidence) -> Iterator[Finding]:
         if baked and size >= IN_GRAPH_BYTES.value:
             yield Finding(
                 code="INP010",
-                family="input",
                 remedy=Hoist("array"),
                 severity="medium",
                 basis="risk",
@@ -301,7 +297,6 @@ def constant_data(evidence: Evidence) -> Iterator[Finding]:
         elif not stage.in_graph and size >= COPIED_BYTES.value and memory and size >= COPIED_SHARE.value * memory:
             yield Finding(
                 code="INP010",
-                family="input",
                 remedy=Hoist("array"),
                 basis="risk",
                 share_of_step=0.0,

@@ -221,7 +221,6 @@ def _reload(evidence: Evidence, step_ms: float, rows: list[_Row]) -> Finding:
         )
     return Finding(
         code="INP002",
-        family="input",
         remedy=Hoist("file"),
         title=title,
         share_of_step=share,
@@ -267,7 +266,6 @@ def constant_values(evidence: Evidence) -> Iterator[Finding]:
         where = tuple(dict.fromkeys((call, SourceSpan(row.file, row.line, row.function))))
         yield Finding(
             code="INP011",
-            family="input",
             remedy=Hoist("value"),
             title=f"{row.function} returns the same value in {unit.every}",
             share_of_step=share,

@@ -138,7 +138,6 @@ def _per_example(evidence: Evidence, pipeline: Pipeline, stage: Stage, size: int
     parser = parser_of(evidence, pipeline, stage)
     return Finding(
         code="INP007",
-        family="input",
         remedy=ChangeStage("batch_first"),
         title=(
             f"map({name}) parses one record at a time"
@@ -219,7 +218,6 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
     name = " and ".join(called(one) for one in reversed(maps))
     yield Finding(
         code="INP003",
-        family="input",
         remedy=ChangeStage("parallel"),
         title=f"{name} {kind}" if len(maps) == 1 else f"{name} (fused) {kind.replace('prepares', 'prepare')}",
         share_of_step=item.share,

@@ -60,7 +60,6 @@ def shuffled_late(evidence: Evidence) -> Iterator[Finding]:
     waste = f" An epoch uses {used:,.0f} of the {held:,.0f} elements in the buffer."
     yield Finding(
         code="INP008",
-        family="input",
         remedy=ChangeStage("order"),
         title=name_wrong_order(f"shuffle() after {names} fills its buffer before each epoch"),
         share_of_step=item.share,

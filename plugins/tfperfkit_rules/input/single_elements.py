@@ -48,13 +48,13 @@ def one_by_one(evidence: Evidence) -> Iterator[Finding]:
     work, data, waited = evidence.work, evidence.offer(InputData), evidence.part("input")
     if work is None or work.kind != "loop" or data is None or not evidence.step_ms or evidence.samples.count < MIN:
         return
-    turns, share = work.iterations or 0, evidence.share("input")
+    iterations, share = work.iterations or 0, evidence.share("input")
     pipelines = [item for item in feeding(evidence, data) if not item.way and not item.in_graph]
-    if share < gain.MEDIUM or len(pipelines) != 1 or turns < 2 * _ROWS:
+    if share < gain.MEDIUM or len(pipelines) != 1 or iterations < 2 * _ROWS:
         return
     pipeline = pipelines[0]
     own_ms = _own_ms(pipeline) if _single(pipeline) else None
-    if pipeline.iterators >= PER_STEP.value * turns or own_ms is None:
+    if pipeline.iterators >= PER_STEP.value * iterations or own_ms is None:
         return
     made = own_ms / waited
     if made > shared.MOSTLY.value:
@@ -65,7 +65,6 @@ def one_by_one(evidence: Evidence) -> Iterator[Finding]:
     line = SourceSpan(pipeline.file, pipeline.line, pipeline.function)
     yield Finding(
         code="INP015",
-        family="input",
         severity=gain.severity(gained.surely),
         title=f"Reading dataset elements one by one: {100 * share:.0f} % of {evidence.unit.a}",
         share_of_step=share,
@@ -74,7 +73,7 @@ def one_by_one(evidence: Evidence) -> Iterator[Finding]:
         evidence=(
             Measurement("time waiting for the next element", waited, "ms", "breakdown"),
             Measurement("time in the pipeline's stages per element", own_ms, "ms", pipeline.measured or "run"),
-            Measurement("elements passed to Python", float(turns), "count", "run"),
+            Measurement("elements passed to Python", float(iterations), "count", "run"),
         ),
         advice=_advice(evidence, pipeline, work.where),
         detail=(

@@ -125,7 +125,6 @@ def repeated(evidence: Evidence) -> Iterator[Finding]:
         advice = _keep(stages[last], stages[last + 1 :])
     yield Finding(
         code=code,
-        family="input",
         remedy=ChangeStage("cache" if early is None else "order"),
         title=title,
         share_of_step=item.share,
@@ -257,7 +256,6 @@ def order(evidence: Evidence) -> Iterator[Finding]:
         for first, second, title, advice in _wrong(own):
             yield Finding(
                 code="INP008",
-                family="input",
                 remedy=ChangeStage("order"),
                 severity="info",
                 title=title,
@@ -324,7 +322,6 @@ def late_prefetch(evidence: Evidence) -> Iterator[Finding]:
         return
     yield Finding(
         code="INP008",
-        family="input",
         remedy=ChangeStage("order"),
         title=name_wrong_order(f"{called(item.bound)} after prefetch() runs only when {unit.the} asks"),
         share_of_step=item.share,
@@ -357,7 +354,6 @@ def large_buffer(evidence: Evidence) -> Iterator[Finding]:
             cause = SourceSpan(expanded.file, expanded.line, expanded.function) if expanded is not None else None
             yield Finding(
                 code="INP009",
-                family="input",
                 remedy=ChangeStage("shuffle_less"),
                 severity=severity,
                 basis="risk",

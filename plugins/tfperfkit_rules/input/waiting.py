@@ -68,7 +68,6 @@ def no_prefetch(evidence: Evidence) -> Iterator[Finding]:
     end = place(item.pipeline.stages[0], item.pipeline)
     yield Finding(
         code="INP004",
-        family="input",
         remedy=ChangeStage("prefetch"),
         title=f"Dataset has no prefetch, so {unit.the} waits",
         share_of_step=item.share,
@@ -101,7 +100,6 @@ def waits(evidence: Evidence) -> Iterator[Finding]:
     slow = f", slowest in {called(stage)}" if stage is not None and not stage.added and not library else ""
     yield Finding(
         code="INP001",
-        family="input",
         remedy=ChangeStage("keep_up"),
         severity="info" if plain else "low",
         title=f"tf.data input keeps {unit.the} waiting{slow}",
@@ -144,7 +142,6 @@ def _unknown(evidence: Evidence) -> Iterator[Finding]:
         return  # one batch, fetched once, waits for the shuffle's buffer to fill, say: nothing is to be made ahead
     yield Finding(
         code="INP001",
-        family="input",
         remedy=ChangeStage("keep_up"),
         title=f"Input keeps {unit.the} waiting",
         share_of_step=share,

@@ -85,7 +85,6 @@ def _make_finding(pipeline: Pipeline, flat: Stage, window: Stage, size: int, sha
     )
     return Finding(
         code="INP007",
-        family="input",
         remedy=ChangeStage("batch_first"),
         severity="info",
         title=f"window().{called(flat)} handles one small window at a time"

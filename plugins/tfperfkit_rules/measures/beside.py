@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.measures.turns import Stretch, stretch
+from tfperfkit_rules.measures.loop_iterations import Stretch, stretch
 
 SIDE_STEPS = Threshold(
     3, "steps", "minimum number of steps with side work, for it to be part of the loop", Chosen("two may be chance")
@@ -28,7 +28,7 @@ class Beside(NamedTuple):
     samples: int
     at: Counter[Place]
     frames: Counter[Frame]
-    turns: Stretch
+    iterations: Stretch
 
     @property
     def often(self) -> bool:
@@ -38,15 +38,15 @@ class Beside(NamedTuple):
 
 def beside(evidence: Evidence, kind_of: Callable[[Stack], str]) -> list[Beside]:
     """By kind, the costliest first. ``kind_of``: "" for what is none."""
-    turns = stretch(evidence)
-    if turns is None:
+    iterations = stretch(evidence)
+    if iterations is None:
         return []
     known: dict[Stack, str] = {}
     at: dict[str, Counter[Place]] = {}
     frames: dict[str, Counter[Frame]] = {}
     weight: Counter[str] = Counter()
     number: Counter[str] = Counter()
-    for stack, ns in turns.found:
+    for stack, ns in iterations.found:
         kind = known[stack] if stack in known else known.setdefault(stack, kind_of(stack))
         if not kind:
             continue
@@ -58,7 +58,9 @@ def beside(evidence: Evidence, kind_of: Callable[[Stack], str]) -> list[Beside]:
             frames.setdefault(kind, Counter())[leaf] += ns
     steps = _steps_with(evidence, known, number)
     return [
-        Beside(kind, ns / turns.whole, steps[kind], number[kind], at[kind], frames.get(kind, Counter()), turns)
+        Beside(
+            kind, ns / iterations.whole, steps[kind], number[kind], at[kind], frames.get(kind, Counter()), iterations
+        )
         for kind, ns in weight.most_common()
     ]
 

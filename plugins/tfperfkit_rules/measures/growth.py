@@ -127,7 +127,7 @@ def growth(evidence: Evidence) -> Growth | None:
     step = account.mean_ms - evidence.part("other", "tracing", "evaluate")
     lower, upper = (scale * sum(each) for each in zip(*bounds, strict=True)) if bounds else (0.0, 0.0)
     gaps = scale * (data.idle_ms + data.waits_ms)
-    if _turn_for_each(evidence, batch):
+    if _repeat_for_each(evidence, batch):
         turning = shared.MOSTLY.value * gaps
         lower, upper, gaps = lower + turning, upper + gaps, gaps - turning
     update = scale * sum(row.ms for row in data.operations if row.stage == "update")
@@ -169,7 +169,7 @@ def _grows(row: ComputedOperation, tiny: float, batch: int, evidence: Evidence) 
     return min(arithmetic / each, upper) * row.ms, upper * row.ms
 
 
-def _turn_for_each(evidence: Evidence, batch: int) -> bool:
+def _repeat_for_each(evidence: Evidence, batch: int) -> bool:
     """Whether a loop of a compiled function that ran has as many iterations as the batch has examples."""
     data = evidence.offer(OpsData)
     functions = [each for each in (data.all if data is not None else ()) if each.first_execution_ms is not None]

@@ -16,14 +16,14 @@ from tfperfkit_rules.measures.independent_iterations import are_iterations_indep
 from tfperfkit_rules.measures.source_text import Loop, find_frame_loops, find_function, find_loops
 from tfperfkit_rules.measures.trace_window import reached
 
-MIN_TURNS = Threshold(
+MIN_ITERATIONS = Threshold(
     8,
     "iterations",
     "minimum number of iterations: shorter loops go over layers or networks, which no batch replaces",
     Chosen("where vector instructions begin to gain: eight numbers of 32 bits in 256"),
 )
 
-TURNS_IN_BATCH = Threshold(
+ITERATIONS_IN_BATCH = Threshold(
     100,
     "iterations",
     "minimum number of iterations in one batch, if a loop has as many",
@@ -32,22 +32,22 @@ TURNS_IN_BATCH = Threshold(
 
 
 class BatchLoop(NamedTuple):
-    """``held``: the samples in it; ``turns`` each time that it runs, at least, None where no line was counted;
+    """``held``: the samples in it; ``iterations`` each time that it runs, at least, None where no line was counted;
     ``most``: at most. ``outer``: the outermost loop around it whose iterations don't need each other either, with the
     iterations of both."""
 
     file: str
     loop: Loop
     held: int
-    turns: float | None
+    iterations: float | None
     most: float | None = None
     outer: BatchLoop | None = None
 
     @property
     def batch(self) -> Bounds:
         """Iterations that become one: memory may ask for fewer than all."""
-        least = self.turns if self.turns is not None else float(MIN_TURNS.value)
-        return Bounds(min(least, float(TURNS_IN_BATCH.value)), max(self.most or least, least))
+        least = self.iterations if self.iterations is not None else float(MIN_ITERATIONS.value)
+        return Bounds(min(least, float(ITERATIONS_IN_BATCH.value)), max(self.most or least, least))
 
     def holds(self, frame: Frame) -> bool:
         return frame.file == self.file and self.loop.line <= frame.line <= self.loop.last
@@ -83,35 +83,37 @@ def loop_of_batch(evidence: Evidence, stacks: Counter[Stack]) -> BatchLoop | Non
         if loop.line == loop.last and not loop.over:
             continue
         apart = are_iterations_independent(evidence, file, loop)
-        turns, most = _turns(evidence, file, loop, once=depth == outermost) if apart else (None, None)
+        iterations, most = _count_iterations(evidence, file, loop, once=depth == outermost) if apart else (None, None)
         if found is not None:
-            every = _both(found.outer or found, BatchLoop(file, loop, count, turns, most))
+            every = _both(found.outer or found, BatchLoop(file, loop, count, iterations, most))
             if every is None:
                 break  # further out nothing is known of a batch
             found = found._replace(outer=every)
-        elif apart and _many(turns, most):
-            found = BatchLoop(file, loop, count, turns, most)
+        elif apart and _many(iterations, most):
+            found = BatchLoop(file, loop, count, iterations, most)
     return found
 
 
 def _both(inner: BatchLoop, around: BatchLoop) -> BatchLoop | None:
     """The loop around with the iterations of both; None where those of one are not known."""
-    if inner.turns is None or inner.most is None or around.turns is None or around.most is None:
+    if inner.iterations is None or inner.most is None or around.iterations is None or around.most is None:
         return None
-    return around._replace(turns=max(around.turns, 1.0) * inner.turns, most=max(around.most, 1.0) * inner.most)
+    return around._replace(
+        iterations=max(around.iterations, 1.0) * inner.iterations, most=max(around.most, 1.0) * inner.most
+    )
 
 
-def _many(turns: float | None, most: float | None) -> bool:
+def _many(iterations: float | None, most: float | None) -> bool:
     """Tell whether the loop has many iterations.
 
     If it did not end while lines were counted, half of its iterations were counted on average.
     """
-    if turns is None or most is None:
+    if iterations is None or most is None:
         return True
-    return most >= MIN_TURNS.value and 2 * turns >= MIN_TURNS.value
+    return most >= MIN_ITERATIONS.value and 2 * iterations >= MIN_ITERATIONS.value
 
 
-def _turns(evidence: Evidence, file: str, loop: Loop, *, once: bool) -> tuple[float | None, float | None]:
+def _count_iterations(evidence: Evidence, file: str, loop: Loop, *, once: bool) -> tuple[float | None, float | None]:
     """Return the number of iterations, at least and at most: hits of the body's lines against hits around the loop, in
     the next outer loop or else the function. If no line around it ran while lines were counted, all hits belong to
     one unfinished pass; ``once``: no loop is around it, so that all iterations of the work belong to that pass.
@@ -130,8 +132,8 @@ def _turns(evidence: Evidence, file: str, loop: Loop, *, once: bool) -> tuple[fl
     function = find_function(evidence, file, loop.line)
     first, last = (outer[-1].line, outer[-1].last) if outer else (function.line, function.last) if function else (0, 0)
     around = [count for line, count in hits.items() if first < line <= last and not loop.line <= line <= loop.last]
-    turns = min(body) / min(around, default=1)
+    iterations = min(body) / min(around, default=1)
     if around:
-        return turns, turns
-    most = max(turns, reached(evidence, file, loop.line + 1, loop.last) or turns)
-    return most if once else turns, most
+        return iterations, iterations
+    most = max(iterations, reached(evidence, file, loop.line + 1, loop.last) or iterations)
+    return most if once else iterations, most

@@ -17,6 +17,11 @@ from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.new_models import find_new_models
 
+TITLES = {
+    "MEM001": "Memory grows because a container is never emptied",
+    "MEM002": "Graph grows because every iteration adds operations",
+}
+
 MIN_GROWTH_BYTES = Threshold(
     8_000_000,
     "bytes",
@@ -111,7 +116,6 @@ def _kept(evidence: Evidence, data: MemoryData, row: Grower, per_step: float) ->
     name = row.name
     return Finding(
         code="MEM001",
-        family="memory",
         remedy=Remove(),
         severity=_severity(evidence, data, per_step),
         basis="risk",
@@ -151,7 +155,6 @@ def _unexplained(data: MemoryData, per_step: float, steps: int, unit: Unit) -> F
     lasting = steps >= LONG_STEPS.value and steps * per_step >= LARGE_BYTES.value
     return Finding(
         code="MEM001",
-        family="memory",
         remedy=Remove(),
         basis="risk",
         title=f"Memory grows with {unit.every}, cause unknown",
@@ -171,7 +174,6 @@ def _of_models(data: MemoryData, per_step: float, models: list[SourceSpan], unit
     """Make a note: that nothing frees the models follows from their number, not from the number of steps."""
     return Finding(
         code="MEM001",
-        family="memory",
         remedy=Remove(),
         basis="risk",
         title="Memory grows because models are created one after another",
@@ -228,7 +230,6 @@ def graphs_grow(evidence: Evidence) -> Iterator[Finding]:
         where = SourceSpan(row.file, row.line, row.function)
         yield Finding(
             code="MEM002",
-            family="memory",
             remedy=Remove(),
             severity="medium",
             basis="risk",

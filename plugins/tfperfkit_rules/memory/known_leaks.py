@@ -16,6 +16,8 @@ from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
 
+TITLES = {"MEM005": "TensorFlow never frees Python functions of rebuilt datasets"}
+
 REMADE_MIN = Threshold(
     10,
     "count",
@@ -73,7 +75,6 @@ def known_leaks(evidence: Evidence) -> Iterator[Finding]:
     grows = memory is not None and memory.growth_is_significant and (memory.growth_bytes_per_step or 0) > 0
     yield Finding(
         code="MEM005",
-        family="memory",
         severity="low" if grows else "info",
         basis="risk",
         title=f"TensorFlow {evidence.run.versions['tensorflow']} never frees {GENERATORS.keeps}",

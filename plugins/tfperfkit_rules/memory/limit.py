@@ -10,6 +10,8 @@ from tfperfkit.calibration import Chosen, Cited, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
 
+TITLES = {"MEM003": "Process or GPU memory peaks close to its limit"}
+
 NEAR = Threshold(
     0.9,
     "share",
@@ -31,7 +33,6 @@ def near_limit(evidence: Evidence) -> Iterator[Finding]:
         top = max(data.functions, key=lambda row: row.peak_bytes, default=None)
         yield Finding(
             code="MEM003",
-            family="memory",
             severity="high" if share >= GRAVE.value else "medium",
             basis="risk",
             title=f"Process memory peaks close to its limit ({data.limit_source})",
@@ -54,7 +55,6 @@ def near_limit(evidence: Evidence) -> Iterator[Finding]:
             share = device.peak_bytes / device.limit_bytes
             yield Finding(
                 code="MEM003",
-                family="memory",
                 severity="high" if share >= GRAVE.value else "medium",
                 basis="risk",
                 title=f"{device.device} memory peaks close to its limit",

@@ -97,7 +97,6 @@ def _make_finding(evidence: Evidence, taken: _Price, grown: Growing | None) -> F
         ]
     return Finding(
         code="MEM002",
-        family="memory",
         remedy=Remove(),
         severity=gain.severity(share),
         basis="run" if whole else "step",

@@ -69,7 +69,6 @@ def bfloat16(evidence: Evidence) -> Iterator[Finding]:
         return
     yield Finding(
         code="PRC004",
-        family="precision",
         remedy=Setting("precision", "mixed_bfloat16"),
         severity="info",
         title=f"mixed_bfloat16 is {times:.1f}x faster for matmuls on this CPU, "

@@ -101,7 +101,6 @@ def float16_on_cpu(evidence: Evidence) -> Iterator[Finding]:
     name = "mixed_float16" if "mixed" in policy else "float16"
     yield Finding(
         code="PRC003",
-        family="precision",
         remedy=Setting("precision", "float16 on GPUs"),
         severity="low" if counted else gain.severity(UNKNOWN_PART.value * saved[1]),
         title=f"{name} on a CPU without float16 arithmetic",
@@ -151,7 +150,6 @@ def unused_half_precision(evidence: Evidence) -> Iterator[Finding]:
         return
     yield Finding(
         code="PRC002",
-        family="precision",
         remedy=Setting("precision", "mixed_float16"),
         severity="info",
         title=TITLES["PRC002"],

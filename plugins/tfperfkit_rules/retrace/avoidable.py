@@ -114,7 +114,6 @@ def _make_finding(
     gained = gain.Unknown() if once else _gain(evidence, time, function, saved, time.share(saved))
     return Finding(
         code=code,
-        family="retrace",
         remedy=codes.REMEDIES[code],
         title=title(code, function, traces),
         severity=_severity(code, share, once, traces),
@@ -158,8 +157,8 @@ def _gain(evidence: Evidence, time: Time, function: TracedFunction, traces: list
             if work is not None
             else float(len({trace.step for trace in traces}))
         )
-        turns = work.iterations if work is not None else None
-        each = bool(turns) and len(traces) >= shared.NEARLY_ALWAYS.value * (turns or 0)
+        iterations = work.iterations if work is not None else None
+        each = bool(iterations) and len(traces) >= shared.NEARLY_ALWAYS.value * (iterations or 0)
         mine = _traced(evidence, share, traces)
         one = len(traces) if work is not None else 0
         known = without.saved(evidence) or without.saved_with(evidence, mine, first, steps, each=each, of=one)

@@ -113,7 +113,6 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         advice = "Create models, optimizers, tf.functions and tf.data pipelines once, before the loop, and reuse them."
     yield Finding(
         code=codes.UNEXPLAINED,
-        family="retrace",
         remedy=remedy,
         title=title,
         severity=gain.severity(share),

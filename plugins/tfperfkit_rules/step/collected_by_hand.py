@@ -39,14 +39,13 @@ def collects(evidence: Evidence) -> Iterable[Finding]:
     share = min(timed.share if by_time else sampled, shared.MAX_STEP_SHARE.value)
     if share < MEDIUM or not (found.often or timed.times >= SIDE_STEPS.value):
         return
-    of_step = shares(share, 0 if by_time else len(found.turns.found))
+    of_step = shares(share, 0 if by_time else len(found.iterations.found))
     if by_time:
         share, of_step = as_broken_down(share, of_step, evidence.share("gc"))
     lines = [place for place, _ in (timed.at + found.at if not by_time else timed.at).most_common(2) if place[1]]
-    step_ms = evidence.step_ms or found.turns.turn_ms
+    step_ms = evidence.step_ms or found.iterations.iteration_ms
     yield Finding(
         code="STP005",
-        family="step",
         remedy=Every("collect"),
         title=f"{_CALLS[kind.word]} is called in the loop: {100 * share:.0f} % of {evidence.unit.a}",
         share_of_step=share,

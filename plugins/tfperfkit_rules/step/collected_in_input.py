@@ -38,7 +38,6 @@ def collected_in_input(evidence: Evidence) -> Iterable[Finding]:
     share = min(share, shared.MAX_STEP_SHARE.value)
     yield Finding(
         code="STP005",
-        family="step",
         remedy=Every("collect"),
         title=f"gc.collect() is called while batches are prepared: {100 * share:.0f} % of {unit.a}",
         share_of_step=share,

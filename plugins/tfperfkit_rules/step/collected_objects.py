@@ -55,7 +55,6 @@ def collected_objects(evidence: Evidence) -> Iterable[Finding]:
     first = lines[0]
     yield Finding(
         code="STP017",
-        family="step",
         title=f"Garbage collection of line {first[1]}'s objects takes {100 * share:.0f} % of {unit.a}",
         share_of_step=share,
         gain=price(Rewrite(), Part.exactly(share), Left(0.0, COLLECTED_LEFT.value)),

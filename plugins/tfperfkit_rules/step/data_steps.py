@@ -70,7 +70,6 @@ def _validated(evidence: Evidence, row: KerasInput, examples: int, batch: int) -
     own = min(ns / (work.seconds * 1e9), 1.0) if work is not None else share
     yield Finding(
         code=CODE,
-        family="step",
         remedy=Setting("validation_steps"),
         title=f"validation_steps does not match the data: each validation repeats it {passes:,.1f} times",
         severity=severity(share * saved),
@@ -98,7 +97,6 @@ def _validated(evidence: Evidence, row: KerasInput, examples: int, batch: int) -
 def _counted_examples(row: KerasInput, examples: int, batch: int) -> Finding:
     return Finding(
         code=CODE,
-        family="step",
         remedy=Setting("validation_steps"),
         title=f"steps_per_epoch does not match the data: each epoch repeats it {batch:,} times",
         severity="medium",
@@ -122,7 +120,6 @@ def _short(row: ShortData) -> Finding:
     what = "validation_steps" if row.validation else "steps_per_epoch" if row.way == "fit" else "steps"
     return Finding(
         code=CODE,
-        family="step",
         remedy=Setting("validation_steps"),
         title=f"{what} does not match the data: {row.asked:,}, and there are {row.had:,} batches",
         severity="info",

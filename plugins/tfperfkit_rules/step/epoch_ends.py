@@ -129,7 +129,6 @@ def _make_finding(evidence: Evidence, what: _What, found: _Ends, share: float) -
     steps = evidence.steps.count if work is None else 0
     return Finding(
         code="STP006",
-        family="step",
         remedy=Every("validate"),
         title=f"{what.capitalize()} {f'in batches of {small.size}' if small is not None else 'after each epoch'} takes "
         f"{100 * share:.0f} % of {'the run' if work is None else evidence.unit.loop}",

@@ -78,7 +78,6 @@ def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
     model = name_receiver(compiled[0][1] if first else find_call_at(evidence, (fit.file, fit.line), FIT))
     yield Finding(
         code="STP002",
-        family="step",
         remedy=Setting("steps_per_execution", int(TOGETHER.value)),
         title=TITLES["STP002"].replace("Model.fit", f"{model}.fit"),
         severity=severity(gained.surely),

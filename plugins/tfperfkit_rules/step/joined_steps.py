@@ -72,7 +72,6 @@ def several_steps(evidence: Evidence) -> Iterable[Finding]:
     place = span(evidence, sites[0].file, sites[0].line)
     yield Finding(
         code="STP009",
-        family="step",
         remedy=Setting("steps_per_execution", int(TOGETHER.value)),
         title=f"Calling compiled functions from Python takes {100 * around / found.step_ms:.0f} % of {unit.a}",
         severity="info",

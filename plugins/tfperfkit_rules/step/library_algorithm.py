@@ -18,9 +18,9 @@ from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.drivers import find_drivers
+from tfperfkit_rules.measures.loop_iterations import basis, stretch
 from tfperfkit_rules.measures.source_calls import list_files
 from tfperfkit_rules.measures.step_shares import callers, span
-from tfperfkit_rules.measures.turns import basis, stretch
 
 ALGORITHM_MIN = Threshold(
     0.2,
@@ -76,18 +76,18 @@ _MINIMIZE = "scipy.optimize._minimize:minimize"
 
 def library_algorithm(evidence: Evidence) -> Iterable[Finding]:
     """The finding, for the line that called the library, if the algorithm is known and another one does less."""
-    turns, drivers = stretch(evidence), find_drivers(evidence)
-    if turns is None or not drivers:
+    iterations, drivers = stretch(evidence), find_drivers(evidence)
+    if iterations is None or not drivers:
         return
     lines = {(frame.file, frame.line) for frame in drivers}
     frames: Counter[Frame] = Counter()
     count = 0
-    for stack, ns in turns.found:
+    for stack, ns in iterations.found:
         leaf = stack.frames[-1] if stack.frames else None
         if leaf is not None and leaf.calls and stack.activity == "python" and (leaf.file, leaf.line) in lines:
             frames[leaf] += ns
             count += 1
-    share = frames.total() / turns.whole
+    share = frames.total() / iterations.whole
     if share < ALGORITHM_MIN.value or count < MIN:
         return
     calls = Counter[tuple[str, ...]]()
@@ -107,15 +107,14 @@ def library_algorithm(evidence: Evidence) -> Iterable[Finding]:
     instead = next((api for short, api in _OF_FUNCTION.items() if ran[0].endswith(f":{short}")), "")
     yield Finding(
         code="STP018",
-        family="step",
         title=f"{public} algorithm {function.removeprefix('_')} itself takes {100 * share:.0f} % of {unit.a}",
-        basis=basis(evidence, turns.turn_ms),
+        basis=basis(evidence, iterations.iteration_ms),
         share_of_step=min(share, shared.MAX_STEP_SHARE.value),
-        gain=price(Rewrite(), Part.sampled(share, len(turns.found)), Left(0.0, ALGORITHM_LEFT.value)),
+        gain=price(Rewrite(), Part.sampled(share, len(iterations.found)), Left(0.0, ALGORITHM_LEFT.value)),
         where=tuple(dict.fromkeys((span(evidence, *place), *argument, *callers(evidence, place)))),
         evidence=(
             Measurement(f"share of {unit.the} in the algorithm itself", share, "share", "samples"),
-            Measurement(f"time in the algorithm itself {unit.per}", share * turns.turn_ms, "ms", "samples"),
+            Measurement(f"time in the algorithm itself {unit.per}", share * iterations.iteration_ms, "ms", "samples"),
             Measurement("samples in the algorithm itself", float(count), "count", "baseline"),
         ),
         advice=f"Choose an algorithm that does less: {_L_BFGS.format(instead) if instead else algorithm.instead}.",

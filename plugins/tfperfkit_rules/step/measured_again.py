@@ -56,7 +56,6 @@ def _make_finding(evidence: Evidence, row: KerasInput, fit: KerasInput, share: f
     which = "validation" if fit.validation else "training"
     return Finding(
         code="STP011",
-        family="step",
         remedy=Remove("evaluation"),
         title=f"{model}.evaluate repeats what fit has just measured on the {which} data",
         severity=severity(share),

@@ -23,9 +23,9 @@ from tfperfkit_rules.measures.awaited import Awaited, Standing, awaited, standin
 from tfperfkit_rules.measures.beside import Beside, beside
 from tfperfkit_rules.measures.child_starts import children_mostly_import
 from tfperfkit_rules.measures.kinds import KINDS, PYTHON, Kind, api
+from tfperfkit_rules.measures.loop_iterations import basis
 from tfperfkit_rules.measures.polling import find_pause, may_wait_outside, sort_polls
 from tfperfkit_rules.measures.step_shares import callers, span
-from tfperfkit_rules.measures.turns import basis
 from tfperfkit_rules.step.python_time import LEFT_MAX, MIN_SAMPLES
 
 PAUSE_LEFT = Threshold(
@@ -64,7 +64,7 @@ def kind_in(evidence: Evidence, role: str, stack: Stack) -> str:
 def _wait(evidence: Evidence, found: Beside) -> Finding:
     unit = evidence.unit
     kind = BY_WORD[found.kind]
-    part = Part.sampled(found.share, len(found.turns.found))
+    part = Part.sampled(found.share, len(found.iterations.found))
     left = _LEFT.get(kind.word)
     gained: Gain = price(Remove(), part, left) if left is not None else bound(part.high)
     lines = [place for place, _ in found.at.most_common(3) if place[1]]
@@ -84,7 +84,6 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
         gained = price(Remove(), Part(min(part.low, other.part * (1 - worst)), min(part.high, other.part)))
     return Finding(
         code="STP004",
-        family="step",
         remedy=Remove(),
         title="Script waits on purpose: "
         + (_name_pause(pause) or reported(evidence, found, kind) if other is None else _busy_with(evidence, other))
@@ -93,7 +92,7 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
         severity="info"
         if pause is not None and pause.reason != "process" and isinstance(gained, UpTo)
         else severity(found.share if isinstance(gained, UpTo) else gained.saved),
-        basis=basis(evidence, found.turns.turn_ms),
+        basis=basis(evidence, found.iterations.iteration_ms),
         share_of_step=found.share,
         gain=gained,
         where=tuple(
@@ -108,7 +107,7 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
         ),
         evidence=(
             Measurement(f"share of {unit.the} in this wait", found.share, "share", "samples"),
-            Measurement(f"time in this wait {unit.per}", found.share * found.turns.turn_ms, "ms", "samples"),
+            Measurement(f"time in this wait {unit.per}", found.share * found.iterations.iteration_ms, "ms", "samples"),
             *(
                 [Measurement("samples of the awaited thread", float(other.samples), "count", "samples")]
                 if other
@@ -116,13 +115,13 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
             ),
             *(_seen(limited) if limited is not None else ()),
             Measurement("samples in this wait", float(found.samples), "count", "baseline"),
-            Measurement("samples", float(len(found.turns.found)), "count", "baseline"),
+            Measurement("samples", float(len(found.iterations.found)), "count", "baseline"),
         ),
         advice=f"{_advise(evidence, kind, pause) if other is None else other.kind.advice}."
         if limited is None
         else _TAKE_WHAT_IS_THERE,
         detail=("The training thread does nothing meanwhile." if limited is None else _NOBODY_WORKS)
-        + (_IN_TURNS if other is not None and other.kind.role != "wait" else ""),
+        + (_IN_ITERATIONS if other is not None and other.kind.role != "wait" else ""),
         absorbs_here=("LIN001", "SYN001", "STP008"),
         parts=("python", "dispatch", "other") if found.share >= shared.MOSTLY.value else ("python", "other"),
     )
@@ -169,7 +168,7 @@ _START_ONCE = (
     "let them import less"
 )
 #: A sentence for threads that work in Python.
-_IN_TURNS = " More threads do not help, as only one runs Python at a time; more processes (multiprocessing) do."
+_IN_ITERATIONS = " More threads do not help, as only one runs Python at a time; more processes (multiprocessing) do."
 
 
 _TAKE_WHAT_IS_THERE = (

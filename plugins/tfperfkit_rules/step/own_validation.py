@@ -60,7 +60,6 @@ def _make_finding(
     lines = [span(evidence, *place) for place, _ in at.most_common(2)]
     yield Finding(
         code="STP011" if training else "STP006",
-        family="step",
         remedy=remedy,
         title=(
             f"Evaluation repeats what training has just measured: {100 * share:.0f} % of the run"

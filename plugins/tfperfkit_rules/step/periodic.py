@@ -45,7 +45,7 @@ def every_nth(evidence: Evidence) -> Iterator[Finding]:
     found = period({number: item.excess_ms for number, item in late.items()}, {step.number for step in clean})
     if found is None:
         return
-    turn, numbers = found
+    gap, numbers = found
     excess = sum(late[number].excess_ms for number in numbers)
     share = excess / (account.mean_ms * account.steps)
     if share < MEDIUM:
@@ -61,9 +61,8 @@ def every_nth(evidence: Evidence) -> Iterator[Finding]:
     gained = price(Every("work"), Part.timed(share), Left(0.0, 1 - shared.MOSTLY.value))
     yield Finding(
         code="STP008",
-        family="step",
         remedy=Every("work"),
-        title=f"Every {turn}th step takes {each / account.ordinary_ms:,.0f} times as long: {PARTS[part].sentence}",
+        title=f"Every {gap}th step takes {each / account.ordinary_ms:,.0f} times as long: {PARTS[part].sentence}",
         severity=severity(gained.saved) if share >= LOW else "info",
         share_of_step=share,
         gain=gained,
@@ -76,7 +75,7 @@ def every_nth(evidence: Evidence) -> Iterator[Finding]:
             Measurement("samples at lines that only long steps run", float(seen), "count", "baseline"),
         ),
         advice=(
-            f"Do what this line does less often than every {turn} steps. Or: make it cheaper, or use another thread."
+            f"Do what this line does less often than every {gap} steps. Or: make it cheaper, or use another thread."
         ),
         absorbs_here=("LIN001", "SYN001"),
         parts=(part, "other"),
@@ -135,9 +134,9 @@ def period(late: Mapping[int, float], clean: Collection[int]) -> tuple[int, list
             continue
         first = Counter(number % n for number in long).most_common(1)[0][0]
         on = [number for number in late if number % n == first]
-        turns = sum(1 for number in clean if number % n == first)
+        iterations = sum(1 for number in clean if number % n == first)
         weight = sum(late[number] for number in on)
-        enough = len(on) >= max(fewest, shared.NEARLY_ALWAYS.value * turns)
+        enough = len(on) >= max(fewest, shared.NEARLY_ALWAYS.value * iterations)
         if enough and weight >= shared.NEARLY_ALWAYS.value * whole:
             return n, sorted(on)
     return None

@@ -15,11 +15,11 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import FIT, is_calling
 from tfperfkit_rules.measures.kinds import NUMPY, ONE_BY_ONE, PYTHON, Kind, api, kind_of
+from tfperfkit_rules.measures.loop_iterations import Stretch, basis, stretch
 from tfperfkit_rules.measures.own_passes import at_epoch_end, in_pass
 from tfperfkit_rules.measures.source_text import Function, find_function, find_loops
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.step_shares import LineShare, heaviest_loop, span
-from tfperfkit_rules.measures.turns import Stretch, basis, stretch
 from tfperfkit_rules.step.python_time import ALONE, HOT, LEFT_MAX, LEFT_MIN, MIN_SAMPLES
 
 LEFT = Left(LEFT_MIN.value, LEFT_MAX.value)
@@ -37,8 +37,8 @@ class _Own(NamedTuple):
 
 def between_steps(evidence: Evidence) -> Iterable[Finding]:
     """The function that takes most; of gaps that are no work of their own."""
-    turns = stretch(evidence)
-    if evidence.work is not None or turns is None:
+    iterations = stretch(evidence)
+    if evidence.work is not None or iterations is None:
         return
     gaps = _gaps(evidence)
     if not gaps:
@@ -59,8 +59,12 @@ def between_steps(evidence: Evidence) -> Iterable[Finding]:
         if above is not None:
             own.callers[above.file, above.line] += ns
     found = max(functions.values(), key=lambda item: sum(item.samples), default=None)
-    if found is not None and len(found.samples) >= MIN_SAMPLES.value and sum(found.samples) >= HOT.value * turns.whole:
-        yield _make_finding(evidence, found, turns)
+    if (
+        found is not None
+        and len(found.samples) >= MIN_SAMPLES.value
+        and sum(found.samples) >= HOT.value * iterations.whole
+    ):
+        yield _make_finding(evidence, found, iterations)
 
 
 def _gaps(evidence: Evidence) -> list[Span]:
@@ -94,10 +98,10 @@ def _within(frame: Frame, function: Function | None) -> bool:
     return function is not None and frame.first >= function.line and frame.name.startswith("<")
 
 
-def _make_finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
+def _make_finding(evidence: Evidence, own: _Own, iterations: Stretch) -> Finding:
     unit = evidence.unit
-    share = min(sum(own.samples) / turns.whole, shared.MAX_STEP_SHARE.value)
-    rows = [LineShare(place, 0, ns / turns.whole) for place, ns in own.lines.most_common()]
+    share = min(sum(own.samples) / iterations.whole, shared.MAX_STEP_SHARE.value)
+    rows = [LineShare(place, 0, ns / iterations.whole) for place, ns in own.lines.most_common()]
     kind, hottest = _kind(evidence, own), rows[0]
     around = find_loops(evidence, *hottest.place)
     loop = None if hottest.share >= ALONE.value * share else heaviest_loop(evidence, rows, lambda row: True)
@@ -114,18 +118,17 @@ def _make_finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
     above = [span(evidence, *place) for place, _ in own.callers.most_common(1)]
     return Finding(
         code="LIN001",
-        family="step",
         remedy=Rewrite("python"),
         title=f"{words[:1].upper()}{words[1:]}{name}, between the steps, takes {100 * share:.0f} % of {unit.loop}",
-        basis=basis(evidence, turns.turn_ms),
+        basis=basis(evidence, iterations.iteration_ms),
         share_of_step=share,
-        gain=price(Rewrite("python"), Part.sampled(share, len(turns.found)), LEFT),
+        gain=price(Rewrite("python"), Part.sampled(share, len(iterations.found)), LEFT),
         where=tuple(dict.fromkeys((*first, *(span(evidence, *row.place) for row in rows[:3]), *above))),
         evidence=(
             Measurement("share of the loop at these lines", share, "share", "samples"),
-            Measurement(f"time at these lines {unit.per}", share * turns.turn_ms, "ms", "samples"),
+            Measurement(f"time at these lines {unit.per}", share * iterations.iteration_ms, "ms", "samples"),
             Measurement("samples at these lines", float(len(own.samples)), "count", "baseline"),
-            Measurement("samples", float(len(turns.found)), "count", "baseline"),
+            Measurement("samples", float(len(iterations.found)), "count", "baseline"),
         ),
         advice=f"{advice}.",
         detail=(

@@ -234,7 +234,6 @@ def _make_finding(evidence: Evidence, own: list[LineShare]) -> Finding:
         gained, advice = Unknown(), _COSTLY
     return Finding(
         code="LIN001",
-        family="step",
         remedy=Rewrite("python"),
         title=f"{what[:1].upper()}{what[1:]} {whose}{within} takes {100 * share:.0f} % of {evidence.unit.a}",
         severity=severity(gained.saved) if gained.saved and _is_worth_it(evidence, share) else "info",

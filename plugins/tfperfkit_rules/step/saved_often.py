@@ -132,7 +132,6 @@ def _make_finding(evidence: Evidence, found: _Saves, share: float) -> Finding:
     seconds = found.at.total() / NS_PER_S
     return Finding(
         code="STP001",
-        family="step",
         remedy=Every("save"),
         title=f"{name} inside {evidence.unit.loop} takes {100 * share:.0f} % of the run, in about {found.times} calls",
         severity=severity(share),

@@ -65,7 +65,6 @@ def seeded_each_step(evidence: Evidence) -> Iterable[Finding]:
     calls = [span(evidence, site.file, site.line) for site in reached(evidence, "call")[:1]]
     yield Finding(
         code="STP012",
-        family="step",
         remedy=Remove(),
         title=f"tf.random.set_seed in {unit.every} rebuilds all kernels: {100 * share:.0f} % of {unit.a}",
         severity=severity(gained.surely),

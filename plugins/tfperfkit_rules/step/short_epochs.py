@@ -116,7 +116,6 @@ def _make_finding(evidence: Evidence, found: _Epochs, share: float, between_ns: 
     number = f"{found.steps} step{'s' if found.steps > 1 else ''}"
     return Finding(
         code="STP010",
-        family="step",
         remedy=Setting("epochs", times),
         title=f"Model.fit epochs have only {number}: starting and ending epochs takes {100 * share:.0f} % of the run",
         severity=severity(share),

@@ -28,13 +28,13 @@ from tfperfkit_rules.measures.bounds import Bounds, together
 from tfperfkit_rules.measures.called import EVALUATE, FIT, METRIC, PREDICT, TRAINER, find_call_at, is_calling, name_apis
 from tfperfkit_rules.measures.eager_stacks import split_eager_samples
 from tfperfkit_rules.measures.kinds import KINDS, api, kind_of
+from tfperfkit_rules.measures.loop_iterations import basis
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.own_passes import in_pass
 from tfperfkit_rules.measures.source_calls import find_given
 from tfperfkit_rules.measures.source_text import Loop, find_frame_loops, find_loops
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import line_shares, span, text_of
-from tfperfkit_rules.measures.turns import basis
 
 SIDE_LEFT_MIN = Threshold(
     0.01, "share", "minimum share of side work that remains if it is done rarely", Chosen("the advice: every 100 steps")
@@ -249,8 +249,8 @@ def _can_come_again(evidence: Evidence, stack: Stack) -> bool:
 
 def _make_finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
     unit = evidence.unit
-    kind, share, turns = found.kind, found.share, found.turns
-    low, high = interval(share, len(turns.found))
+    kind, share, iterations = found.kind, found.share, found.iterations
+    low, high = interval(share, len(iterations.found))
     if kind == "metrics":  # Python that dispatches operations: samples see too little Python
         rows = line_shares(evidence, ("eager_ops", "dispatch"))
         high = max(high, sum(row.share for row in rows if row.place in found.at))
@@ -281,11 +281,10 @@ def _make_finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
     named = next((api(evidence, found.frames, item) for item in KINDS if item.word == kind), "")
     return Finding(
         code="STP001",
-        family="step",
         remedy=Every("save"),
         title=f"{words.words}{f' ({named})' if named else ''} takes {100 * share:.0f} % of {unit.loop}",
         severity=severity(gained.surely),
-        basis=basis(evidence, turns.turn_ms),
+        basis=basis(evidence, iterations.iteration_ms),
         share_of_step=share,
         gain=gained,
         where=where,
@@ -293,12 +292,12 @@ def _make_finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
             Measurement("share of the loop in this work", share, "share", "samples"),
             Measurement(
                 f"time in this work {unit.per_a}",
-                share * turns.turn_ms,
+                share * iterations.iteration_ms,
                 "ms",
                 "samples",
             ),
             Measurement(_seen(evidence), float(found.steps), "count", "baseline"),
-            Measurement("samples", float(len(turns.found)), "count", "baseline"),
+            Measurement("samples", float(len(iterations.found)), "count", "baseline"),
         ),
         advice=(_OF_WORK.get(kind, advice) if evidence.work is not None else advice)
         + (_BINARY if _AS_TEXT in named else ""),
@@ -321,22 +320,22 @@ _MORE = (
 
 def _callbacks(evidence: Evidence, found: Beside) -> list[SourceSpan]:
     """Return the lines of callbacks that call the work, if the work is in a function of its own."""
-    frames = [batch_callback(stack) for stack, _ in found.turns.found if _at(found, stack)]
+    frames = [batch_callback(stack) for stack, _ in found.iterations.found if _at(found, stack)]
     places = dict.fromkeys((frame.file, frame.line) for frame in frames if frame is not None)
     return [span(evidence, *place) for place in places if place not in found.at]
 
 
 def _behind(found: Beside) -> float:
     """Return the share of the loop in calls of compiled functions, each behind the side work."""
-    called = sum(ns for stack, ns in found.turns.found if stack.activity == "graph" and not _at(found, stack))
-    return called / found.turns.whole if found.turns.whole else 0.0
+    called = sum(ns for stack, ns in found.iterations.found if stack.activity == "graph" and not _at(found, stack))
+    return called / found.iterations.whole if found.iterations.whole else 0.0
 
 
 def _freed(found: Beside) -> float:
     """Return the share of the loop in which objects were freed, outside of the evaluation: each makes a dataset
     and an iterator, which are freed behind it. Training's own go once an epoch."""
-    gone = sum(ns for stack, ns in found.turns.found if stack.activity == "waiting" and not _at(found, stack))
-    return gone / found.turns.whole if found.turns.whole else 0.0
+    gone = sum(ns for stack, ns in found.iterations.found if stack.activity == "waiting" and not _at(found, stack))
+    return gone / found.iterations.whole if found.iterations.whole else 0.0
 
 
 def _at(found: Beside, stack: Stack) -> bool:

@@ -187,7 +187,6 @@ def _make_finding(evidence: Evidence, found: Trend, cause: _Cause) -> Finding:
     part = "steps that were kept" if _in_gaps(evidence) else "third"
     return Finding(
         code="STP007",
-        family="step",
         remedy=Remove(),
         title=f"{steps} get slower as {f'{grower.name} grows' if grower is not None else 'the run goes on'}: "
         f"{found.first_ms:,.3g} ms at first, {found.last_ms:,.3g} ms at the end",

@@ -66,7 +66,6 @@ def imported_again(evidence: Evidence) -> Iterable[Finding]:
     lines = [SourceSpan(*start.place), *repeated.lines] if in_loop else [*repeated.lines, SourceSpan(*start.place)]
     yield Finding(
         code="STP016",
-        family="step",
         title=TITLES["STP016"],
         severity=severity(share),
         basis="run",

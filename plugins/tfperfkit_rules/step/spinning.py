@@ -82,7 +82,6 @@ def spins(evidence: Evidence) -> Iterable[Finding]:
     loop = (span(evidence, place[0], around[-1].line),) if around else ()
     yield Finding(
         code="STP015",
-        family="step",
         title=f"Polling thread {spinner.begins.name} takes the interpreter lock from the loop",
         severity=severity(gained.surely),
         share_of_step=gained.surely,

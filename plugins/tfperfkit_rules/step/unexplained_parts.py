@@ -135,7 +135,6 @@ def _report_site(evidence: Evidence, site: CallSite) -> Finding:
     unit = evidence.unit.a if evidence.work is None else evidence.unit.loop
     return Finding(
         code=CODE,
-        family="step",
         title=f"{name} takes {100 * share:.0f} % of {unit}, unexplained",
         severity=severity(share) if _is_loud(evidence, share, advice) else "info",
         share_of_step=share,
@@ -176,7 +175,6 @@ def _report_part(evidence: Evidence, part: PartName, share: float) -> Finding:
     loud = part != "other" and _is_loud(evidence, share, advice)
     return Finding(
         code=CODE,
-        family="step",
         title=f"{whose[:1].upper()}{whose[1:]} takes {100 * share:.0f} % of {whole}{unexplained}",
         severity=severity(share) if loud else "info",
         share_of_step=share,

@@ -140,12 +140,12 @@ def _is_the_copying(evidence: Evidence, copied: Copied, stacks: list[Stack]) -> 
     clean, mine = evidence.steps.clean, set(stacks)
     if len(clean) < TREND_GROUPS.value:
         return all(part_of(stack.activity) == "python" for stack in stacks)
-    turns = _from_the_start(clean)
+    iterations = _from_the_start(clean)
     early, late = (
         sum(ns * (stack in mine) for stack, ns in evidence.log.weighted([(s.begin_ns, s.end_ns) for s in half]))
         for half in (
-            [step for each in turns for step in each[: len(each) // 2]],
-            [step for each in turns for step in each[len(each) // 2 :]],
+            [step for each in iterations for step in each[: len(each) // 2]],
+            [step for each in iterations for step in each[len(each) // 2 :]],
         )
     )
     return late >= COPIES_GROW.value * early
@@ -180,7 +180,6 @@ def _make_finding(evidence: Evidence, places: list[_Place], share: float, parts:
     function = _name_function(places[0][1])
     return Finding(
         code="STP014",
-        family="step",
         remedy=ReplaceOps("array_in_place"),
         title=f"{function} copies all of {some} in every iteration: {100 * share:.0f} % of {unit.a}",
         share_of_step=share,

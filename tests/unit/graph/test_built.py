@@ -10,8 +10,8 @@ from ops_builder import Builder
 from tfperfkit.graph.built import build
 from tfperfkit.graph.model import Graph
 from tfperfkit.graph.tracebacks import call_path, list_stacks
-from tfperfkit.records.graph_contents import CONTROL_FLOW, Added, GraphContents, Traceback
-from tfperfkit.records.graphs import LAYER_CALL, Graphs, Layer
+from tfperfkit.graph.traced import TracedGraphs
+from tfperfkit.records.graph_contents import CONTROL_FLOW, LAYER_CALL, Added, GraphContents, Layer, Traceback
 
 F = "float32[4,8]"
 FRAMES = [(0, 1, "main"), (0, 10, "step"), (0, 12, "step"), (1, 5, "call")]
@@ -41,7 +41,7 @@ def recorded(builder: Builder, **fields: Any) -> GraphContents:
     return msgspec.structs.replace(builder.contents(), **given)
 
 
-def built(*contents: GraphContents) -> Graphs:
+def built(*contents: GraphContents) -> TracedGraphs:
     graphs: dict[str, Graph] = {}
     graphs.update({each.name: Graph(each, graphs.get) for each in contents})
     return build({each.name: each.name for each in contents}, graphs.get)

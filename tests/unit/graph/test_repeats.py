@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfperfkit.graph.repeats import Called, assigns, draws, layer_calls
-from tfperfkit.records.graphs import BACKWARD, FORWARD, UPDATE, LayerCall
+from tfperfkit.graph.repeats import Called, LayerCall, assigns, draws, layer_calls
+from tfperfkit.graph.stages import BACKWARD, FORWARD, UPDATE
 
 #: x, a variable, and two calls of one function on both.
 NAMES = ["x", "weights", "call", "call_1"]

@@ -7,13 +7,9 @@ from pathlib import Path
 
 from evidence_builder import make_evidence as made_evidence
 from tfperfkit_rules import measures
-from tfperfkit_rules.device import codes as device
-from tfperfkit_rules.distribution import codes as distribution
-from tfperfkit_rules.graph import RULES as GRAPH_RULES
-from tfperfkit_rules.graph import codes as graph
-from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.retrace import codes as retrace
 
+from benchmarks.finding_pages import rule_titles
 from tfperfkit.rule import Evidence
 from tfperfkit.testing import missing_pages
 
@@ -21,18 +17,10 @@ PAGES = Path(__file__).resolve().parents[3] / "docs" / "findings"
 MANUAL = PAGES.parent / "writing-a-rule.md"
 #: The functions with which the run's analysis makes a work's evidence.
 INSIDE = {"narrowed"}
-_GRAPH_RULES = [rule for rule in GRAPH_RULES if isinstance(rule, GraphRule)]
-TITLES = {
-    **device.TITLES,
-    **distribution.TITLES,
-    **graph.TITLES,
-    **{rule.code: rule.title for rule in _GRAPH_RULES},
-    **retrace.TITLES,
-}
 
 
 def test_no_page_is_missing() -> None:
-    assert missing_pages(TITLES, PAGES) == []
+    assert missing_pages(rule_titles(), PAGES) == []
 
 
 def test_the_readme_names_every_family() -> None:

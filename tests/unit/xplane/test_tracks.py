@@ -41,7 +41,7 @@ def test_any_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: list
         (host,) = space.planes
         found = read_tracks(host)
         assert (read_tracks(host) is found) == kept
-        wanted = found.of({Kind.EAGER, Kind.OP, Kind.MAYBE_THUNK, Kind.CALL})
+        wanted = found.flag_kinds({Kind.EAGER, Kind.OP, Kind.MAYBE_THUNK, Kind.CALL})
         names = {name for name, is_wanted in zip(found.names, wanted.tolist(), strict=True) if is_wanted}
         assert names - {""} == set(_NAMES[:4])
         if "hlo_op" not in host.stat_ids:
@@ -75,7 +75,7 @@ def test_a_name_that_is_not_in_the_file(tmp_path: Path) -> None:
     with open_space(builder.write(tmp_path / "a.xplane.pb")) as space:
         found = read_tracks(space.planes[0])
         (track,) = found.lines()
-        every = track.where(found.of(set(Kind)))
+        every = track.where(found.flag_kinds(set(Kind)))
         assert [found.names[code] for _, _, code in track.events(every)] == ["dot.3", ""]
 
 

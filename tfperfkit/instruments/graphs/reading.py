@@ -11,8 +11,7 @@ from tfperfkit.instruments.graphs import snapshot
 from tfperfkit.instruments.graphs.building import Building, Started, started_before
 from tfperfkit.instruments.graphs.stack_choice import choose_stacks
 from tfperfkit.instruments.graphs.stacks import Stacks, tabulate
-from tfperfkit.records.graph_contents import MAX_OPERATIONS, Added, GraphContents
-from tfperfkit.records.graphs import Layer
+from tfperfkit.records.graph_contents import MAX_OPERATIONS, Added, GraphContents, Layer
 
 
 class Made(NamedTuple):
@@ -28,7 +27,7 @@ class Made(NamedTuple):
     results: tuple[tuple[str, int], ...]
 
     @classmethod
-    def of(cls, name: Any, graph: Any) -> Made:
+    def from_graph(cls, name: Any, graph: Any) -> Made:
         captures = tuple(internal.op.name for _, internal in getattr(graph, "captures", ()))
         hidden = set(captures)
         arguments = (tensor.op.name for tensor in getattr(graph, "inputs", ()))
@@ -106,7 +105,7 @@ class Reading:
             if id(graph) not in self._names:
                 recorded = self._known.name_of(graph)
                 if recorded is None:
-                    item = made.get(id(graph)) or Made.of(name, graph)
+                    item = made.get(id(graph)) or Made.from_graph(name, graph)
                     new.append(item._replace(name=name))
                 self._names[id(graph)] = name if recorded is None else recorded
                 waiting += [(text_of(key), body) for key, body in _bodies(graph)]
@@ -189,7 +188,7 @@ class Reading:
 
 def read_finished(graph: Any, name: str, is_user: Callable[[str], bool]) -> list[GraphContents]:
     """Read a graph that nobody followed, and the bodies that it calls: without gradients and layers."""
-    return Reading(Building(), is_user, Known()).read([Made.of(name, graph)], MAX_OPERATIONS)[1]
+    return Reading(Building(), is_user, Known()).read([Made.from_graph(name, graph)], MAX_OPERATIONS)[1]
 
 
 def _bodies(graph: Any) -> Iterator[tuple[Any, Any]]:

@@ -65,7 +65,7 @@ class GraphSources:
     def record(self, graph: Any, name: str) -> None:
         """Record a graph that no trace builds, under this name."""
         with self._lock:
-            self._read([Made.of(name, graph)])
+            self._read([Made.from_graph(name, graph)])
 
     def forget(self, follower: Follower) -> tuple[str, ...]:
         """End it for one follower; returns what could not be seen in this TensorFlow, in words."""
@@ -115,7 +115,7 @@ class GraphSources:
 
     def _note_graph(self, name: Any, graph: Any) -> None:
         with self._lock:
-            self._pending.append(Made.of(name, graph))
+            self._pending.append(Made.from_graph(name, graph))
             # The backward function is made first; its lines are those of the forward function, which follows.
             if not tracing.running() and not str(getattr(graph, "name", "")).startswith("__backward_"):
                 self._flush(None)
@@ -124,7 +124,7 @@ class GraphSources:
         with self._lock:
             try:
                 if traced.concrete is not None and not traced.exporting:
-                    self._pending.append(Made.of(traced.concrete.name, traced.concrete.graph))
+                    self._pending.append(Made.from_graph(traced.concrete.name, traced.concrete.graph))
                     if any(each.every_line is not None and each.every_line(traced) for each in self._followers):
                         self._every_line.add(id(traced.concrete.graph))
                 if not tracing.running():  # else an enclosing trace will tell

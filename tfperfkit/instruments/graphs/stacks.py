@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from tfperfkit.instruments.graphs.building import Started, started_before
 from tfperfkit.instruments.stacks import call_site
-from tfperfkit.records.graph_contents import CONTROL_FLOW, Place, Traceback
-from tfperfkit.records.graphs import LAYER_CALL
+from tfperfkit.records.graph_contents import CONTROL_FLOW, LAYER_CALL, Place, Traceback
 
 _AREAS = ("layers", "losses", "metrics", "optimizers", "regularizers")
 _GRADIENT_FILES = (

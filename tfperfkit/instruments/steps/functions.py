@@ -112,7 +112,7 @@ class Functions:
 
     def traced(self, function: Any, python_function: Any, concrete: Any) -> None:
         """Observe calls of this ``Function`` from now on if this graph of it updates weights."""
-        updates, loop, optimizers = self._graphs.of(concrete.graph)
+        updates, loop, optimizers = self._graphs.describe_updates(concrete.graph)
         if not updates or is_keras_own(python_function):
             return
         known: Updating | None = self._known.get(id(function))
@@ -149,7 +149,7 @@ class GraphUpdates:
 
         self._applied.setdefault(ops.get_default_graph(), []).append(weakref.ref(optimizer))
 
-    def of(self, graph: Any) -> tuple[bool, bool, list[Any]]:
+    def describe_updates(self, graph: Any) -> tuple[bool, bool, list[Any]]:
         """Tell of a function's finished graph: (updates weights, in a loop of the graph, optimizers)."""
         optimizers: list[Any] = []
         loop = False

@@ -9,7 +9,8 @@ from __future__ import annotations
 import itertools
 import re
 
-from tfperfkit.records.graphs import LAYER_CALL, Graphs
+from tfperfkit.graph.traced import TracedGraphs
+from tfperfkit.records.graph_contents import LAYER_CALL
 
 #: An operation, seen through the functions that lead to it: (graph, operation) from the root inwards.
 Chain = tuple[tuple[int, int], ...]
@@ -27,7 +28,7 @@ def base_name(function: str) -> str:
 class Calls:
     """The operations that call each graph, and how deep on its stacks the calls that lead there stand."""
 
-    def __init__(self, graphs: Graphs) -> None:
+    def __init__(self, graphs: TracedGraphs) -> None:
         self._graphs = graphs
         self._functions = {number for name, number in graphs.functions.items() if name.startswith("__")}
         self._callers: dict[int, list[tuple[int, int]]] = {}

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Literal
 
 from tfperfkit.graph.bounds import NOT_MEASURED, AtHand
+from tfperfkit.graph.stages import BACKWARD, FORWARD, UPDATE
 from tfperfkit.offers import ComputedOperation, ComputedStep, ComputedStretch
-from tfperfkit.records.graphs import BACKWARD, FORWARD, UPDATE
 from tfperfkit_probes.lines.graph.analysis import GraphLines
 from tfperfkit_probes.lines.graph.data import PS_PER_MS
 from tfperfkit_probes.lines.graph.limits import bound_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from tfperfkit.graph.bounds import NOT_MEASURED, AtHand
-from tfperfkit.records.graphs import BACKWARD, FORWARD, UPDATE
+from tfperfkit.graph.stages import BACKWARD, FORWARD, UPDATE
 from tfperfkit_probes.lines.graph.analysis import GraphLines
 from tfperfkit_probes.lines.graph.limits import Limit, layer_limits
 from tfperfkit_probes.lines.graph.origin import Node

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tfperfkit.records.graphs import Graph, Graphs
+from tfperfkit.graph.traced import TracedGraph, TracedGraphs
 from tfperfkit_probes.lines.graph.calls import Calls, Chain
 
 _LOWERED = re.compile(r"^(?:body|cond|then|else|branch_?\d*)/_\d+/")
@@ -31,7 +31,7 @@ _DEPTH = 12
 class Locator:
     """Looks up names in the graphs of one trace."""
 
-    def __init__(self, graphs: Graphs, calls: Calls | None = None) -> None:
+    def __init__(self, graphs: TracedGraphs, calls: Calls | None = None) -> None:
         self._graphs = graphs
         self.calls = calls or Calls(graphs)
         self._names: dict[int, dict[str, int]] = {}
@@ -150,7 +150,7 @@ class Locator:
         scopes = self._scopes.get(graph)
         if scopes is None:
             scopes = self._scopes[graph] = {}
-            row: Graph = self._graphs.graphs[graph]
+            row: TracedGraph = self._graphs.graphs[graph]
             for index, name in enumerate(row.operations):
                 if row.stacks[index] < 0 and index not in row.forward:
                     continue

@@ -8,14 +8,14 @@ import msgspec
 
 from tfperfkit.graph.built import build
 from tfperfkit.graph.library import Library
+from tfperfkit.graph.traced import TracedGraphs
 from tfperfkit.probe import Capture
-from tfperfkit.records.graphs import Graphs
 
 STREAM = "graphs"
 #: Operations looked at of a run: a graph counts in each trace that calls it.
 MAX_OPERATIONS = 300_000
 #: Instead of graphs that are not looked at.
-LEFT_OUT = Graphs(functions={}, graphs=[], types=[], files=[], frames=[], stacks=[], areas=[], layers=[])
+LEFT_OUT = TracedGraphs(functions={}, graphs=[], types=[], files=[], frames=[], stacks=[], areas=[], layers=[])
 #: Levels that a line is unfolded by, unless the option ``depth`` says otherwise.
 DEPTH = 3
 
@@ -33,7 +33,7 @@ class BuiltGraphs(msgspec.Struct, frozen=True, kw_only=True):
 
     ``function`` is empty for functions built outside of any trace: forward and backward of a ``tf.function`` that
     is called under an eager tape. ``functions``: the runtime's name of each function, with the name of its graph's
-    record in the session's stream ``graphs``. Runs recorded before 1.0 hold ``graphs`` themselves.
+    record in the session's stream ``graphs``. Only runs from before 1.0 hold ``graphs``.
     """
 
     number: int
@@ -47,7 +47,7 @@ class BuiltGraphs(msgspec.Struct, frozen=True, kw_only=True):
     trace_ns: int = 0
     cost_ns: int = 0  # what reading the graphs took
     functions: dict[str, str] = {}
-    graphs: Graphs = LEFT_OUT
+    graphs: TracedGraphs = LEFT_OUT
 
 
 def read_graphs(capture: Capture) -> Iterator[BuiltGraphs]:

@@ -12,7 +12,9 @@ from typing import Literal, NamedTuple
 from tfperfkit.graph.bounds import Tensor, tensor
 from tfperfkit.graph.flops import COUNTED
 from tfperfkit.graph.optable import plain
-from tfperfkit.records.graphs import BACKWARD, FORWARD, LAYER_CALL, Graph
+from tfperfkit.graph.stages import BACKWARD, FORWARD
+from tfperfkit.graph.traced import TracedGraph
+from tfperfkit.records.graph_contents import LAYER_CALL
 from tfperfkit_probes.lines.graph.calls import Calls, Chain
 from tfperfkit_probes.lines.graph.locate import Locator
 from tfperfkit_probes.lines.graph.model import BuiltGraphs, Place
@@ -174,7 +176,7 @@ class Origins:
             return self.target(of[0], found, depth + 1) or known
         return self._by_name(graph, graph.operations[index], depth, within)
 
-    def _by_name(self, graph: Graph, name: str, depth: int, within: tuple[int, ...]) -> tuple[int, int] | None:
+    def _by_name(self, graph: TracedGraph, name: str, depth: int, within: tuple[int, ...]) -> tuple[int, int] | None:
         """``gradients/<operation>_grad/...``: how the gradient of a whole graph is named."""
         for match in _GRADIENT_OF.finditer(name):
             rest = name[match.end() :]
@@ -186,7 +188,7 @@ class Origins:
                         return self.target(other.id, found, depth + 1)
         return None
 
-    def _related(self, graph: Graph, within: tuple[int, ...]) -> list[Graph]:
+    def _related(self, graph: TracedGraph, within: tuple[int, ...]) -> list[TracedGraph]:
         """The graphs that this one may be the gradient of, the likeliest first."""
         others = [item for item in self._graphs.graphs if item.id != graph.id]
         return sorted(others, key=lambda item: (item.id not in within, item.name not in graph.name, -len(item.name)))

@@ -8,8 +8,11 @@ from collections.abc import Iterator
 
 import msgspec
 
+from tfperfkit.graph.repeats import LayerCall
+from tfperfkit.graph.stages import FORWARD
+from tfperfkit.graph.traced import TracedGraph, TracedGraphs
 from tfperfkit.model import SourceSpan
-from tfperfkit.records.graphs import FORWARD, LAYER_CALL, Graph, Graphs, LayerCall
+from tfperfkit.records.graph_contents import LAYER_CALL
 from tfperfkit_probes.lines.graph.analysis import GraphLines
 from tfperfkit_probes.lines.graph.origin import Node
 from tfperfkit_probes.lines.graph.tree import Branch, FunctionTime
@@ -76,7 +79,7 @@ def _span(node: Node) -> SourceSpan:
     return SourceSpan(node.file, node.line, node.name)
 
 
-def _groups(lines: GraphLines, function: FunctionTime) -> Iterator[tuple[int, Graph, list[LayerCall]]]:
+def _groups(lines: GraphLines, function: FunctionTime) -> Iterator[tuple[int, TracedGraph, list[LayerCall]]]:
     """Calls of one model whose work is the same: on the same tensors, or by the same code for different updates."""
     numbers = {number for number, _, _ in function.operations}
     for built in lines.built:
@@ -115,7 +118,7 @@ def _for_updates(calls: list[LayerCall], updates: int) -> bool:
     return disjoint and any(call.serves for call in calls) and len(calls) <= updates.bit_count()
 
 
-def _calling(graphs: Graphs, graph: Graph, call: LayerCall) -> list[Node]:
+def _calling(graphs: TracedGraphs, graph: TracedGraph, call: LayerCall) -> list[Node]:
     """The line at which a compiled function is called; none for a layer, which has no operation of its own."""
     if graphs.layers[call.layer].kind != "tf.function" or call.scope not in graph.operations:
         return []
@@ -125,7 +128,7 @@ def _calling(graphs: Graphs, graph: Graph, call: LayerCall) -> list[Node]:
 
 
 def _forward(
-    function: FunctionTime, number: int, graph: Graph, call: LayerCall
+    function: FunctionTime, number: int, graph: TracedGraph, call: LayerCall
 ) -> tuple[float, list[Node], list[Node]]:
     """The forward time of a call, the user's line that makes it, and the line of the traced function above."""
     wall = 0.0

@@ -121,14 +121,14 @@ class _Reader:
     def read(self, tracks: Tracks, track: Track) -> None:
         ends = np.array([name.startswith(XLA_END) for name in tracks.names])
         executes = tracks.names.index(XLA_EXECUTE) if XLA_EXECUTE in tracks.names else -1
-        wanted = tracks.of(_WANTED) | ends
+        wanted = tracks.flag_kinds(_WANTED) | ends
         wanted[executes] |= executes >= 0
         which = track.where(wanted)
         told: dict[Kind, Iterator[Any]] = {
-            Kind.EXECUTOR: iter(track.numbers("id", track.where(tracks.of({Kind.EXECUTOR})))),
-            Kind.ASYNC: track.texts(("name", "kernel_type"), track.where(tracks.of({Kind.ASYNC}))),
+            Kind.EXECUTOR: iter(track.numbers("id", track.where(tracks.flag_kinds({Kind.EXECUTOR})))),
+            Kind.ASYNC: track.texts(("name", "kernel_type"), track.where(tracks.flag_kinds({Kind.ASYNC}))),
         }
-        thunks = track.where(tracks.of({Kind.MAYBE_THUNK}))
+        thunks = track.where(tracks.flag_kinds({Kind.MAYBE_THUNK}))
         instructions = track.texts(("hlo_op", "hlo_module"), thunks)
         told[Kind.MAYBE_THUNK] = zip(instructions, track.numbers("_p", thunks), strict=True)
         ended = iter(track.numbers("_c", track.where(ends)))

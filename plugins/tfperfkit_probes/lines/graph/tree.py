@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tfperfkit.records.graphs import BACKWARD, FORWARD, UPDATE
+from tfperfkit.graph.stages import BACKWARD, FORWARD, UPDATE
 from tfperfkit_probes.lines.graph.origin import Node, Origin, Owner
 
 STAGES = (FORWARD, BACKWARD, UPDATE)

@@ -33,13 +33,13 @@ from tfperfkit_rules.eager.work.place import (
     Model,
     Place,
     beside,
+    count_iterations,
     function_of,
     holds,
     inside_of,
     model_of,
     reads,
     times_of,
-    turns_of,
 )
 from tfperfkit_rules.eager.work.words import (
     LOOPS,
@@ -60,6 +60,8 @@ from tfperfkit_rules.measures.source_text import find_line_calls
 from tfperfkit_rules.measures.step_place import step_place
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.measures.written_sizes import is_batch_of_one
+
+TITLES = {"EAG008": "Loop or call runs as eager operations, outside tf.function"}
 
 EAGER_LEFT_MIN = Threshold(
     0.03,
@@ -136,7 +138,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
         more = part.own(evidence, partial(holds, place)) * (evidence.work is not None)
         share, inside = min(share + more / samples.count, 1.0), (inside * part.seen + more) / (part.seen + more)
         most = share
-        repeated = turns_of(evidence, place)
+        repeated = count_iterations(evidence, place)
         rest = left(evidence, share, times, otherwise, inside, repeated=repeated)
         moved = beside(evidence, part, place)
         if moved.total() >= MEDIUM * part.seen:
@@ -167,7 +169,6 @@ def priced_operations(evidence: Evidence) -> Finding | None:
         many = f"runs as {number}, outside tf.function"
     return Finding(
         code="EAG008",
-        family="eager",
         remedy=Compile("function"),
         title=f"{what} {many}",
         share_of_step=share,
@@ -290,7 +291,6 @@ def _find_called_model(
     compiled = _compile(evidence, model)
     return Finding(
         code="EAG004",
-        family="eager",
         remedy=Compile("model"),
         title=f"{names_of(model.all)} called eagerly in {evidence.unit.loop}"
         if apart is None
@@ -300,7 +300,11 @@ def _find_called_model(
         where=tuple(dict.fromkeys((own, *_title_loop(evidence, apart), *places(evidence, part, None)))),
         evidence=(
             Measurement("time in eager model calls", share, "share", "samples"),
-            *([Measurement("iterations of the loop", apart.turns, "number", "lines")] if apart and apart.turns else []),
+            *(
+                [Measurement("iterations of the loop", apart.iterations, "number", "lines")]
+                if apart and apart.iterations
+                else []
+            ),
             *rest.evidence,
             Measurement("samples", float(samples.count), "count", "baseline"),
         ),

@@ -34,7 +34,7 @@ from tfperfkit_rules.eager.gain import (
 )
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.bounds import Bounds, together
-from tfperfkit_rules.measures.loop_of_batch import MIN_TURNS
+from tfperfkit_rules.measures.loop_of_batch import MIN_ITERATIONS
 from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.trace_window import Traced, traced
 
@@ -164,12 +164,12 @@ def left(
     calls: float | None,
     otherwise: tuple[float, float],
     inside: float = 1.0,
-    turns: Bounds | None = None,
+    iterations: Bounds | None = None,
     repeated: float | None = None,
 ) -> Left:
     """``share``: of the work in eager operations; ``calls``: of what would be compiled, in an iteration or the
     stretch; ``otherwise``: (least, most) without a trace; ``inside``: the share of the eager time in what would be
-    compiled, or in the loop whose iterations become one batch; ``turns``: that become one, None where none do."""
+    compiled, or in the loop whose iterations become one batch; ``iterations``: that become one, None where none do."""
     seen = traced(evidence) if evidence.work is not None else _of_steps(evidence)
     own = share * (evidence.step_ms or 0.0)
     rows = [row for row in seen.rows if row.where == "eager" and row.type not in _FILES] if seen is not None else []
@@ -180,8 +180,8 @@ def left(
     pieces = (
         evidence.work.seconds * MS_PER_S / (evidence.step_ms or math.inf) if evidence.work is not None else math.inf
     )
-    if turns is not None:
-        return _at_once(seen, rows, own, inside, turns, evidence.cpus)
+    if iterations is not None:
+        return _at_once(seen, rows, own, inside, iterations, evidence.cpus)
     return _compute_gain(seen, rows, own, calls, inside, max(pieces, 1.0), repeated)
 
 
@@ -193,7 +193,7 @@ def _of_steps(evidence: Evidence) -> Traced | None:
     return Traced(ran.rows, 1 / ran.steps, evidence.offered_by(RanOperations))
 
 
-def _at_once(seen: Traced, rows: list[RanOperation], own: float, inside: float, turns: Bounds, cpus: int) -> Left:
+def _at_once(seen: Traced, rows: list[RanOperation], own: float, inside: float, iterations: Bounds, cpus: int) -> Left:
     """Return the part that is left when all iterations of a loop become one: each operation is dispatched once, and its
     kernel does the work of all iterations, on as many CPU cores as it finds."""
     tiny = tiny_of(rows)
@@ -213,7 +213,7 @@ def _at_once(seen: Traced, rows: list[RanOperation], own: float, inside: float, 
     handed = max(own - (work.upper + beside.upper) * seen.scale, 0.0)
     estimate = together(
         (
-            Bounds(handed / turns.upper, handed / turns.lower * BATCH_MADE.value),
+            Bounds(handed / iterations.upper, handed / iterations.lower * BATCH_MADE.value),
             Bounds(work.lower * seen.scale, work.upper * seen.scale),
             Bounds(beside.lower * seen.scale, beside.upper * seen.scale),
         )
@@ -245,10 +245,10 @@ def _compute_gain(
         (min(count, worth) for count in _calls(rows, seen)) if calls is None else (min(calls, worth), calls)
     )
     # Called so seldom it is its loops that repeat operations: these had better not be traced iteration by iteration.
-    turns = _calls(rows, seen)[1]
-    loops = repeated is None and called * pieces < TRACED_MAX.value and turns >= MIN_TURNS.value * called
+    iterations = _calls(rows, seen)[1]
+    loops = repeated is None and called * pieces < TRACED_MAX.value and iterations >= MIN_ITERATIONS.value * called
     once = max(repeated or fewest, 1 / pieces)
-    handed = max(own - work_of(heavy, tiny) * seen.scale, 0.0) / pieces / (turns if loops else once)
+    handed = max(own - work_of(heavy, tiny) * seen.scale, 0.0) / pieces / (iterations if loops else once)
     tracing = Bounds(handed * TRACED_MIN.value, handed * TRACED_MAX.value)
     estimate = together(
         (

@@ -150,7 +150,7 @@ def graph_loops(evidence: Evidence, place: Place | None) -> list[Loop]:
     ]
 
 
-def turns_of(evidence: Evidence, place: Place | None) -> float | None:
+def count_iterations(evidence: Evidence, place: Place | None) -> float | None:
     """Return how many iterations such loops make in an iteration of the work, or in its longest stretch: the
     innermost, which repeats most. None without one, or where no line was counted."""
     counted = (
@@ -158,7 +158,7 @@ def turns_of(evidence: Evidence, place: Place | None) -> float | None:
         for loop in graph_loops(evidence, place)
         if place is not None
     )
-    return max((turns for turns in counted if turns is not None), default=None)
+    return max((iterations for iterations in counted if iterations is not None), default=None)
 
 
 def reads(evidence: Evidence, place: Place) -> list[int]:

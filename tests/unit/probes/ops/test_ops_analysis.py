@@ -158,14 +158,14 @@ def effects(statement: str) -> list[Any]:
     imports = "import logging, random, time, numpy as np, tensorflow as tf"
     made = ["log = logging.getLogger()", "time_of = object()", "draw = np.random.default_rng(1)"]
     lines = ["class Net:", "    def step(self, x):", f"        {statement}", imports, *made]
-    source = Sources(lambda file: lines).of("train.py")
+    source = Sources(lambda file: lines).parse_file("train.py")
     assert source is not None
     return list(side_effects(source.syntax.functions[0], "train.py", source))
 
 
 @pytest.mark.parametrize("text", ["def f(:", "\0", "f(" * 500])
 def test_a_source_that_can_not_be_read(text: str) -> None:
-    assert Sources(lambda file: [text]).of("train.py") is None
+    assert Sources(lambda file: [text]).parse_file("train.py") is None
 
 
 def test_grappler_by_names() -> None:

@@ -80,13 +80,13 @@ def test_what_passes_between_steps_stays_for_each_example() -> None:
     assert with_epochs.middle(8) < known.middle(8)
 
 
-@pytest.mark.parametrize(("turns", "fixed"), [(None, True), (50, True), (32, False)])
-def test_what_the_runtime_does_for_a_turn_of_each_example_grows_with_them(turns: int | None, fixed: bool) -> None:
+@pytest.mark.parametrize(("iterations", "fixed"), [(None, True), (50, True), (32, False)])
+def test_what_the_runtime_does_for_a_turn_of_each_example_grows_with_them(iterations: int | None, fixed: bool) -> None:
     """``tf.map_fn`` over a batch of 32; next to it loops over time steps, and a loop whose iterations are unknown."""
     loop = GraphLoop(
         name="map/while",
         where=SourceSpan(FILE, 1),
-        turns=turns,
+        turns=iterations,
         goes=1.0,
         operations=9.0,
         flops=9.0,

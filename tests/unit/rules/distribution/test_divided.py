@@ -9,7 +9,6 @@ from computed_builder import compiled, ran
 from eager_builder import site, sites
 from evidence_builder import FILE, make_evidence, make_steps
 from tfperfkit_probes.ops.model import Exchanged, Marks
-from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.divided import divided_batch
 from tfprof_builder import brief, graphs
 
@@ -37,7 +36,7 @@ def findings(
 
 def test_a_batch_as_for_one_device() -> None:
     (found,) = findings(*UPDATES)
-    assert (found.code, found.where[0]) == (codes.DIVIDED, SourceSpan(FILE, 1))
+    assert (found.code, found.where[0]) == ("DST005", SourceSpan(FILE, 1))
     assert found.title == "Batch of 32 is too small to divide among 4 replicas: 8 each"
     assert found.gain.low or found.gain.bounds
     assert (found.severity, found.headroom) != ("info", True) and "BAT002" in found.absorbs

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from evidence_builder import FILE, make_evidence
-from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.one_device import one_device
 
 from tfperfkit.model import Finding
@@ -27,7 +26,7 @@ def findings(
 @pytest.mark.parametrize("devices", [(CPU,), (CPU, GPU)])
 def test_one_device_of_the_best_kind(devices: tuple[str, ...]) -> None:
     (found,) = findings(*devices)
-    assert (found.code, found.family) == (codes.ONE_DEVICE, "distribution")
+    assert (found.code, found.family) == ("DST004", "distribution")
     assert found.share_of_step == pytest.approx(0.6) and found.severity == "high"
     assert [(place.file, place.line) for place in found.where] == [(FILE, 2)]
 

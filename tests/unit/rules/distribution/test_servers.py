@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from evidence_builder import FILE, make_evidence
-from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.servers import uneven_servers
 from tfprof_builder import brief, graphs
 
@@ -26,7 +25,7 @@ def findings(*held: float, servers: int = 2) -> list[Finding]:
 
 def test_a_large_table_on_one_of_two() -> None:
     (found,) = findings(25.6, 0.008)
-    assert (found.code, found.severity, found.gain.likely) == (codes.UNEVEN, "info", None)
+    assert (found.code, found.severity, found.gain.likely) == ("DST006", "info", None)
     assert found.title == "ParameterServerStrategy puts most variables on one server: 25.6 MB of 25.6 MB on ps:0"
     assert [(place.file, place.line) for place in found.where] == [(FILE, 2)]
 

@@ -9,7 +9,6 @@ from evidence_builder import FILE, make_evidence, make_steps
 from tfperfkit_probes.input.model import Divided, InputData
 from tfperfkit_probes.input.pipelines import divided, random_order
 from tfperfkit_probes.ops.model import Exchanged, Marks
-from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.sharding import undivided_data
 from tfprof_builder import brief, graphs
 
@@ -42,7 +41,7 @@ def findings(
 @pytest.mark.parametrize("row", [AUTO, BY_DATA])
 def test_each_worker_makes_all(row: Divided) -> None:
     (found,) = findings(row)
-    assert (found.code, found.where, found.basis) == (codes.UNDIVIDED, (SourceSpan(FILE, 3),), "step")
+    assert (found.code, found.where, found.basis) == ("DST007", (SourceSpan(FILE, 3),), "step")
     assert found.share_of_step == pytest.approx(0.3) and found.gain.bounds == (1.0, pytest.approx(1 / 0.7))
     assert findings(row, workers=4)[0].share_of_step == pytest.approx(0.45)
 

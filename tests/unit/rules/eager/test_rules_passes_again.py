@@ -25,13 +25,13 @@ for level in levels:
 """
 
 
-def swept(source: str = SOURCE, *, of_the_call: int = 180, turns: int = 9) -> Evidence:
+def swept(source: str = SOURCE, *, of_the_call: int = 180, iterations: int = 9) -> Evidence:
     return work_evidence(
         with_definitions(source),
         [sampled(of_the_call, "graph", frame(8, CALL)), sampled(200 - of_the_call, "python", frame(9))],
         loop=5,
         iterations=40,
-        hits={6: turns, 8: 20 * turns, 10: turns},
+        hits={6: iterations, 8: 20 * iterations, 10: iterations},
     )
 
 
@@ -49,7 +49,7 @@ def test_a_sweep_that_goes_through_the_same_batches() -> None:
         swept(SOURCE.replace("= forward(x)", "= forward(x * level)")),
         swept(SOURCE.replace("training=False", "training=True")),
         swept(of_the_call=6),
-        swept(turns=2),
+        swept(iterations=2),
     ],
     ids=["what it gets differs", "drawn at random", "little", "twice"],
 )

@@ -100,7 +100,7 @@ def test_few_models_are_what_a_validation_needs() -> None:
     numbers = {id(stack): n for n, stack in enumerate(log.samples.stacks)}
     made = type(log.log)(
         dict(enumerate(log.samples.stacks)),
-        [(turn * 80 * MS, numbers[id(stack)]) for turn, (_, stack) in enumerate(taken, 1)],
+        [(iteration * 80 * MS, numbers[id(stack)]) for iteration, (_, stack) in enumerate(taken, 1)],
     )
     assert log.work is not None
     once = log.narrowed(work=log.work, steps=log.steps, account=log.account, samples=log.samples, log=made)
@@ -192,9 +192,9 @@ def test_one_predict_in_tiny_batches_is_reported_and_one_in_large_ones_is_not() 
     assert list(small_batches.batches_too_small(predicted(40, 2, 58, **once, records=batches(30.0)))) == []
 
 
-def calls_of(kind: str, line: int, each_ms: float, turn: float = 1.1) -> dict[str, Any]:
-    """A call in each turn, which takes ``turn`` times as long."""
-    rows = [[1, int(turn * each_ms * n * MS), int((turn * n + 1) * each_ms * MS), 1] for n in range(100)]
+def calls_of(kind: str, line: int, each_ms: float, iteration: float = 1.1) -> dict[str, Any]:
+    """A call in each iteration, which takes ``iteration`` times as long."""
+    rows = [[1, int(iteration * each_ms * n * MS), int((iteration * n + 1) * each_ms * MS), 1] for n in range(100)]
     return {"sites": [msgspec.to_builtins(site(1, kind, line, loops=(line - 1,)))], "markers": rows}
 
 
@@ -247,9 +247,9 @@ def test_a_compiled_function_for_little_is_reported_while_a_long_call_computes(e
 def test_calls_own_no_more_time_than_was_timed_of_them() -> None:
     source = "import tensorflow as tf\n@tf.function\ndef f(p):\n    return p\nfor p in ps:\n    f(p)\n"
     stacks = [sampled(100, "graph", frame(6, CALL))]
-    half = work_evidence(source, stacks, loop=5, records=calls_of("function", 6, 0.3, turn=2.0))
+    half = work_evidence(source, stacks, loop=5, records=calls_of("function", 6, 0.3, iteration=2.0))
     assert one(small_calls.called_for_little(half)).evidence[0].value == pytest.approx(0.5 / 0.9, abs=0.01)
-    little = work_evidence(source, stacks, loop=5, records=calls_of("function", 6, 0.3, turn=30.0))
+    little = work_evidence(source, stacks, loop=5, records=calls_of("function", 6, 0.3, iteration=30.0))
     assert list(small_calls.called_for_little(little)) == []
 
 
@@ -294,8 +294,8 @@ def test_predict_on_batch_for_a_row_at_a_time_within_a_step_is_called_several_ti
     assert [(item.code, item.where[0].line) for item in found] == ([("EAG004", 5)] if told else [])
 
 
-@pytest.mark.parametrize(("turn", "told"), [(0.25, True), (1.1, False)])
-def test_calls_by_several_threads_take_longer_and_compute_no_more(turn: float, told: bool) -> None:
+@pytest.mark.parametrize(("iteration", "told"), [(0.25, True), (1.1, False)])
+def test_calls_by_several_threads_take_longer_and_compute_no_more(iteration: float, told: bool) -> None:
     """Four at a time, of 2 ms each; one after the other so long a call does compute."""
     source = "import tensorflow as tf\n@tf.function\ndef f(p):\n    return p\ndef work(p):\n    f(p)\n"
     source += "pool.map(work, ps)\n"
@@ -304,7 +304,7 @@ def test_calls_by_several_threads_take_longer_and_compute_no_more(turn: float, t
         source,
         [sampled(100, "graph", frame(6, CALL, name="work"))],
         call=6,
-        records=calls_of("function", 6, 2.0, turn=turn),
+        records=calls_of("function", 6, 2.0, iteration=iteration),
         offers={"made": [costs]},
     )
     assert [item.code for item in small_calls.called_for_little(evidence)] == (["EAG013"] if told else [])

@@ -215,10 +215,10 @@ def test_few_turns_are_no_batch() -> None:
     few, many = (
         one(
             work.eager_work(
-                work_evidence(with_definitions(source), stacks, loop=7, ops=TINY, hits={3: 10, 5: 10 * turns})
+                work_evidence(with_definitions(source), stacks, loop=7, ops=TINY, hits={3: 10, 5: 10 * iterations})
             )
         )
-        for turns in (2, 200)
+        for iterations in (2, 200)
     )
     assert "Batch the loop" not in few.advice and "Batch the loop in line 4," in many.advice
 
@@ -281,7 +281,7 @@ def test_what_a_callback_does_in_a_loop_of_its_own_is_none_of_fit() -> None:
     assert not any(each.code in ("EAG004", "EAG008") for each in everything(work_evidence(in_loop, stacks, loop=5)))
 
 
-IN_TURNS = """\
+IN_ITERATIONS = """\
 import keras
 m = keras.Sequential([])
 while True:
@@ -294,13 +294,13 @@ while True:
 def test_a_model_that_each_turn_of_an_inner_loop_calls_has_one_call_for_all_as_its_remedy() -> None:
     called = frame(6, LAYER, span=(12, 16))
     stacks = [sampled(90, "eager_ops", called), handed(called)]
-    found = one(everything(work_evidence(with_definitions(IN_TURNS), stacks, loop=3)))
+    found = one(everything(work_evidence(with_definitions(IN_ITERATIONS), stacks, loop=3)))
     assert (found.code, found.where[0]) == ("EAG004", SourceSpan(FILE, 6))
     assert 5 in [place.line for place in found.where]
     assert found.title == "m called in each iteration of line 5"
     assert "call m once before the loop" in found.advice and "tf.function(m" in found.advice
     fed = [*stacks, sampled(1, "input", frame(5))]
-    found = one(everything(work_evidence(with_definitions(IN_TURNS), fed, loop=3)))
+    found = one(everything(work_evidence(with_definitions(IN_ITERATIONS), fed, loop=3)))
     assert found.title == "m called eagerly in the loop at train.py:3"  # its iterations have batches
 
 

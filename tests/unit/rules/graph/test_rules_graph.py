@@ -212,7 +212,7 @@ def test_calls_and_prints_cost_their_time_in_the_trace(
 
 def test_a_loop_that_calls_python_in_each_turn_is_reported_by_the_call() -> None:
     """Its iterations can't be compiled or taken together, and Python takes their time: GRF005 is silent."""
-    turns = GraphLoop(
+    iterations = GraphLoop(
         name="while",
         where=msgspec.structs.replace(HERE, line=HERE.line - 1),
         turns=2000,
@@ -223,7 +223,7 @@ def test_a_loop_that_calls_python_in_each_turn_is_reported_by_the_call() -> None
         measured=True,
     )
     source = "\n" * (HERE.line - 2) + "for _ in tf.range(n):\n    step(x)\n"
-    marks = msgspec.structs.replace(CALLS, loops=[turns])
+    marks = msgspec.structs.replace(CALLS, loops=[iterations])
     result = one(op("EagerPyFunc", 50.0), op("Mul", 50.0), marks=marks, source=source)
     assert result.code == codes.PYTHON_CALL and "2 times in each iteration of a loop" in result.title
     assert "several elements" in result.advice

@@ -13,8 +13,9 @@ from tfperfkit_probes.lines.graph.tree import FunctionTime, LayerTime
 from tfperfkit_probes.lines.model import LinesData
 from tfperfkit_rules.graph import RULES, codes
 
+from tfperfkit.graph.repeats import LayerCall
 from tfperfkit.model import Finding
-from tfperfkit.records.graphs import Layer, LayerCall
+from tfperfkit.records.graph_contents import Layer
 from tfperfkit.testing import evidence_of
 
 PS = 1_000_000_000

@@ -45,11 +45,11 @@ def found(
 ) -> list[Finding]:
     stacks = [sampled(50, "graph", frame(line, SESSION)) for line in lines]
     rows, runs = [], []
-    for turn in range(100):
+    for iteration in range(100):
         for number, (name, line) in enumerate(zip((first, second), lines, strict=True)):
-            begin = (turn * 20 + number * 10) * MS
+            begin = (iteration * 20 + number * 10) * MS
             rows.append([lines.index(line) + 1, begin, int(begin + took[number] * MS), 1])
-            fed = f"{turn} {number if mark == 'other' else 0}"
+            fed = f"{iteration} {number if mark == 'other' else 0}"
             asked = {"file": FILE, "line": line, "fetched": [name], "feeds": {"x": fed}}
             runs.append(SessionRun(graph="session 1", thread=1, begin_ns=begin + 1, **asked))
     made = [msgspec.to_builtins(site(number + 1, "session", line)) for number, line in enumerate(dict.fromkeys(lines))]

@@ -17,7 +17,7 @@ from tfperfkit_probes.lines.graph.result import report
 from xspace_builder import PlaneBuilder, SpaceBuilder, step
 
 from tfperfkit.errors import Unavailable
-from tfperfkit.records.graphs import Layer
+from tfperfkit.records.graph_contents import Layer
 from tfperfkit.storage.stream_writer import encoder
 from tfperfkit.testing import FakeRecording, capture_of
 from tfperfkit.xplane import open_space

@@ -7,7 +7,7 @@ from tfperfkit_probes.lines.graph.calls import base_name
 from tfperfkit_probes.lines.graph.model import Place
 from tfperfkit_probes.lines.graph.origin import Origin, Origins
 
-from tfperfkit.records.graphs import Layer
+from tfperfkit.records.graph_contents import Layer
 
 
 def words(origin: Origin | None) -> list[object]:

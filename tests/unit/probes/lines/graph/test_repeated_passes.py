@@ -9,23 +9,25 @@ from tfperfkit_probes.lines.graph.origin import Node, Origin, Owner
 from tfperfkit_probes.lines.graph.repeated import repeated_passes
 from tfperfkit_probes.lines.graph.tree import FunctionTime
 
-from tfperfkit.records.graphs import Graph, Graphs, Layer, LayerCall
+from tfperfkit.graph.repeats import LayerCall
+from tfperfkit.graph.traced import TracedGraph, TracedGraphs
+from tfperfkit.records.graph_contents import Layer
 
 FIRST, SECOND = Node("line", "train_step", "gan.py", 18), Node("line", "train_step", "gan.py", 22)
 
 
-def graph(number: int, name: str) -> Graph:
+def graph(number: int, name: str) -> TracedGraph:
     calls = [LayerCall(0, "generator", 7, 1, 1, False), LayerCall(0, "generator_1", 7, 2, 2, False)]
-    return Graph(id=number, name=name, operations=[], types=[], stacks=[], stages="", layer_calls=calls)
+    return TracedGraph(id=number, name=name, operations=[], types=[], stacks=[], stages="", layer_calls=calls)
 
 
-def passes(before: str, *graphs: Graph) -> list[Any]:
+def passes(before: str, *graphs: TracedGraph) -> list[Any]:
     """The generator runs twice, 3 ms each, once for either network; ``before``: what stands before the names."""
     function = FunctionTime(Owner("gan.py", 30, "Model.fit"))
     for scope, line in (("generator", FIRST), ("generator_1", SECOND)):
         function.operations[1, "step", f"{before}{scope}/Conv2D"] = (3e9, Origin((line,), "f"))
         function.operations[1, "step", f"{before}other_{scope}/Conv2D"] = (9e9, Origin((line,), "f"))
-    records = Graphs(
+    records = TracedGraphs(
         functions={}, graphs=list(graphs), types=[], files=[], frames=[], stacks=[], areas=[],
         layers=[Layer("generator", "Sequential")],
     )  # fmt: skip

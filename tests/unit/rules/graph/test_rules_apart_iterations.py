@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from computed_builder import compiled, ran
 from tfperfkit_probes.ops.model import Control, Marks, OpsData
-from tfperfkit_rules.graph.apart_turns import apart_turns
+from tfperfkit_rules.graph.apart_iterations import apart_iterations
 from tfprof_builder import brief
 
 from tfperfkit.model import SourceSpan
@@ -44,7 +44,7 @@ def step(
 
 
 def test_copies_that_do_not_need_each_other_are_told_at_the_loop() -> None:
-    (finding,) = apart_turns(step())
+    (finding,) = apart_iterations(step())
     assert finding.code == "GRF008" and finding.where[0] == SourceSpan("train.py", 3, "call")
     assert "40 independent iterations" in finding.title and finding.absorbs_here == ("OPS001",)
     # 2 of 5 ms are in its lines, and 360 of 500 operations have as much of the gaps.
@@ -58,7 +58,7 @@ def test_copies_that_do_not_need_each_other_are_told_at_the_loop() -> None:
     ids=["a recurrence", "layers", "a few", "small", "not in the step"],
 )
 def test_others_are_left_in_peace(loop: dict[str, Any]) -> None:
-    assert not list(apart_turns(step(**loop)))
+    assert not list(apart_iterations(step(**loop)))
 
 
 def test_gradients_of_parts_that_are_as_large_as_all_go_with_the_loop() -> None:
@@ -66,12 +66,12 @@ def test_gradients_of_parts_that_are_as_large_as_all_go_with_the_loop() -> None:
     at = {"file": "train.py", "line": 4}
     slices = msgspec.structs.replace(ran("StridedSliceGrad", 5.0, "backward", runs=40.0), **at)
     product = msgspec.structs.replace(ran("MatMul", 5.0, "backward", runs=40.0), **at)
-    bounds = [next(iter(apart_turns(step(loop_ms=8.0, more=(row,))))) for row in (slices, product)]
+    bounds = [next(iter(apart_iterations(step(loop_ms=8.0, more=(row,))))) for row in (slices, product)]
     lower = [each.gain.low or (each.gain.bounds or (1.0, 1.0))[0] for each in bounds]
     assert lower[0] > 1.4 > lower[1]
 
 
 def test_tracing_that_is_more_of_the_run_stands_for_itself() -> None:
     wall_ms = 1e3 * step().run.wall_s
-    (finding,) = apart_turns(step(traced_ms=0.8 * wall_ms))
+    (finding,) = apart_iterations(step(traced_ms=0.8 * wall_ms))
     assert "OPS001" not in finding.absorbs_here

@@ -19,7 +19,7 @@ class Stretch(NamedTuple):
 
     found: list[tuple[Stack, int]]
     whole: int
-    turn_ms: float
+    iteration_ms: float
 
 
 _KNOWN: WeakKeyDictionary[Evidence, Stretch | None] = WeakKeyDictionary()
@@ -43,15 +43,15 @@ def _stretch(evidence: Evidence) -> Stretch | None:
         if after.number == before.number + before.count and after.begin_ns > before.end_ns
     ]
     found = evidence.log.weighted(spans)
-    turn_ms = ms(sum(end - begin for begin, end in spans)) / sum(step.count for step in clean)
-    if len(found) < MIN or turn_ms <= 0:
+    iteration_ms = ms(sum(end - begin for begin, end in spans)) / sum(step.count for step in clean)
+    if len(found) < MIN or iteration_ms <= 0:
         return None
-    return Stretch(found, sum(weight for _, weight in found), turn_ms)
+    return Stretch(found, sum(weight for _, weight in found), iteration_ms)
 
 
-def basis(evidence: Evidence, turn_ms: float) -> Basis:
+def basis(evidence: Evidence, iteration_ms: float) -> Basis:
     """Return the basis of a share: the iteration, if it is much longer than the step inside it."""
-    return "turn" if evidence.step_ms and turn_ms > (1 + MIN_BETWEEN) * evidence.step_ms else "step"
+    return "turn" if evidence.step_ms and iteration_ms > (1 + MIN_BETWEEN) * evidence.step_ms else "step"
 
 
 def in_fit(evidence: Evidence, stack: Stack) -> bool:

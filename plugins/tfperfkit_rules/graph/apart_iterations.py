@@ -16,16 +16,17 @@ from tfperfkit.offers import CompiledFunctions, ComputedOperation, ComputedStep,
 from tfperfkit.pricing import Part, price
 from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence, Unit
-from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import counted, definition, largest_first, once, places
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.growth import tiny_of
 
-APART_TURNS = Threshold(
+TITLES = {"GRF008": "Unrolled loop in tf.function with independent iterations"}
+
+APART_ITERATIONS = Threshold(
     8,
     "copies",
     "minimum number of independent copies of a loop's body",
-    Chosen("as MIN_TURNS of eager loops: shorter loops go over layers, heads or networks"),
+    Chosen("as MIN_ITERATIONS of eager loops: shorter loops go over layers, heads or networks"),
 )
 MIN_APART = Threshold(
     2 * calibration.SEVERITY_MEDIUM.value,
@@ -41,7 +42,7 @@ GAPS_GO = Threshold(
 )
 
 
-def apart_turns(evidence: Evidence) -> Iterator[Finding]:
+def apart_iterations(evidence: Evidence) -> Iterator[Finding]:
     """GRF008, for the loops in compiled functions that the steps call, Keras' own included: a layer's ``call``."""
     calls = evidence.offer(FunctionCalls)
     if calls is None or evidence.work is not None:
@@ -56,7 +57,7 @@ def apart_turns(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _is_reported(loop: Control) -> bool:
-    return loop.apart and not loop.per_variable and loop.copies >= APART_TURNS.value
+    return loop.apart and not loop.per_variable and loop.copies >= APART_ITERATIONS.value
 
 
 def _outer(loops: list[Control]) -> list[Control]:
@@ -93,8 +94,7 @@ def _judge_loop(evidence: Evidence, function: Brief, loop: Control) -> Finding |
     lower = scale * once_for_all * (starting + GAPS_GO.value * gaps)
     upper = scale * once_for_all * max(starting + gaps, took + gaps - arithmetic)
     return Finding(
-        code=codes.APART_TURNS,
-        family="graph",
+        code="GRF008",
         title=f"Unrolled {_name(loop)} in {loop.function} with {loop.copies:,} independent iterations",
         severity=severity(lower),
         share_of_step=min(share, 1.0),
@@ -118,7 +118,7 @@ def _judge_loop(evidence: Evidence, function: Brief, loop: Control) -> Finding |
         # Copies that are most of a function are what its tracing takes long for.
         absorbs=("CMP004",) if part >= shared.MOSTLY.value else (),
         # If tracing is more of the run than the copies are of a step, it is reported first.
-        absorbs_here=(codes.UNROLLED_LOOP,) if of_run <= share else (),
+        absorbs_here=("OPS001",) if of_run <= share else (),
         parts=("graph",),
     )
 

@@ -373,10 +373,29 @@ def train(x):
 result = [float(train(tf.ones((3, 2)) * n)) for n in range(3)] + [weights]
 """,
     ),
+    "a map_fn of small operations": (
+        "GRF005",
+        "all elements at once",
+        """
+matrix = tf.reshape(tf.range(6.0), (2, 3))
+
+def score(pair):
+    x, scale = pair
+    return tf.reduce_sum(tf.linalg.matvec(matrix, x)) * scale
+
+@tf.function
+def scores(rows, scales):
+    return tf.map_fn(score, (rows, scales), fn_output_signature=tf.float32)  # here
+
+rng = np.random.default_rng(1)
+result = [scores(tf.constant(rng.normal(size=(n, 3)), tf.float32), tf.ones([n])).numpy() for n in (2, 5)]
+""",
+    ),
 }
 
 #: Remedies of codes that have several.
 REMEDIES: dict[str, dict[str, Any]] = {
+    "GRF005": {"remedy": ReplaceOps("all_rows")},
     "OPS002": {"remedy": Hoist("array")},
     "EAG005": {"remedy": Compile("loop")},
     "EAG001": {"remedy": Compile("step")},

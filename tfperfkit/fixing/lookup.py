@@ -84,6 +84,8 @@ def _fixer_modules(remedy: Remedy) -> tuple[str, ...]:
             return ("tensor_arguments",)
         case KeepTrace("function"):
             return ("defined_once",)
+        case ReplaceOps("all_rows"):
+            return ("vectorized_map",)
         case ReplaceOps("fewer"):
             return ("kept_attribute",)
         case ReplaceOps("array"):

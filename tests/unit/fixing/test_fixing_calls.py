@@ -104,3 +104,17 @@ def test_an_array_that_changes_or_is_used_otherwise_stays(tmp_path: Path, body: 
 
 def test_a_loop_without_a_tape_around_stays(tmp_path: Path) -> None:
     assert "tape" in refusal(tmp_path, "def f(x):\n    for n in x:  # here\n        g(n)", Compile("loop"))
+
+
+@pytest.mark.parametrize(
+    "function, why",
+    [
+        ("lambda x: tf.zeros([x])", "another shape"),
+        ("lambda x: x if x > 0 else -x", "would not convert"),
+        ("lambda x: tf.io.read_file(x)", "one element at a time"),
+        ("helper", "not seen"),
+    ],
+)
+def test_a_map_fn_that_works_by_element_stays(tmp_path: Path, function: str, why: str) -> None:
+    assert why in refusal(tmp_path, f"y = tf.map_fn({function}, rows)  # here", ReplaceOps("all_rows"))
+    assert "more than" in refusal(tmp_path, "y = tf.map_fn(f, rows, name=n)  # here", ReplaceOps("all_rows"))

@@ -47,18 +47,23 @@ def _vectorize(case: Case) -> list[Edit]:
     """Swap both stages, and let ``tf.vectorized_map`` apply the function to each element of a batch."""
     module, mapped, batch = _find_stages(case)
     function = mapped.args[0].value
-    for body in find_called_bodies(module, _find_body(module, function)):
-        for node in walk(body):
-            if isinstance(node, cst.Call) and (method(node) or getattr(node.func, "value", "")) in _BY_ELEMENT:
-                raise NoFix(f"{module.tree.code_for_node(node.func).strip()} works on one element at a time")
-            if isinstance(node, _STATEMENTS):
-                raise NoFix("the map's function has Python statements that TensorFlow would not convert")
+    check_vectorized(module, function)
     vectorized = module.tree.code_for_node(module.spelled("tensorflow.vectorized_map", mapped))
     name = module.tree.code_for_node(function.with_changes(lpar=(), rpar=()))
     called = f"({name})" if isinstance(function, cst.Lambda) else name
     whole = cst.parse_expression(f"lambda *batch: {vectorized}(lambda each: {called}(*each), batch)")
     first, *others = mapped.args
     return rotate(module, [batch, mapped], {mapped: [first.with_changes(value=whole), *others]})
+
+
+def check_vectorized(module: Module, function: cst.BaseExpression) -> None:
+    """Raise NoFix if a function works on one element at a time, or needs AutoGraph."""
+    for body in find_called_bodies(module, find_body(module, function)):
+        for node in walk(body):
+            if isinstance(node, cst.Call) and (method(node) or getattr(node.func, "value", "")) in _BY_ELEMENT:
+                raise NoFix(f"{module.tree.code_for_node(node.func).strip()} works on one element at a time")
+            if isinstance(node, _STATEMENTS):
+                raise NoFix("the map's function has Python statements that TensorFlow would not convert")
 
 
 def _find_stages(case: Case) -> tuple[Module, cst.Call, cst.Call]:
@@ -98,7 +103,7 @@ def _find_upstream(module: Module, call: cst.Call) -> list[cst.Call]:
     return found
 
 
-def _find_body(module: Module, function: cst.BaseExpression) -> cst.CSTNode:
+def find_body(module: Module, function: cst.BaseExpression) -> cst.CSTNode:
     """Return the body of a mapped function: a lambda, or the one function of the file of this name. Raises NoFix."""
     if isinstance(function, cst.Lambda):
         return function.body

@@ -38,6 +38,8 @@ def gives(node: cst.CSTNode) -> set[str]:
         targets = [node.target]
     elif isinstance(node, cst.AsName):
         targets = [node.name]
+    elif isinstance(node, cst.ImportAlias) and node.asname is None:
+        return {node.evaluated_name.partition(".")[0]}
     elif isinstance(node, cst.Del):
         targets = [node.target]
     elif isinstance(node, (cst.FunctionDef, cst.ClassDef)):

@@ -91,6 +91,13 @@ def list_returning(prefix: str, *results: str) -> frozenset[str]:
     )
 
 
+@lru_cache(maxsize=1)
+def list_drawing() -> frozenset[str]:
+    """List the methods that draw from the random generator that they are called on, by their last names."""
+    rows = _table()[0].items()
+    return frozenset(name.rpartition(".")[2] for name, effect in rows if "draws:self" in effect.kinds)
+
+
 def known_names() -> frozenset[str]:
     """Return the names of the table, without prefixes."""
     return frozenset(_table()[0])

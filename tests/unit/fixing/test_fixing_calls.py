@@ -65,6 +65,17 @@ def test_a_predict_that_does_more_stays(tmp_path: Path, call: str, why: str) -> 
         ("for n in range(3):\n    f = jit(g)  # here", "not compiled"),
         ("f = tf.function(g)  # here", "no tf.function in a loop"),
         ("for n in range(3):\n    f = tf.function(g)  # here\n    f = 3", "several values"),
+        ("for n in range(3):\n    c.n = n\n    @tf.function  # here\n    def f(x):\n        return x * c.n", "binds"),
+        (
+            "N = 1\ndef t():\n    @tf.function  # here\n    def f(x):\n        return x * N\n    f(1)\n\nN = 2",
+            "several",
+        ),
+        ("def t():\n    f = tf.function(g)  # here\n\ndef g(x):\n    return x", "defined after"),
+        (
+            "def t():\n    n = 1\n    @tf.function  # here\n    def f(x):\n        nonlocal n\n        n += x",
+            "sets names",
+        ),
+        ("def t():\n    from m import n\n    @tf.function  # here\n    def f(x):\n        return x * n", "binds"),
     ],
 )
 def test_a_function_that_differs_each_time_stays(tmp_path: Path, body: str, why: str) -> None:

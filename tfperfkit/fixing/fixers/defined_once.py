@@ -10,6 +10,7 @@ import libcst as cst
 from tfperfkit.fixing import names
 from tfperfkit.fixing.case import Case, Fixer
 from tfperfkit.fixing.edit import Edit, NoFix
+from tfperfkit.fixing.globals import explain_changing, find_bindings, find_changed, is_declared_global
 from tfperfkit.fixing.module import Module, walk
 
 _SCOPES = (cst.For, cst.While, cst.FunctionDef)
@@ -29,7 +30,7 @@ def fix(case: Case) -> list[Edit]:
             if not isinstance(node, _SCOPES):
                 break
             bound = names.bound(node, made) | names.parameters(node)
-            if bound & used:
+            if bound & used or find_changed(node, used - _find_imported(module, used)):
                 break
             scope = node
         if scope is None:
@@ -41,8 +42,33 @@ def fix(case: Case) -> list[Edit]:
         for name in _own(made):
             if names.bindings(module.tree, name) > 1:
                 raise NoFix(f"{name} gets several values")
+        _check_place(module, made, scope, used)
         return _move(module, made, scope)
     raise NoFix("there is no tf.function in a loop or a function at its places")
+
+
+def _find_imported(module: Module, used: set[str]) -> set[str]:
+    """Return the names that imports bind: ``tf.random.shuffle(x)`` does not change ``tf``."""
+    return {node.value for node in module.nodes if isinstance(node, cst.Name) and node.value in used
+            and module.imported(node) is not None}  # fmt: skip
+
+
+def _check_place(module: Module, made: Any, scope: cst.CSTNode, used: set[str]) -> None:
+    """Raise NoFix if the names that a compiled function reads may hold other values when it is called again, or have
+    none yet where it is defined."""
+    if any(isinstance(node, (cst.Nonlocal, cst.Global)) for node in walk(made)):
+        raise NoFix("it sets names outside of it")
+    order = {node: number for number, node in enumerate(module.nodes)}
+    is_function = isinstance(made, cst.FunctionDef)
+    early = [*made.decorators, made.params] if is_function else [made]
+    needed = set().union(set(), *(names.read(part) for part in early))
+    for name in sorted(used):
+        found = find_bindings(module, name)
+        if name in needed and found and order[found[0]] > order[scope]:
+            raise NoFix(f"{name} is defined after the place before which it is needed")
+        why = explain_changing(module, name) if found and isinstance(scope, cst.FunctionDef) else ""
+        if why or (found and is_declared_global(module, name)):
+            raise NoFix(why or f"{name} gets several values")
 
 
 def _find_line(module: Module, line: int) -> cst.SimpleStatementLine | None:
@@ -111,4 +137,6 @@ def _put_before(scope: Any, made: Any, apart: list[cst.EmptyLine]) -> cst.Flatte
     )
 
 
-FIXER = Fixer("makes the compiled function once", fix)
+FIXER = Fixer(
+    "makes the compiled function once", fix, "Python code in it runs once for each trace, not for each definition"
+)

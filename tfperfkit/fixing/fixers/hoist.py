@@ -11,17 +11,12 @@ import libcst as cst
 from tfperfkit.fixing import names
 from tfperfkit.fixing.case import Case, Fixer
 from tfperfkit.fixing.edit import Edit, NoFix
-from tfperfkit.fixing.module import Module, dotted, method, walk
+from tfperfkit.fixing.globals import explain_changing, find_changed
+from tfperfkit.fixing.module import Module, dotted, walk
+from tfperfkit.fixing.repeatable import check_repeatable, check_reusable
 
 _LOOPS = (cst.For, cst.While)
 _LEAVES = (cst.Return, cst.Yield, cst.Await, cst.Global, cst.Nonlocal, cst.Break, cst.Continue, cst.Raise)
-#: Methods that change what they are called on; and ``shuffle``, which changes what it is given.
-# fmt: off
-_CHANGES = frozenset((
-    "append", "extend", "insert", "pop", "popitem", "remove", "clear", "update", "setdefault", "sort", "reverse", "add",
-    "discard", "fill", "put", "resize", "partition", "shuffle", "itemset", "setflags",
-))
-# fmt: on
 
 
 def fix(case: Case) -> list[Edit]:
@@ -81,6 +76,8 @@ def _before_loop(module: Module, statement: cst.CSTNode, above: Sequence[cst.CST
     if loop is None:
         raise NoFix("it uses what the loop changes")
     check_unchanged(loop, {name})
+    check_repeatable(module, value)
+    check_reusable(module, value, statement)
     parent = next(iter(module.around(loop)))
     if not isinstance(parent, (cst.IndentedBlock, cst.Module)):
         raise NoFix("the loop is not in a block")
@@ -143,13 +140,15 @@ def _kept(module: Module, function: cst.FunctionDef, statement: cst.CSTNode, nea
     if outer & local:
         raise NoFix(f"it uses {sorted(outer & local)[0]}, which is another one at each call")
     for name in sorted(outer):
-        if names.bindings(module.tree, name) > 1:
-            raise NoFix(f"it uses {name}, which gets several values")
+        why = explain_changing(module, name)
+        if why:
+            raise NoFix(why)
     used = sorted(made & set().union(*(names.read(item) for item in rest), set()))
     if not used or any(not isinstance(item, (cst.SimpleStatementLine, cst.With)) for item in block):
         raise NoFix("nothing that could be kept comes of it")
     for item in rest:
         check_unchanged(item, set(used))
+    check_kept(module, block, used)
     return _edits(module, function, block, used)
 
 
@@ -178,6 +177,14 @@ def _edits(module: Module, function: cst.FunctionDef, block: Sequence[Any], used
         ),
     ]
     return [*edits, *import_functools(module)]
+
+
+def check_kept(module: Module, block: Sequence[Any], used: Sequence[str]) -> None:
+    """Raise NoFix unless a block gives the same each time, in names whose values can be used many times."""
+    for item in block:
+        check_repeatable(module, item)
+    for name in used:
+        check_reusable(module, cst.Name(name), cst.IndentedBlock(block))
 
 
 def import_functools(module: Module) -> list[Edit]:
@@ -218,21 +225,10 @@ def is_part(item: cst.CSTNode, made: set[str]) -> bool:
 
 
 def check_unchanged(node: cst.CSTNode, kept: set[str]) -> None:
-    """Raises NoFix where what a name holds is changed in place: then the next step would find it changed."""
-    for at in walk(node):
-        owner: cst.CSTNode | None = None
-        if isinstance(at, (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.Del)):
-            owner = at.target
-            if isinstance(owner, cst.Name) and not isinstance(at, cst.AugAssign):
-                owner = None
-        elif isinstance(at, cst.Call) and method(at) in _CHANGES and isinstance(at.func, cst.Attribute):
-            if any(isinstance(item.value, cst.Name) and item.value.value in kept for item in at.args):
-                owner = at.args[0].value if method(at) == "shuffle" else None
-            owner = owner or at.func.value
-        while isinstance(owner, (cst.Subscript, cst.Attribute)):
-            owner = owner.value
-        if isinstance(owner, cst.Name) and owner.value in kept:
-            raise NoFix(f"{owner.value} is changed afterwards")
+    """Raise NoFix if code changes in place what a name holds: then the next step would find it changed."""
+    changed = find_changed(node, kept)
+    if changed:
+        raise NoFix(f"{changed} is changed afterwards")
 
 
 def _plain(item: cst.Decorator) -> str | None:

@@ -11,8 +11,17 @@ import libcst as cst
 from tfperfkit.fixing import names
 from tfperfkit.fixing.case import Case, Fixer
 from tfperfkit.fixing.edit import Edit, NoFix
-from tfperfkit.fixing.fixers.hoist import check_unchanged, find_statement, import_functools, is_part, list_leaving
+from tfperfkit.fixing.fixers.hoist import (
+    check_kept,
+    check_unchanged,
+    find_statement,
+    import_functools,
+    is_part,
+    list_leaving,
+)
+from tfperfkit.fixing.globals import explain_changing
 from tfperfkit.fixing.module import Module, dotted, walk
+from tfperfkit.fixing.repeatable import check_repeatable, check_reusable
 
 #: Types whose values are equal if their parts are, so that a cache can tell them apart.
 _KEYS = frozenset({"str", "int", "float", "bool", "bytes", "Path"})
@@ -38,7 +47,6 @@ def _keep_function(case: Case) -> list[Edit]:
             if function is None or not any(module.spans(function, at.line) for _, at in case.places()):
                 continue
             _check_function(module, function)
-            _check_use(module, call)
             add = Edit(module.file, function, lambda node: node.with_changes(decorators=[*node.decorators, decorator]))
             return [add, *import_functools(module)]
     raise NoFix("no function without arguments that loads it is called at its places")
@@ -50,9 +58,25 @@ def _check_function(module: Module, function: cst.FunctionDef) -> None:
     if any(isinstance(node, (cst.Yield, cst.Global, cst.Nonlocal)) for node in walk(function.body)):
         raise NoFix(f"{function.name.value} is a generator, or sets names outside of it")
     own = names.binds([function.body])
-    for name in sorted(names.read(function.body) - own):
-        if names.bindings(module.tree, name) > 1:
-            raise NoFix(f"{function.name.value} uses {name}, which gets several values")
+    for name in sorted(names.read(function.body) - own - {function.name.value}):
+        _check_global(module, name)
+    check_repeatable(module, function.body)
+    for node in walk(function.body):
+        if isinstance(node, cst.Return) and node.value is not None:
+            check_reusable(module, node.value, function.body)
+    calls = [call for call in module.calls if dotted(call.func) == function.name.value]
+    skipped = {node.attr for node in module.nodes if isinstance(node, cst.Attribute)}
+    uses = [node for node in module.nodes if isinstance(node, cst.Name) and node.value == function.name.value]
+    if len([node for node in uses if node not in skipped]) != len(calls) + 1:
+        raise NoFix(f"{function.name.value} is also passed on, or another thing has its name")
+    for call in calls:
+        _check_use(module, call)
+
+
+def _check_global(module: Module, name: str) -> None:
+    why = explain_changing(module, name)
+    if why:
+        raise NoFix(why)
 
 
 def _check_use(module: Module, call: cst.Call) -> None:
@@ -61,6 +85,9 @@ def _check_use(module: Module, call: cst.Call) -> None:
         node for node in module.around(call) if isinstance(node, (cst.SimpleStatementLine, cst.BaseCompoundStatement))
     )
     scope = next((node for node in module.around(call) if isinstance(node, cst.FunctionDef)), module.tree)
+    targets = (node.target for node in walk(statement) if isinstance(node, cst.AssignTarget))
+    if any(isinstance(target, (cst.Attribute, cst.Subscript)) for target in targets):
+        raise NoFix("an object keeps the result, and may change it")
     check_unchanged(scope, names.binds([statement]))
 
 
@@ -99,6 +126,7 @@ def _make_cached(case: Case, module: Module, statement: Any) -> list[Edit]:
     if not used:
         raise NoFix("nothing that could be kept comes of it")
     check_unchanged(function.body, set(used))
+    check_kept(module, block, used)
     name = f"_{used[-1]}_once"
     if any(isinstance(node, cst.Name) and node.value == name for node in module.nodes):
         raise NoFix(f"{name} is a name of the file already")
@@ -140,8 +168,7 @@ def _find_parameters(
                 raise NoFix(f"whether {text} can be the key of a cache is not known")
             attributes[text] = name
     for name in sorted(set().union(*(names.read(item) for item in block)) - made - local):
-        if names.bindings(module.tree, name) > 1:
-            raise NoFix(f"it uses {name}, which gets several values")
+        _check_global(module, name)
     return found, [item.visit(_Rename(attributes)) for item in block]
 
 
@@ -215,13 +242,17 @@ def _of_parameter(function: cst.FunctionDef, name: str) -> Iterator[str]:
 
 
 def _is_plain(case: Case, module: Module, annotation: str) -> bool:
-    """Return whether an annotation is of a plain value, or of a ``NamedTuple`` of a file of the finding."""
+    """Return whether an annotation is of a plain value, or of a ``NamedTuple`` of those in a file of the
+    finding."""
     if annotation.rpartition(".")[2] in _KEYS:
         return True
     for other, _ in case.places():
         for item in other.tree.body:
             if isinstance(item, cst.ClassDef) and item.name.value == annotation.rpartition(".")[2]:
-                return any(dotted(base.value) in ("NamedTuple", "typing.NamedTuple") for base in item.bases)
+                tuples = any(dotted(base.value) in ("NamedTuple", "typing.NamedTuple") for base in item.bases)
+                fields = [node for line in item.body.body for node in walk(line) if isinstance(node, cst.AnnAssign)]
+                kinds = [(dotted(node.annotation.annotation) or "").rpartition(".")[2] for node in fields]
+                return tuples and _KEYS.issuperset(kinds)
     return False
 
 

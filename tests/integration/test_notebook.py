@@ -47,7 +47,7 @@ def test_a_watch_shows_its_report_in_the_cell(notebook: tuple[Any, Path]) -> Non
 def test_places_are_cells(notebook: tuple[Any, Path]) -> None:
     made = html(notebook, 3)
     assert "cell 2, line" in made and "ipykernel_" not in made
-    assert "def step(scale):" in made  # its source
+    assert "step(number // 5)" in made  # its source, the line to change
 
 
 def test_a_run_shows_itself_and_its_repr_is_short(notebook: tuple[Any, Path]) -> None:

@@ -22,7 +22,7 @@ def main() -> int:
     result = folder / "first_report.json"
     print("$ tfperf " + " ".join(COMMAND), flush=True)
     begun = time.monotonic()
-    command = [folder / "bin" / "tfperf", *COMMAND[:2], "--json", result, *COMMAND[2:]]
+    command = [folder / "bin" / "tfperf", COMMAND[0], "--json", result, *COMMAND[1:]]
     status = subprocess.run(command).returncode
     seconds = time.monotonic() - begun
     if status == 0:

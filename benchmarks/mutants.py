@@ -11,7 +11,6 @@ noticed is printed with its line.
 from __future__ import annotations
 
 import argparse
-import difflib
 import importlib
 import os
 import random
@@ -47,23 +46,28 @@ class Mutant(NamedTuple):
     source: str
 
 
-def mutants(path: Path) -> Iterator[Mutant]:
-    """Yield every mutant of a source file."""
+def mutants(path: Path, seed: int) -> Iterator[Mutant]:
+    """Yield every mutant of a source file, in an order of chance."""
+    from cosmic_ray.ast import ast_nodes, get_ast
     from cosmic_ray.mutating import mutate_code
     from cosmic_ray.plugins import get_operator, operator_names
 
     source = path.read_text(encoding="utf-8")
-    before = source.splitlines()
-    for name in sorted(operator_names()):
-        occurrence = 0
-        while (mutated := mutate_code(source, get_operator(name)(), occurrence)) is not None:
-            occurrence += 1
-            for kind, first, _, begin, end in difflib.SequenceMatcher(
-                None, before, mutated.splitlines(), autojunk=False
-            ).get_opcodes():
-                if kind != "equal":
-                    yield Mutant(name, first + 1, " ".join(mutated.splitlines()[begin:end]).strip(), mutated)
-                    break
+    before, nodes = source.splitlines(), list(ast_nodes(get_ast(source)))
+    operators = {name: get_operator(name) for name in sorted(operator_names())}
+    places = [
+        (name, occurrence)
+        for name, operator in operators.items()
+        if not operator.arguments()
+        for occurrence in range(sum(len(list(operator().mutation_positions(node))) for node in nodes))
+    ]
+    random.Random(seed).shuffle(places)
+    for name, occurrence in places:
+        after = mutate_code(source, operators[name](), occurrence)
+        if after is not None:
+            lines = after.splitlines()
+            number = next((n for n, (old, new) in enumerate(zip(before, lines, strict=False)) if old != new), 0)
+            yield Mutant(name, number + 1, lines[number].strip(), after)
 
 
 def functions(code: types.CodeType, prefix: str = "") -> Iterator[tuple[str, types.CodeType]]:
@@ -87,7 +91,8 @@ def install(module: types.ModuleType, source: str) -> bool:
         function = getattr(found, "__func__", found)
         function = getattr(function, "__wrapped__", function)
         if isinstance(function, types.FunctionType) and function.__code__.co_freevars == code.co_freevars:
-            changed |= function.__code__ != code
+            old = function.__code__
+            changed |= (old.co_code, old.co_consts, old.co_names) != (code.co_code, code.co_consts, code.co_names)
             function.__code__ = code
     return changed
 
@@ -129,10 +134,8 @@ def main() -> None:
         module, tests = importlib.import_module(name), TESTS[name]
         if run(tests):
             sys.exit(f"{name}: its tests fail without a mutant")
-        every = list(mutants(Path(str(module.__file__))))
-        random.Random(given.seed).shuffle(every)
         noticed = asked = 0
-        for mutant in every:
+        for mutant in mutants(Path(str(module.__file__)), given.seed):
             if asked == given.each:
                 break
             seen = is_noticed(module, mutant, tests)
@@ -142,7 +145,7 @@ def main() -> None:
             noticed += seen
             if not seen:
                 print(f"  {name}:{mutant.line} {mutant.operator.rpartition('/')[2]}: {mutant.text}", flush=True)
-        print(f"{name}: {noticed} of {asked} mutants noticed, of {len(every)} in all", flush=True)
+        print(f"{name}: {noticed} of {asked} mutants noticed", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Whatever strikes script, tfperf or disk at whatever moment: the script's fate is its own, and nothing is lost.
 
-Twenty cases in ``make test``, more in ``make test-long`` (as many as ``TFPERF_CRASHES``); a case's number decides what
-strikes and when, so that one that failed can be run again: ``TFPERF_CRASHES=57 pytest tests/crashes -k "57 "``.
+One case of each fate in ``make test``, more in ``make test-long`` (as many as ``TFPERF_CRASHES``). A case's number
+decides the fate and the moment, so that a failed case can be run again: ``TFPERF_CRASHES=57 pytest tests/crashes -k "57
+"``.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from warm_run import warm_tfperf
 
 from tfperfkit.xplane.reader import open_space
 
-IN_CI = 20
+IN_CI = len(FATES)
 NUMBER = int(os.environ.get("TFPERF_CRASHES", "200" if os.environ.get("TFPERF_LONG") else IN_CI))
 #: Steps that ended longer ago than this when the script was struck must be in the report.
 LOST_AT_MAX_S = 2.0

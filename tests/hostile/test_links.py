@@ -66,9 +66,10 @@ def test_run_directory_itself_may_be_a_link(copied: Path, tmp_path: Path) -> Non
 def test_trace_as_a_link_is_not_served(copied: Path, tmp_path: Path) -> None:
     from tfperfkit.viewing.logdir import build
 
-    trace = next(copied.glob("trace/plugins/profile/*/*.xplane.pb"))
-    shutil.move(trace, tmp_path / "t.xplane.pb")
-    trace.symlink_to(tmp_path / "t.xplane.pb")
+    for number, trace in enumerate(copied.glob("trace/plugins/profile/*/*.xplane.pb")):
+        outside = tmp_path / f"{number}.xplane.pb"
+        shutil.move(trace, outside)
+        trace.symlink_to(outside)
     with pytest.raises(TfperfError, match="has no trace"):
         build(tmp_path / "logs", [copied])
 

@@ -178,6 +178,7 @@ def unfolded(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [item for line in lines for item in (line, *unfolded(line.get("children", [])))]
 
 
+@pytest.mark.long  # it compares times of some milliseconds, which a busy machine disturbs
 @pytest.mark.parametrize("arguments", [(), ("--jit",)], ids=["graph", "xla"])
 def test_lines_cost_what_their_work_is(arguments: tuple[str, ...], tmp_path: Path) -> None:
     report = run(tmp_path, KNOWN, *arguments)

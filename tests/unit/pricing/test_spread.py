@@ -40,6 +40,20 @@ def test_outcomes_of_the_same_kind_count_most() -> None:
     assert find_spread(Hoist, rows).high <= find_spread(KeepTrace, rows).high
 
 
+def test_outcomes_of_another_kind_count_less() -> None:
+    """Three of ten predictions were wrong, all of another kind: too little weight to widen a range."""
+    own = [Outcome("a", "Hoist", 1.0, 2.0, 1.5, True)] * 7
+    other = [Outcome("b", "KeepTrace", 1.0, 2.0, 4.0, True)] * 3
+    assert find_spread(Hoist, own + other).high == 1.0
+    assert find_spread(ChangeStage, own + other).high == 2.0
+
+
+def test_both_ends_are_widened() -> None:
+    item = finding("X001", 0.5, remedy=ChangeStage("cache"), saves_s=(10.0, 12.0))
+    spread = find_spread(ChangeStage)
+    assert widen(item, 1000.0).saves_s == pytest.approx((10.0 * spread.low, 12.0 * spread.high))
+
+
 def test_without_outcomes_nothing_is_widened() -> None:
     assert find_spread(Hoist, []) == (1.0, 1.0)
 

@@ -12,9 +12,10 @@ from rich.text import Text
 from test_report_console import HEALTHY, rendered
 from test_report_records import EAGER_FINDING, INPUT_FINDING, NAIVE_GAN, RETRACE_FINDING
 
-from tfperfkit.gain import Range, UpTo
+from tfperfkit.gain import Range, Unknown, UpTo
 from tfperfkit.model import CallTime, Measured, Report, SourceSpan, StepSummary, Work
 from tfperfkit.records.conclusion import LARGEST_START_UP, NO_CAUSE, NO_FAULT, ROOM, Conclusion
+from tfperfkit.report.verdict.findings import cost_items, first_sentence
 
 
 def verdict(report: Report, width: int = 80, **options: object) -> str:
@@ -69,6 +70,43 @@ def test_further_findings_are_one_or_two_lines_each_and_the_rest_is_counted() ->
     assert lines[then].startswith("THEN        2 RET002  train_step is traced again")
     assert lines[then + 1].strip().startswith("train.py:41 · predicted: saves 2.0-4.0 s, step 1.03x faster")
     assert any(line.strip().endswith("more in the full report") for line in lines)
+
+
+def test_the_factor_of_a_further_finding_has_no_range() -> None:
+    more = msgspec.structs.replace(INPUT_FINDING, saves_s=(2.0, 4.0), gain=Range(1.9, 2.5, 3.1))
+    text = verdict(msgspec.structs.replace(NAIVE_GAN, findings=(more, more)))
+    assert "step 2.5x faster (1.9x-3.1x)" in text[: text.index("THEN")]
+    then = text[text.index("THEN") :]
+    assert "step 2.5x faster" in then and "(1.9x" not in then
+
+
+@pytest.mark.parametrize(("spare", "shown"), [(0, True), (-1, False)])
+def test_the_advice_of_a_further_finding_is_shown_if_it_fits(spare: int, shown: bool) -> None:
+    """The line has 66 columns; two of them are for a colon and a space."""
+    advice = "x" * (80 - 12 - 2 - 2 - 1 - spare) + "."
+    more = msgspec.structs.replace(INPUT_FINDING, where=(), gain=Unknown(), saves_s=None, advice=advice)
+    text = verdict(msgspec.structs.replace(NAIVE_GAN, findings=(INPUT_FINDING, more)))
+    assert (f"              {advice}\n" in text) == shown
+
+
+def test_places_after_the_third_are_counted_and_a_long_line_is_cut() -> None:
+    where = tuple(SourceSpan("train.py", number, "f") for number in (57, 60, 61, 62, 63))
+    finding = msgspec.structs.replace(INPUT_FINDING, where=where)
+    source = {"train.py:57": f"x = {'y' * 100}"}
+    text = verdict(msgspec.structs.replace(NAIVE_GAN, findings=(finding,), source=source))
+    assert "            and train.py:60 (f), train.py:61 (f), 2 more\n" in text
+    assert max(map(len, text.splitlines())) == 80 and f"  at        train.py:57  x = {'y' * 50}…\n" in text
+
+
+def test_a_first_sentence_ends_at_its_full_stop() -> None:
+    assert first_sentence("Use tf.data. It is faster.") == "Use tf.data."
+    assert first_sentence("Use tf.data") == "Use tf.data"
+
+
+@pytest.mark.parametrize(("share", "words"), [(0.02, ["2.0 % of the run"]), (0.001, [])])
+def test_a_small_share_of_the_run_is_no_cost(share: float, words: list[str]) -> None:
+    item = msgspec.structs.replace(INPUT_FINDING, share_of_step=0.0, share_of_run=share)
+    assert [part for part in cost_items(item) if "run" in part] == words
 
 
 def test_a_gain_of_the_training_loop_names_it_beside_the_steps() -> None:

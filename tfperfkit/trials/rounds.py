@@ -93,23 +93,13 @@ class Group:
                 if not active or (number > 0 and not self._time_for(None, *active)):
                     break
                 active = self._round(number, active, results)
+                if not self._rounded and any(_may_round(item, results[item.text]) for item in variants):
+                    self._rounded.append(self._trial(ROUNDED))
         except KeyboardInterrupt:
             self.interrupted = True
         for variant in variants:
             results[variant.text] = self._judge(variant)
-        unsure = [item for item in variants if _may_round(item, results[item.text])]
-        if unsure and not self.interrupted and self._find_rounding():
-            results.update({item.text: self._judge(item) for item in unsure})
         return [results[variant.text] for variant in variants]
-
-    def _find_rounding(self) -> bool:
-        """Run the script once as it is, but rounded otherwise; return whether that is known."""
-        try:
-            if not self._rounded and self._time_for(None):
-                self._rounded.append(self._trial(ROUNDED))
-        except KeyboardInterrupt:
-            self.interrupted = True
-        return bool(self._rounded)
 
     def _round(self, number: int, active: list[Variant], results: dict[str, Measured]) -> list[Variant]:
         order: list[Variant | None] = [*active]

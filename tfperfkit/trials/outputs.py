@@ -27,6 +27,9 @@ _UNIT_AFTER = re.compile(
 )
 _WORD_BEFORE = re.compile(r"(?:\b|_)(?:time|took|elapsed|duration|seconds|speed|throughput|eta|date)\b[^\d]*$", re.I)
 
+#: A progress bar of Keras, of either version, that shows no value but times: a call that shows none does the same.
+_BAR = re.compile(r"\d+/(?:\d+|Unknown) (?:━*|\[[=>.]*\] -) (?:\d+:)*\d+s?(?: \d+(?:us|ms|s)/\w+)?")
+
 
 class Outputs(msgspec.Struct, frozen=True, kw_only=True):
     """``files``: by path, the text of a file, or the digest of one that is large or no text. ``complete``: the run came
@@ -123,11 +126,11 @@ def _compare_text(plain: Sequence[str], changed: str, complete: bool) -> tuple[b
 
 
 def _lines(text: str) -> list[str]:
-    """The lines as a terminal leaves them, without those that are empty."""
+    """The lines as a terminal leaves them, without those that are empty or a progress bar without values."""
     found = (
         _ESCAPE.sub("", line.rstrip("\r").rpartition("\r")[2]).replace("\b", "").strip() for line in text.split("\n")
     )
-    return [line for line in found if line]
+    return [line for line in found if line and not _BAR.fullmatch(line)]
 
 
 def _is_same(line: str, other: str, twins: Sequence[str]) -> bool:

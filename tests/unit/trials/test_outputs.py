@@ -43,6 +43,20 @@ def test_other_results_are(plain: str, changed: str) -> None:
     assert verdict == "differ" and difference
 
 
+#: What predict() of Keras 3 and of Keras 2 writes for one batch when stdout is a file.
+KERAS_3 = f"\r\x1b[1m1/1\x1b[0m \x1b[32m{'━' * 20}\x1b[0m\x1b[37m\x1b[0m \x1b[1m0s\x1b[0m 320ms/step"
+KERAS_2 = f"\r1/1 [{'=' * 30}] - ETA: 0s"
+
+
+@pytest.mark.parametrize(
+    "bar", [KERAS_3 + "\b" * 30 + KERAS_3, f"{KERAS_2}\r1/1 [{'=' * 30}] - 0s 41ms/step"], ids=["Keras 3", "Keras 2"]
+)
+def test_a_call_without_a_progress_bar_is_no_difference(bar: str) -> None:
+    assert compared(f"{bar}\n{bar}\nfound 240", "found 240") == ("same", "")
+    assert compared(f"{bar} - loss: 0.7000\nfound 240", "found 240")[0] == "differ"
+    assert compared(bar, "") == ("unknown", "")
+
+
 def test_what_a_script_changes_from_run_to_run_by_itself_is_no_difference() -> None:
     assert compared(["reward 1.52", "reward 1.31"], "reward 1.2")[0] == "same"
     assert compared(["reward 1.52", "reward 1.51"], "reward 1.2")[0] == "differ"

@@ -161,7 +161,7 @@ def _is_dataset(module: Module, data: cst.BaseExpression) -> bool:
 PREDICT = Fixer(
     "predicts the batch without a dataset of its own",
     _predict_on_batch,
-    "all rows are one batch; results may differ by rounding",
+    "all rows are one batch, without a progress bar; results may differ by rounding",
     keeps="mathematics",
 )
 FIT = Fixer(

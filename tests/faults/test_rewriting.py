@@ -26,18 +26,21 @@ import io
 import os
 import symtable
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tfperfkit_rules.measures.whole_copies import find_whole_copies
 from warm_run import warm_tfperf
 
 import forms
 import renaming
 from fault_collection import Case, cases, environment, judge, profiled
 from forms import rewrite
-from tfperfkit.syntax.iteration import iterations_independent
-from tfperfkit.syntax.module import parse
+from tfperfkit.syntax.iteration import iterations_independent, same_in_every_iteration
+from tfperfkit.syntax.module import Syntax, parse
+from tfperfkit.syntax.pauses import find_pauses
 
 ALL = {case.name: case for case in cases()}
 RENAMED = [case.name for case in ALL.values() if case.renamed]
@@ -99,6 +102,52 @@ for name, values in zip(["a", "b"], [sums, rows]):
     print(name, json.dumps(np.round(np.array(values), 6).tolist()), float(doubled(2.5)))
 for row in rows:
     print(row.sum())
+"""
+#: Programs with a fact each that a rule needs, and the forms in which the tool does not see it.
+STORED = """\
+import tensorflow as tf
+class Replay:
+    def __init__(self, size):
+        self.rows = tf.zeros((size, 8))
+        self.count = 0
+    def store(self, row):
+        at = [[self.count]]
+        self.rows = tf.tensor_scatter_nd_update(self.rows, at, [row])
+        self.count += 1
+replay = Replay(100)
+for number in range(9):
+    replay.store(tf.ones([8]))
+"""
+POLLED = """\
+import queue
+import threading
+import time
+work = queue.Queue(maxsize=1)
+pause = threading.Event()
+while True:
+    while work.empty():
+        pause.wait(0.02)
+    print(work.get())
+while True:
+    while work.empty():
+        time.sleep(0.02)
+    print(work.get())
+"""
+AGAIN = """\
+import numpy as np
+import tensorflow as tf
+class Model:
+    def __init__(self, rows):
+        self.rows = tf.constant(rows)
+    def factorise(self):
+        return tf.linalg.cholesky(tf.matmul(self.rows, self.rows, transpose_b=True))
+    def predict(self, new):
+        root = self.factorise()
+        return tf.matmul(root, new)
+model = Model(np.eye(9))
+for step in range(40):
+    out = model.predict(tf.fill([9, 1], float(step)))
+    print(out)
 """
 #: Runs are noisy, the more so on a busy machine: a pair that differs is run again, twice at most.
 ATTEMPTS = 3
@@ -214,6 +263,48 @@ def test_iterations_are_independent_in_other_words_too(name: str) -> None:
 @pytest.mark.parametrize(("name", "form"), RUN)
 def test_scripts_can_be_written_in_the_forms_in_which_they_are_run(name: str, form: str) -> None:
     assert rewrite(ALL[name].script.read_text(encoding="utf-8"), form)
+
+
+def count_copies(text: str) -> int:
+    """Count the tensors that are copied whole to store one row."""
+    return len(find_whole_copies(known(text)))
+
+
+def count_polls(text: str) -> int:
+    """Count the lines that look at a state again and again, for which a call would block."""
+    return sum(bool(pause.blocks) for pause in find_pauses(known(text)).values())
+
+
+def count_repeated(text: str) -> int:
+    """Count the calls of TensorFlow's linear algebra that are the same in each iteration of a loop."""
+    syntax = known(text)
+    calls = [call for call in syntax.calls if call.name.startswith("tensorflow.linalg.")]
+    return sum(
+        any(same_in_every_iteration(syntax.tree, each.node, loop.node) for loop in syntax.loops) for each in calls
+    )
+
+
+def known(text: str) -> Syntax:
+    syntax = parse(tuple(text.splitlines()))
+    assert syntax is not None
+    return syntax
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "less"),
+    [
+        (STORED, count_copies, set()),
+        (POLLED, count_polls, set()),
+        (AGAIN, count_repeated, CLAIMS_LESS | {"while_loops"}),
+    ],
+    ids=["copied tensors", "polling", "repeated values"],
+)
+def test_facts_about_code_hold_in_each_form(text: str, count: Callable[[str], int], less: set[str]) -> None:
+    expected = count(text)
+    assert expected
+    for form in forms.FORMS.keys() - less:
+        other = rewrite(text, form)
+        assert other is None or count(other) >= expected, form
 
 
 @pytest.mark.parametrize("form", forms.FORMS)

@@ -68,7 +68,8 @@ def _waits_for_time(call: Call) -> bool:
     ``select.select([], [], [], 0.1)``."""
     if call.name == "select.select":
         return len(call.arguments) > _FILES and all(item.is_list and not item.items for item in call.arguments[:_FILES])
-    return call.method == "wait" and call.name.startswith("threading.") and bool(call.given)
+    is_wait = call.name.startswith("threading.") and call.name.rpartition(".")[2] == "wait"
+    return is_wait and bool(call.given)
 
 
 def _find_spinning_calls(syntax: Syntax) -> Iterator[Call]:
@@ -138,11 +139,19 @@ def _find_asked(test: Expression, *, given: bool) -> Iterator[Pause]:
     for part in test.parts:
         if part.kind == "attribute" and part.last_name in _BLOCKS:
             yield from _make_pause(part)
+        elif isinstance(part, Call) and (methods := _list_kept_methods(part.function)):
+            yield from _make_pause(methods[0])
         elif isinstance(part, Call) and part.name in _OF_FILES:
             yield Pause("process", part.text)
         elif given and isinstance(part, Call) and part.function.kind == "name":
             for value in _list_given(part.function):
                 yield from _find_asked(value, given=False)
+
+
+def _list_kept_methods(function: Expression) -> list[Expression]:
+    """List the methods that a name was assigned, if all of them look at a state: ``is_empty = work.empty``."""
+    methods = function.assigned if function.kind == "name" else []
+    return methods if all(item.last_name in _BLOCKS for item in methods) else []
 
 
 def _make_pause(asked: Expression) -> Iterator[Pause]:

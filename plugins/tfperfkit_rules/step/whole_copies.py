@@ -181,7 +181,7 @@ def _make_finding(evidence: Evidence, places: list[_Place], share: float, parts:
     return Finding(
         code="STP014",
         remedy=ReplaceOps("array_in_place"),
-        title=f"{function} copies all of {some} in every iteration: {100 * share:.0f} % of {unit.a}",
+        title=f"{function} copies all of {some} each time: {100 * share:.0f} % of {unit.a}",
         share_of_step=share,
         gain=price(
             ReplaceOps("array_in_place"), Part.sampled(share, evidence.samples.count), Left(0.0, COPIES_LEFT.value)

@@ -45,7 +45,7 @@ def looped(source: str = LOOP, *, copying: Stack = COPYING, first: int = 10, las
 def test_a_copy_that_grows_is_reported_with_its_line_and_how_to_join_once() -> None:
     (finding,) = copied_to_grow(looped())
     assert (finding.code, rank([finding])[0].severity, finding.where[0]) == ("STP014", "high", SourceSpan(FILE, 4))
-    assert finding.title == "np.append copies all of kept in every iteration: 60 % of a step"
+    assert finding.title == "np.append copies all of kept each time: 60 % of a step"
     assert "kept = np.concatenate(parts, axis=0) after the loop" in finding.advice
     assert "parts = [kept] before the loop, parts.append(embed(batch)) in line 4" in finding.advice
     low, high = finding.gain.bounds or (0, 0)
@@ -84,7 +84,7 @@ COPYING_TENSORS = Stack((Frame(FILE, 1, "<module>", 4, (4, 4, 11, 43)),), "tenso
 
 def test_an_array_that_begins_anew_grows_within_each_run_of_its_loop() -> None:
     (finding,) = copied_to_grow(anew(1, 3, 5, 7))
-    assert finding.title == "tf.concat copies all of kept in every iteration: 100 % of a step"
+    assert finding.title == "tf.concat copies all of kept each time: 100 % of a step"
     assert not list(copied_to_grow(anew(4, 4, 4, 4)))
     assert not list(copied_to_grow(anew(7, 3, 3, 3)))  # it falls, and does not grow
 
@@ -112,7 +112,7 @@ def test_the_columns_of_a_memory_are_one_finding() -> None:
     evidence = looped(COLUMNS, copying=states)
     evidence.samples.add(actions, 20)
     (finding,) = copied_to_grow(evidence)
-    assert finding.title == "np.vstack copies all of self.states and self.actions in every iteration: 67 % of a step"
+    assert finding.title == "np.vstack copies all of self.states and self.actions each time: 67 % of a step"
     assert [place.line for place in finding.where] == [5, 6]
     assert "self.states[self.added % self.size] = state; self.added += 1." in finding.advice
     assert "Do the same for self.actions." in finding.advice
@@ -209,7 +209,7 @@ def changed(source: str = CHANGED, *, work: bool = True) -> Any:
 
 def test_a_tensor_that_is_copied_whole_to_change_one_element() -> None:
     (finding,) = copied_to_grow(changed())
-    assert finding.title.startswith("tf.tensor_scatter_nd_add copies all of seen in every iteration: 100 %")
+    assert finding.title.startswith("tf.tensor_scatter_nd_add copies all of seen each time: 100 %")
     assert "before the loop, seen[t, i] += 1.0 in line 4" in finding.advice
     assert list(copied_to_grow(changed(work=False)))  # no tape is near
 
@@ -266,7 +266,7 @@ def replay(*lines: int, rows: tuple[RanOperation, ...] = ()) -> Any:
 def test_a_tensor_in_an_attribute_becomes_a_variable_that_changes_in_place() -> None:
     (finding,) = copied_to_grow(replay(6, 7))
     assert finding.title == (
-        "tf.tensor_scatter_nd_update copies all of self.rows and self.ends in every iteration: 100 % of a step"
+        "tf.tensor_scatter_nd_update copies all of self.rows and self.ends each time: 100 % of a step"
     )
     assert "self.rows = tf.Variable(self.rows)." in finding.advice
     assert "self.rows.scatter_nd_update(at, [row]) in line 6. Do the same for self.ends." in finding.advice

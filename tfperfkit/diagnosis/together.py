@@ -3,7 +3,7 @@
 Amdahl's law over what is left: a step of 1 of which an earlier fix takes ``a`` away, and this one ``b``, goes from
 ``1 - a`` to ``1 - a - b``. That holds only if the two are different time, so a factor is given for findings of
 different families (those that show the same time were folded into one before, see ``merging``) if all costs together
-fit into the step. Otherwise a part of the time may be the same: then the finding saves its share of what is left.
+fit into the step. Seconds are given in any case: no more than the earlier fixes leave of the time.
 """
 
 from __future__ import annotations
@@ -31,11 +31,14 @@ def _add_seconds_after(item: Finding, earlier: Sequence[Finding]) -> Finding:
     if not before or not _counts(item) or item.saves_s is None:
         return item
     least, most = item.saves_s
-    if item.once is None:  # some of it may be the same time
-        for _, other in before:
-            least *= 1 - saving(other.gain.high or other.gain.factor)
-            most *= 1 - saving(other.gain.low or 1.0)
-    after = AfterEarlier(numbers=tuple(number for number, _ in before), saves_s=(least, most))
+    if item.costs_s and item.share_of_step > 0:
+        whole_s = item.costs_s / item.share_of_step
+        surely = sum(saving(other.gain.low or 1.0) for _, other in before)
+        at_most = sum(saving(other.gain.high or other.gain.factor) for _, other in before)
+        # If the earlier fixes take as much as they can, so much of the finding's own time is among it.
+        least = max(least - max(at_most + item.share_of_step - 1, 0.0) * whole_s, 0.0)
+        most = min(most, max(1 - surely, 0.0) * whole_s)
+    after = AfterEarlier(numbers=tuple(number for number, _ in before), saves_s=(min(least, most), most))
     return msgspec.structs.replace(item, after=after)
 
 

@@ -79,14 +79,14 @@ def test_what_may_be_the_same_time_or_is_of_something_else_says_nothing(other: F
     assert together((costs("INP002", 0.5, 0.5, 0.5), other))[1].once is None
 
 
-def test_a_further_finding_saves_its_share_of_what_the_first_leaves() -> None:
-    """The first takes 60 to 80 % of the step away; of one family, the two may be the same time."""
+def test_a_further_finding_saves_no_more_than_the_first_leaves() -> None:
+    """Of 20 s the first takes 12 to 16 away, and the second costs 10: 6 of these may be the first one's."""
     first, second = costs("INP002", 0.7, 0.6, 0.8), costs("INP001", 0.5, 0.25, 0.5)
-    second = msgspec.structs.replace(second, saves_s=(5.0, 10.0))
+    second = msgspec.structs.replace(second, saves_s=(7.0, 10.0), costs_s=10.0)
     _, told = together((first, second))
     assert told.after is not None and told.after.numbers == (1,)
-    assert told.after.saves_s == pytest.approx((1.0, 4.0))
-    assert saved_after(told) == "saves 1.0-4.0 s after fix 1"
+    assert told.after.saves_s == pytest.approx((1.0, 8.0))
+    assert saved_after(told) == "saves 1.0-8.0 s after fix 1"
 
 
 def test_different_time_is_saved_whole_after_the_first() -> None:

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from tfperfkit.fixing import names
 from tfperfkit.fixing.edit import NoFix
+from tfperfkit.fixing.globals import explain_changing, find_bindings
 from tfperfkit.fixing.module import Module, method, walk
+from tfperfkit.fixing.traceable import makes_variables
 from tfperfkit.syntax.effects import find_effect
 
 #: Methods that change variables, weights or what an object holds, wherever they are called.
@@ -24,6 +27,9 @@ _CHANGING = frozenset((
 def check_constant_state(module: Module, owner: cst.ClassDef) -> None:
     """Raise NoFix unless the state of the class's objects can only change in ``__init__``: nothing in the file changes
     variables, weights or objects in place, and no class is derived from it."""
+    made_here = any(isinstance(call.func, cst.Name) and call.func.value == owner.name.value for call in module.calls)
+    if not made_here and makes_variables(module, owner):
+        raise NoFix(f"{owner.name.value} makes variables, and another file makes and may train its objects")
     for node in module.nodes:
         if isinstance(node, cst.Call):
             name = method(node) or getattr(node.func, "value", "")
@@ -85,6 +91,10 @@ def explain_varying(module: Module, node: cst.CSTNode, fixed: set[str], local: s
     for at in walk(node):
         if isinstance(at, cst.Name) and at not in skipped and at.value in local and at.value not in fixed | {"self"}:
             return f"it uses {at.value}, which is another one at each call"
+        if isinstance(at, cst.Name) and at not in skipped and at.value not in local | {"self"}:
+            changing = explain_changing(module, at.value) or _explain_variable(module, at.value)
+            if changing:
+                return changing
         if isinstance(
             at, (cst.Lambda, cst.ListComp, cst.GeneratorExp, cst.DictComp, cst.SetComp, cst.Await, cst.Yield)
         ):
@@ -92,6 +102,13 @@ def explain_varying(module: Module, node: cst.CSTNode, fixed: set[str], local: s
         if isinstance(at, cst.Call) and not _is_pure(module, at):
             return f"what {module.tree.code_for_node(at.func).strip()} does is not known"
     return ""
+
+
+def _explain_variable(module: Module, name: str) -> str:
+    """Return why a name of the file's top level holds a variable, whose value may change; "" if it doesn't."""
+    statements = (next(module.around(node), node) for node in find_bindings(module, name))
+    made = any(isinstance(node, cst.Assign) and makes_variables(module, node) for node in statements)
+    return f"it uses {name}, a variable, which may change" if made else ""
 
 
 def _is_pure(module: Module, call: cst.Call) -> bool:
@@ -118,6 +135,11 @@ def _callables(module: Module, name: str) -> Iterator[cst.FunctionDef]:
 def _explain_class(module: Module, function: cst.FunctionDef) -> str:
     """Return why a method does more than to compute from what it is given and what its object holds; "" if it
     doesn't."""
+    own = names.parameters(function) | names.binds([function.body])
+    for read in sorted(names.read(function.body) - own):
+        changing = explain_changing(module, read) or _explain_variable(module, read)
+        if changing:
+            return changing
     for node in walk(function.body):
         if isinstance(node, (cst.AugAssign, cst.Global, cst.Nonlocal, cst.Yield, cst.With, cst.While, cst.Del)):
             return "it may change something"

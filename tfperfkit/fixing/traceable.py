@@ -49,6 +49,12 @@ def find_generators(module: Module) -> set[str]:
     }  # fmt: skip
 
 
+def makes_variables(module: Module, code: cst.CSTNode) -> bool:
+    """Return whether code makes a variable, a layer or an optimizer."""
+    calls = (node for node in walk(code) if isinstance(node, cst.Call))
+    return any((module.imported(call.func) or "").startswith(_MAKERS) for call in calls)
+
+
 def _callee(node: cst.CSTNode) -> str:
     if not isinstance(node, cst.Call):
         return ""

@@ -63,6 +63,21 @@ def find_uses(function: Function, name: str, depth: int = 0) -> Uses:
     return Uses(*(tuple(sorted(lines)) for lines in (computes, counts, python)))
 
 
+def selects_from_tensors(function: Function, name: str, depth: int = 0) -> bool:
+    """Return whether all that an argument selects from is a tensor by the source. A tensor can't select from a list."""
+    for node, parents in _find_reads(function, name):
+        around = _find_purpose(node, parents)
+        if isinstance(around, ast.Subscript):
+            base = function.file.wrap(around.value).api
+            if not (isinstance(around.slice, ast.Tuple) or base.startswith("tensorflow.")):
+                return False
+        elif isinstance(around, ast.Call):
+            inner, parameter = _find_parameter(function, around, (node, *parents))
+            if inner is not None and depth < _DEEPEST and not selects_from_tensors(inner, parameter, depth + 1):
+                return False
+    return True
+
+
 def has_only_tensorflow_uses(function: Function, name: str, depth: int = 0) -> bool:
     """Return whether a function passes an argument to functions of TensorFlow and does nothing else with it."""
     uses = list(_find_reads(function, name))

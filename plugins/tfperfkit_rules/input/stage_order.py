@@ -119,7 +119,10 @@ def repeated(evidence: Evidence) -> Iterator[Finding]:
     if early is not None:
         code, title = "INP008", name_wrong_order(f"cache() before {name}, which repeats every epoch")
         where = places(evidence, place(early, item.pipeline), *where)
-        advice = f"Move cache() after {called(stages[last])}: .{_call(stages[last])}.cache()."
+        between = stages[last + 1 : stages.index(early)]
+        ordered = any(each.kind in ("Shuffle", "Repeat") for each in between)
+        after = f"Move cache() after {called(stages[last])}: .{_call(stages[last])}.cache()."
+        advice = f"{_keep(stages[last], between)} Remove the earlier cache()." if ordered else after
     else:
         code, title = "INP006", f"{name} repeats the same work in every epoch"
         advice = _keep(stages[last], stages[last + 1 :])

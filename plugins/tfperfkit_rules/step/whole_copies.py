@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.gain import MEDIUM
+from tfperfkit.graph import optable
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import RanOperations
 from tfperfkit.pricing import Left, Part, price
@@ -59,7 +60,6 @@ COPIED_MIN_MS = Threshold(
     "minimum time of an eager operation that copies a tensor to change one row, if a trace timed it",
     Chosen("an operation on a small tensor takes 10 to 50 us; 0.1 ms copies 0.4 MB or more at MEMORY_MIN_BYTES"),
 )
-_SCATTERS = ("TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub")
 #: Functions that take gradients without a tape in a ``with`` statement.
 _DIFFERENTIATE = (
     "gradients",
@@ -154,7 +154,8 @@ def _is_the_copying(evidence: Evidence, copied: Copied, stacks: list[Stack]) -> 
 def _is_small(evidence: Evidence) -> bool:
     """Return whether a trace shows that these operations take no longer than a small tensor does."""
     ran = evidence.offer(RanOperations)
-    rows = [row for row in (ran.rows if ran is not None else ()) if row.where == "eager" and row.type in _SCATTERS]
+    scatters = optable.names(kind="scatter", trait="copies-first")
+    rows = [row for row in (ran.rows if ran is not None else ()) if row.where == "eager" and row.type in scatters]
     return bool(rows) and sum(row.self_ms for row in rows) < COPIED_MIN_MS.value * sum(row.count for row in rows)
 
 

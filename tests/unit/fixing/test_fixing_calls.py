@@ -89,6 +89,7 @@ def test_a_function_that_differs_each_time_stays(tmp_path: Path, body: str, why:
         ("def f(x):\n    return tf.convert_to_tensor(x, tf.float32)  # here", "not seen to be a list"),
         ("x = [1.0]\nx = g(x)\ny = tf.constant(x, tf.float32)  # here", "not seen to be a list"),
         ("y = f([1.0])  # here", "no conversion"),
+        ("with tf.GradientTape():\n    y = tf.constant([w, w], tf.float32)  # here", "a tape is recording"),
     ],
 )
 def test_what_is_no_list_of_arrays_stays(tmp_path: Path, body: str, why: str) -> None:
@@ -97,6 +98,8 @@ def test_what_is_no_list_of_arrays_stays(tmp_path: Path, body: str, why: str) ->
 
 def test_a_list_in_a_message_stays(tmp_path: Path) -> None:
     assert "a list already" in refusal(tmp_path, "m = tf.train.FloatList(value=[3.0])  # here", BatchLoop())
+    for values in ("(n for n in x)", "map(int, x)", "{n for n in x}"):
+        assert "an iterator" in refusal(tmp_path, f"m = tf.train.Int64List(value={values})  # here", BatchLoop())
     assert "an array already" in refusal(tmp_path, "m = tf.train.FloatList(value=x.numpy())  # here", BatchLoop())
 
 

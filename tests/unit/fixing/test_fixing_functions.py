@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixing_builder import FILE, finding_at, fixed, patch_of, reason
+from fixing_builder import FILE, at, finding_at, fixed, patch_of, reason
 
 from tfperfkit.offers import VaryingArgument, VaryingArguments
 from tfperfkit.remedy import Compile, Setting
@@ -198,6 +198,18 @@ def test_of_a_method_self_is_not_counted(tmp_path: Path) -> None:
 )
 def test_other_values_stay(tmp_path: Path, values: tuple[str, ...], said: str) -> None:
     assert said in reason(tmp_path, RATE, "RET001", varying(*values))
+
+
+@pytest.mark.parametrize(
+    "base, is_tensor", [("[tf.ones(2), tf.ones(3)]", False), ("np.ones(3)", False), ("tf.ones(3)", True)]
+)
+def test_a_tensor_selects_from_tensors_alone(tmp_path: Path, base: str, is_tensor: bool) -> None:
+    """A list takes no tensor as its index."""
+    source = RATE.replace("return x * rate", "return x * parts[rate]").replace("@tf", f"parts = {base}\n@tf", 1)
+    assert source.count("parts") == 2
+    finding = finding_at("RET001", *((line, "") for line in at(source)))
+    _, after = patch_of(tmp_path, source, finding, varying("1", "2", line=6))
+    assert (after != source) is is_tensor
 
 
 def test_without_the_probe_or_in_float64_there_is_no_tensor(tmp_path: Path) -> None:

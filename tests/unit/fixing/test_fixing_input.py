@@ -297,6 +297,29 @@ def test_a_cache_moves_after_the_work(tmp_path: Path) -> None:
     assert "ds is used after" in patch_of(tmp_path, used, found)[0].reason
 
 
+def test_a_cache_does_not_move_after_a_shuffle(tmp_path: Path) -> None:
+    """It would keep one order for all epochs. The map moves before the cache instead."""
+    found = finding_at("INP008", (9, ""), (10, "f"), remedy=ChangeStage("order"))
+    source = f"{ORDER}.cache().shuffle(9)\nds = ds.map(f).batch(2)\n"
+    assert patch_of(tmp_path, source, found)[1] == f"{ORDER}.map(f).cache()\nds = ds.shuffle(9).batch(2)\n"
+    two = source.replace(".cache()", ".cache().map(g)")
+    patch, after = patch_of(tmp_path, two, found)
+    assert after == two and "keep one order" in patch.reason
+
+
+@pytest.mark.parametrize("code, stage", [("INP008", "take(n)"), ("INP007", "batch(n)")])
+def test_a_stage_does_not_move_before_its_argument(tmp_path: Path, code: str, stage: str) -> None:
+    source = f"{ORDER}.map(f)\nn = 3\nds = ds.{stage}\n"
+    remedy = ChangeStage("order" if code == "INP008" else "batch_first")
+    patch, after = patch_of(tmp_path, source, finding_at(code, (11, ""), (9, ""), remedy=remedy))
+    assert after == source and "n gets its value" in patch.reason
+
+
+def test_elements_of_a_generator_are_not_batched_before_the_map(tmp_path: Path) -> None:
+    source = "import tensorflow as tf\nds = tf.data.Dataset.from_generator(g).map(tf.reduce_sum).batch(4)\n"
+    assert patch_of(tmp_path, source, finding_at("INP007", (2, ""), remedy=ChangeStage("batch_first")))[1] == source
+
+
 def test_where_a_pipeline_begins_may_not_be_seen(tmp_path: Path) -> None:
     assert "not seen" in reason(tmp_path, "def make(ds):\n    return ds.map(f)  # here\n", "INP006")
     listed = "import tensorflow as tf\nds = tf.data.Dataset.list_files(names, shuffle=False).map(f)  # here\n"

@@ -140,6 +140,9 @@ class Model:
 
 
 model = Model(rows)
+weight = tf.Variable(1.0)
+for scale in range(3):
+    model.predict(scale)
 """
 
 
@@ -153,6 +156,8 @@ model = Model(rows)
         ("tf.linalg.cholesky(self.x)", "tf.random.normal(self.x)", "not known"),
         ("tf.linalg.cholesky(self.x)", "factor(self.x)", "not known"),
         ("tf.linalg.cholesky(self.x)", "self.x[0]", "takes no time"),
+        ("tf.linalg.cholesky(self.x)", "tf.linalg.cholesky(self.x * scale)", "scale, which gets several values"),
+        ("tf.linalg.cholesky(self.x)", "tf.linalg.cholesky(self.x * weight)", "weight, a variable"),
         ("        self.x = tf.constant(x)", "        return", "returns"),
         ("        return tf", "        root = root + 1\n        return tf", "nothing at its place"),
     ],
@@ -163,3 +168,12 @@ def test_what_may_change_for_an_object_stays(tmp_path: Path, old: str, new: str,
     patch, after = patch_of(tmp_path, source, finding)
     assert after == source and why in patch.reason
     assert patch_of(tmp_path, OBJECT, finding)[1] != OBJECT
+
+
+def test_variables_of_an_object_that_another_file_may_train_stay(tmp_path: Path) -> None:
+    source = OBJECT.replace("tf.constant(x)", "tf.Variable(x)")
+    finding = finding_at("GRF023", *((line, "") for line in at(source)), remedy=ReplaceOps("fewer"))
+    assert patch_of(tmp_path, source, finding)[1] != source
+    elsewhere = source.replace("model = Model(rows)\n", "").replace("    model.predict(scale)", "    pass")
+    patch, after = patch_of(tmp_path, elsewhere, finding)
+    assert after == elsewhere and "another file" in patch.reason

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterator
 
 import libcst as cst
 
 from tfperfkit.fixing.case import Case, Fixer
 from tfperfkit.fixing.edit import Edit, NoFix, argument
+from tfperfkit.fixing.fixers.step_from_loop import is_tape
 from tfperfkit.fixing.module import Module, method, walk
 
 _CONVERSIONS = ("tensorflow.convert_to_tensor", "tensorflow.constant")
@@ -29,6 +31,8 @@ def _convert_array(case: Case) -> list[Edit]:
                 raise NoFix("the call has no dtype, and an array of Python numbers has another one than their list")
             if not _is_list(module, given.value):
                 raise NoFix("what is converted is not seen to be a list")
+            if any(isinstance(item, cst.With) and is_tape(module, item) for item in module.around(call)):
+                raise NoFix("a tape is recording, and no gradient goes through an array")
             return [_wrap(module, call, given)]
     raise NoFix("there is no conversion of a list to a tensor at its places")
 
@@ -71,8 +75,15 @@ def _read_array(case: Case) -> list[Edit]:
             given = argument(call, "value")
             if given is None or isinstance(given.value, (cst.List, cst.ListComp)):
                 raise NoFix("its values are a list already")
+            if isinstance(given.value, (cst.GeneratorExp, cst.SetComp, cst.Set)) or _is_builtin(given.value):
+                raise NoFix("its values are an iterator or a set, which NumPy does not go through")
             return [_wrap(module, call, given)]
     raise NoFix("there is no FloatList or Int64List at its places")
+
+
+def _is_builtin(value: cst.BaseExpression) -> bool:
+    """Return whether a value is the result of one of Python's own functions: ``map(int, x)``."""
+    return isinstance(value, cst.Call) and isinstance(value.func, cst.Name) and hasattr(builtins, value.func.value)
 
 
 def _is_at(module: Module, call: cst.Call, line: int) -> bool:

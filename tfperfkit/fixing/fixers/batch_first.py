@@ -85,6 +85,9 @@ def _find_stages(case: Case) -> tuple[Module, cst.Call, cst.Call]:
                 if any(method(call) == "window" for call in before):
                     refused = NoFix("the elements are windows, which are datasets")
                     continue
+                if any(method(call) == "from_generator" for call in before):
+                    refused = NoFix("a generator's elements may differ in shape, and the map makes them alike")
+                    continue
                 check_names(module, [batch, before[0]])
                 return module, before[0], batch
             if method(mapped) == "map":

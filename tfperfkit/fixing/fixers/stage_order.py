@@ -8,6 +8,7 @@ from typing import Any
 
 import libcst as cst
 
+from tfperfkit.fixing import names
 from tfperfkit.fixing.case import Case, Fixer
 from tfperfkit.fixing.chain import STAGES, inserted, upstream
 from tfperfkit.fixing.edit import Edit, NoFix
@@ -17,6 +18,8 @@ from tfperfkit.fixing.module import Module, method, walk
 _MAPS = frozenset({"map"})
 _EARLIER = ("filter", "shuffle", "skip", "take")
 _LATER = ("cache", "prefetch")
+#: A cache after these keeps what it kept before: they draw nothing, and end with the epoch.
+_STEADY = frozenset({"map", "batch", "padded_batch", "unbatch", "filter", "prefetch", "take", "skip"})
 
 
 def _move_earlier(case: Case) -> list[Edit]:
@@ -33,7 +36,12 @@ def _move_earlier(case: Case) -> list[Edit]:
 
 def _move_later(case: Case) -> list[Edit]:
     """Move the stage at the first place after the work at another."""
-    module, _, chain = _find_chain(case, _LATER, upward=False)
+    module, moved, chain = _find_chain(case, _LATER, upward=False)
+    between = [method(call) for call in chain[1:-1]]
+    if method(moved) == "cache" and not _STEADY.issuperset(between):
+        if _MAPS & set(between):
+            raise NoFix("a cache would keep one order, or each repetition, and other maps stand before this one")
+        return rotate(module, chain[::-1])  # the map before the cache, and both before the shuffle
     return rotate(module, chain)
 
 
@@ -43,16 +51,17 @@ def _move_cache_earlier(case: Case) -> list[Edit]:
     return rotate(module, chain)
 
 
-def _find_chain(case: Case, names: Sequence[str], *, upward: bool) -> tuple[Module, cst.Call, list[cst.Call]]:
+def _find_chain(case: Case, stages: Sequence[str], *, upward: bool) -> tuple[Module, cst.Call, list[cst.Call]]:
     """Return the stage to move, and the calls from it to the stage at another place, in the order of the way that it
     takes. Raises NoFix."""
     places = list(case.places())
     module, span = places[0]
-    moved = module.methods_at(span.line, *names)
+    moved = module.methods_at(span.line, *stages)
     if len(moved) != 1:
-        raise NoFix(f"there is not one {' or '.join(names)} at its place")
+        raise NoFix(f"there is not one {' or '.join(stages)} at its place")
+    ends = ("map", "flat_map", "interleave") if method(moved[0]) == "cache" and not upward else tuple(STAGES)
     for other, place in places[1:]:
-        for call in other.methods_at(place.line, *STAGES) if other is module else ():
+        for call in other.methods_at(place.line, *ends) if other is module else ():
             late, early = (moved[0], call) if upward else (call, moved[0])
             found = _between(module, late, early)
             if found is not None and call is not moved[0]:
@@ -75,8 +84,14 @@ def _between(module: Module, late: cst.Call, early: cst.Call) -> list[cst.Call] 
 
 
 def check_names(module: Module, chain: Sequence[cst.Call]) -> None:
-    """Raise NoFix if a name that holds a dataset between two of the stages is read by anything else."""
+    """Raise NoFix if a name that holds a dataset between two of the stages is read by anything else, or if a name in
+    the stages' arguments gets its value between them."""
     nodes = {node: number for number, node in enumerate(module.nodes)}
+    places = sorted(nodes[call.func.attr] for call in chain if isinstance(call.func, cst.Attribute))
+    given = {name for node, at in nodes.items() if places[0] < at < places[-1] for name in names.gives(node)}
+    late = given & set().union(set(), *(names.read(item.value) for call in chain for item in call.args))
+    if late:
+        raise NoFix(f"{min(late)} gets its value between the two stages")
     for late, early in zip(chain, chain[1:], strict=False):
         receiver = late.func.value if isinstance(late.func, cst.Attribute) else None
         if not isinstance(receiver, cst.Name):
@@ -159,10 +174,10 @@ def _signature(module: Module, function: cst.CSTNode | None) -> tuple[list[str],
         if len(returns) != 1 or returns[0].value is None:
             raise NoFix("the function does not return once")
         result = returns[0].value
-    names = [item.name.value for item in parameters.params]
+    given = [item.name.value for item in parameters.params]
     values = [item.value for item in result.elements] if isinstance(result, cst.Tuple) else [result]
-    kept = {name for name in names if not _is_bound(function, module, name)}
-    return names, [item.value if isinstance(item, cst.Name) and item.value in kept else "" for item in values]
+    kept = {name for name in given if not _is_bound(function, module, name)}
+    return given, [item.value if isinstance(item, cst.Name) and item.value in kept else "" for item in values]
 
 
 def _is_bound(function: cst.CSTNode | None, module: Module, name: str) -> bool:

@@ -10,7 +10,7 @@ from tfperfkit.fixing.case import Case, Fixer
 from tfperfkit.fixing.edit import Edit, NoFix
 from tfperfkit.fixing.module import Module, dotted, walk
 from tfperfkit.offers import VaryingArguments
-from tfperfkit.syntax.argument_uses import find_uses
+from tfperfkit.syntax.argument_uses import find_uses, selects_from_tensors
 from tfperfkit.syntax.module import parse
 
 
@@ -66,7 +66,8 @@ def _is_index(module: Module, function: cst.FunctionDef, name: str) -> bool:
     syntax = parse(tuple(module.tree.code.split("\n")))
     found = syntax.find_function(module.line(function.name)) if syntax is not None else None
     uses = find_uses(found, name) if found is not None else None
-    return uses is not None and bool(uses.counts) and not uses.computes and not uses.python
+    plain = uses is not None and bool(uses.counts) and not uses.computes and not uses.python
+    return plain and found is not None and selects_from_tensors(found, name)
 
 
 def _find_argument(module: Module, line: int, function: cst.FunctionDef, name: str) -> cst.Arg | None:

@@ -281,6 +281,10 @@ def test_each_call_of_a_function_that_loops_over_the_data_is_an_epoch() -> None:
 def test_a_cache_before_the_costly_map_is_in_the_wrong_place() -> None:
     finding = one(stage_order.repeated(evidence(decoded(stage("Cache", 4)))))
     assert finding.code == "INP008" and finding.where[0].line == 4
+    assert finding.advice.startswith("Move cache() after")
+    shuffled = stage("Shuffle", 4, stateful_or_random=True)
+    finding = one(stage_order.repeated(evidence(decoded(shuffled, stage("Cache", 4)))))
+    assert "before shuffle: after a shuffle it keeps one order. Remove the earlier cache()." in finding.advice
 
 
 def windowed(*, inner: Stage | None = None, shuffle_ms: float = 8.0, **fields: Any) -> Pipeline:

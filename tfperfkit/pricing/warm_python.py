@@ -75,7 +75,7 @@ def times_as_long(away_ms: float) -> float:
 
 
 class StepTimes(NamedTuple):
-    """ms of the mean step, and of it: in compiled calls, in TensorFlow's Python that makes them, in other Python.
+    """ms of the mean step: as a whole, in compiled calls, in TensorFlow's Python that makes them, in other Python.
     ``calls``: of compiled functions in a step, 1 or more."""
 
     step_ms: float

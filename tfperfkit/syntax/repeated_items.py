@@ -46,7 +46,7 @@ def depends_on_number_only(call: Call, method: Function) -> bool:
 def _insert_epoch(
     tree: ast.Module, owner: ast.ClassDef, method: ast.FunctionDef | ast.AsyncFunctionDef
 ) -> ast.For | None:
-    """Insert a loop that does what an epoch does in the place of the statement that makes the only object of a class,
+    """Insert a loop that does what an epoch does instead of the statement that makes the only object of a class,
     and of all that follows. The class is left without its base, which changes nothing of the user's, and without
     operators."""
     made = [

@@ -47,6 +47,7 @@ def test_the_names_others_rely_on_in_their_order() -> None:
         "work",
         "run_account",
         "calls",
+        "thread_calls",
         "headroom",
         "source",
         "history",

@@ -43,7 +43,7 @@ def test_other_results_are(plain: str, changed: str) -> None:
     assert verdict == "differ" and difference
 
 
-#: What predict() of Keras 3 and of Keras 2 writes for one batch when stdout is a file.
+#: Output of predict() of Keras 3 and of Keras 2 for one batch when stdout is a file.
 KERAS_3 = f"\r\x1b[1m1/1\x1b[0m \x1b[32m{'━' * 20}\x1b[0m\x1b[37m\x1b[0m \x1b[1m0s\x1b[0m 320ms/step"
 KERAS_2 = f"\r1/1 [{'=' * 30}] - ETA: 0s"
 

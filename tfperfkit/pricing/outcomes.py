@@ -40,7 +40,6 @@ OUTCOMES: tuple[Outcome, ...] = (
     Outcome("seventeenth.snapshot_ensemble", "Remove", 3.94, 6.36, 4.2, True),
     Outcome("seventeenth.soft_q_agent", "KeepTrace", 4.9, 8.28, 5.9, True),
     Outcome("seventeenth.ticket_tagger", "Rewrite", 4.97, 5.71, 5.2, True),
-    Outcome("sixteenth.arm_calibration", "Setting", 0.06, 0.23, 5.81, False),
     Outcome("sixteenth.arm_ddpg", "Rewrite", 6.55, 12.69, 11.42, False),
     Outcome("sixteenth.bearing_sound", "ChangeStage", 5.25, 7.96, 6.11, False),
     Outcome("sixteenth.bird_calls", "ChangeStage", 19.66, 30.35, 29.73, False),

@@ -63,7 +63,8 @@ def fix_run(run: str, identity: str | None, write: bool, examples: Examples) -> 
     if not patches.after:
         return
     if not write:
-        tell(f"nothing was written; --apply writes {plural(len(patches.after), 'file')}")
+        files = plural(len(patches.after), "file")
+        tell(f"nothing was written; --apply writes {files}, --prove --apply measures first and writes what gains")
         return
     if any(patch.steps and patch.finding.measured is None for patch in made):
         tell(f"nothing was measured: tfperf fix {run} --prove --apply writes only what gains")

@@ -37,6 +37,8 @@ _CHANGES = {
     "tensorflow.tensor_scatter_nd_add": ("+=", "scatter_nd_add"),
     "tensorflow.tensor_scatter_nd_sub": ("-=", "scatter_nd_sub"),
 }
+#: Methods of containers that keep what they are given.
+_KEEPING = ("append", "appendleft", "add", "insert", "put", "setdefault")
 _SCATTERED = ("tensor", "indices", "updates")
 _TENSORS = ("tensorflow.constant", "tensorflow.convert_to_tensor", "numpy.array", "numpy.asarray")
 
@@ -88,12 +90,22 @@ def _find_copies(syntax: Syntax) -> Iterator[Copied]:
         elif isinstance(value, Call) and value.name in _CHANGES:
             kept_in_object = target.kind == "attribute"
             changed = (_write_scatter if kept_in_object else _write_in_place)(value, name) if value is whole else ""
+            if changed and _keeps_old(syntax, name):
+                continue
             if changed and kept_in_object:
                 yield Copied(value, name, "", False, scattered=changed)
             elif changed:
                 yield Copied(value, name, "", False, written=changed)
         elif isinstance(value, Call):
             yield from _find_copies_in_helper(value, name, kept)
+
+
+def _keeps_old(syntax: Syntax, name: str) -> bool:
+    """Return whether the file keeps the array of this name elsewhere, where a change in place would show."""
+    values = [value for _, value in _find_assignments(syntax)]
+    values += [item for call in syntax.calls if call.method in _KEEPING for item in call.arguments]
+    parts = [part for value in values for part in (value, *value.items)]
+    return any(part.is_plain and part.text == name for part in parts)
 
 
 def _find_assigned_copies(syntax: Syntax) -> Iterator[Copied]:

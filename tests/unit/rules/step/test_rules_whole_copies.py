@@ -301,6 +301,8 @@ def test_rows_of_an_unknown_number_may_well_be_much_of_a_tensor(at: str) -> None
         "for rows, new in data:\n    seen = tf.tensor_scatter_nd_update(seen, rows, new)\n",
         "for i in range(9):\n    seen = tf.tensor_scatter_nd_add(seen, [[i], [i + 1]], [1.0, 2.0])\n",
         "seen = tf.tensor_scatter_nd_add(seen, [[3]], [1.0])\n",
+        "for i in range(9):\n    all.append(seen)\n    seen = tf.tensor_scatter_nd_add(seen, [[i]], [1.0])\n",
+        "for i in range(9):\n    old = seen\n    seen = tf.tensor_scatter_nd_add(seen, [[i]], [1.0])\n",
     ],
 )
 def test_what_changes_much_of_a_tensor_or_once_may_well_copy_it(source: str) -> None:

@@ -74,6 +74,7 @@ class Part:
             "3600",
             "-p",
             "resumed",
+            *PARTS[self.name],
         ]
         try:
             status = subprocess.run(command, cwd=ROOT, env=environment).returncode

@@ -203,8 +203,9 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
         advice=_one_layer(siblings, evidence.unit)
         if siblings is not None
         else (
-            "Make models, optimizers and tf.functions once, before the loop. Or, if AutoGraph unrolls a Python loop: "
-            "write for i in tf.range(n). Or: run longer, which amortises this one-time cost."
+            "Create models, optimizers and tf.functions once, before the loop. If each iteration trains from the "
+            "start, call model.set_weights(start) in the loop, and reset the optimizer. Or, if AutoGraph unrolls a "
+            "Python loop: write for i in tf.range(n). Or: run longer, which amortises this one-time cost."
         ),
         detail=f"TensorFlow traces and optimises each function before its first run.{largest}",
     )

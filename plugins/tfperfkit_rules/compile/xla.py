@@ -70,7 +70,6 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
     lower = min(traced, excess) if many else OUTLIERS_HALF.value * traced
     lower, upper = every_step(evidence, data) or (lower, upper)
     function = functions[0]
-    what = "training" if evidence.work is None else evidence.unit.loop
     window = evidence.offered_by(XlaCompilations)
     evidence_of = [
         Measurement("XLA compilations in the traced steps", data.count, "count", window),
@@ -87,13 +86,13 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
         code="CMP001",
         remedy=KeepTrace("shape"),
         share_of_step=upper,
-        title=f"jit_compile=True recompiles {function.function} in the middle of {what}, without a retrace",
+        title=f"jit_compile=True recompiles {function.function} for each new input shape",
         gain=price(KeepTrace("shape"), Part(min(lower, upper), upper)),
         where=tuple(reversed(xla_place.jit_lines(evidence, function))),
         evidence=tuple(evidence_of),
         advice=(
             f"Pad the inputs of {function.function} to a fixed length: dataset.padded_batch(n, padded_shapes=...). Or: "
-            "batch(n, drop_remainder=True), if only the last batch differs. Or: remove jit_compile=True."
+            "if only the last batch differs, skip it: batch(n, drop_remainder=True). Or: remove jit_compile=True."
         ),
         detail="XLA compiles for each concrete shape, even if the signature leaves a size open (None).",
         absorbs=("SYN001",),
@@ -160,7 +159,7 @@ def without_effect(evidence: Evidence) -> Iterator[Finding]:
     if xla_place.compiled_by_xla(evidence):
         return
     elementwise = graph_time.share(evidence, graph_time.is_elementwise)
-    asked = "auto_jit" if "auto_jit" in xla_place.flags(evidence) else "set_jit"
+    asked = "TF_XLA_FLAGS" if "auto_jit" in xla_place.flags(evidence) else "set_jit"
     yield Finding(
         code="CMP005",
         remedy=Setting("jit_compile", "on"),

@@ -101,7 +101,7 @@ def threads(evidence: Evidence) -> Iterator[Finding]:
         code="DEV004",
         remedy=Setting("threads", ""),
         share_of_step=upper,
-        title=f"TensorFlow thread count does not fit the CPU cores: {count} of {cpus} per operation",
+        title=_title(count, cpus),
         gain=price(Setting("threads"), Part(SCALES_MIN.value * upper, upper)),
         where=where,
         evidence=(
@@ -115,6 +115,10 @@ def threads(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
+def _title(count: int, cpus: int) -> str:
+    return f"{TITLES['DEV004']}: {count} thread{'s' * (count != 1)} per operation, {cpus} cores"
+
+
 def _many(count: int, cpus: int, where: tuple[SourceSpan, ...]) -> Finding:
     return Finding(
         code="DEV004",
@@ -122,7 +126,7 @@ def _many(count: int, cpus: int, where: tuple[SourceSpan, ...]) -> Finding:
         severity="info",
         share_of_step=0.0,
         where=where,
-        title=f"TensorFlow thread count does not fit the CPU cores: {count} threads, {cpus} cores",
+        title=_title(count, cpus),
         evidence=(
             Measurement("threads per operation", count, "count", "run"),
             Measurement("CPU cores", cpus, "count", "run"),

@@ -124,7 +124,8 @@ def _small(layer: str, batch: int) -> _Words:
         f"{layer}.adapt runs in batches of {batch}",
         f"Pass {layer}.adapt large batches: dataset.batch({ADAPT_BATCH.value}). Or: if the data is in memory, pass the "
         f"array: {layer}.adapt(array).",
-        "Keras runs eager operations for each batch, so small batches are mostly overhead. The result is the same.",
+        "Keras runs eager operations for each batch, so small batches are mostly overhead. The batch size "
+        "hardly changes the result.",
     )
 
 

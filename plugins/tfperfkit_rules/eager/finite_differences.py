@@ -169,5 +169,5 @@ def _make_finding(evidence: Evidence, key: _Evaluated, share: float, parameters:
 
 
 def _title(parameters: int | None) -> str:
-    number = f"{parameters:,} " if parameters is not None else ""
-    return f"scipy minimize without jac estimates {number}gradients by finite differences"
+    number = f" of {parameters:,} parameters" if parameters is not None else ""
+    return f"scipy minimize without jac estimates gradients{number} by finite differences"

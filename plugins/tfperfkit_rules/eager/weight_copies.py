@@ -169,7 +169,7 @@ def _advice(evidence: Evidence, copies: set[tuple[str, int]]) -> str:
         owner = owners.pop()
         return (
             "Assign the variables inside one @tf.function that gets the values as tensors: for variable, value in "
-            f"zip({owner}.variables, values): variable.assign(value). Take the shapes once, from {owner}.variables, "
+            f"zip({owner}.weights, values): variable.assign(value). Take the shapes once, from {owner}.weights, "
             "which copies nothing."
         )
     others = reads - sets
@@ -178,7 +178,7 @@ def _advice(evidence: Evidence, copies: set[tuple[str, int]]) -> str:
     names = [function.name for _, function in functions if function is not None]
     within = f"{names[0]} and put @tf.function on it" if len(functions) == len(names) == 1 else "one @tf.function"
     return (
-        f"Assign the variables in {within}: for a, b in zip({target}.variables, {model}.variables): a.assign(b), or "
+        f"Assign the variables in {within}: for a, b in zip({target}.weights, {model}.weights): a.assign(b), or "
         "a.assign(tau * b + (1 - tau) * a) to mix them. Use both models from outside the function, for variables "
         "passed as arguments arrive as tensors. Or: do it less often."
     )

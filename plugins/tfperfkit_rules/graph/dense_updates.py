@@ -84,9 +84,9 @@ def dense_updates(evidence: Evidence) -> Iterator[Finding]:
             Measurement("size of all trained variables", float(trained), "bytes", "run"),
         ),
         advice=(
-            "Update only the rows of the batch: use the lazy Adam of this finding's page, whose update_step handles "
-            "tf.IndexedSlices. Or: SGD without momentum, which does so already. Or: fewer rows (hashing, a smaller "
-            "vocabulary)."
+            "Update only the rows of the batch: use the lazy Adam that tfperf explain GRF006 prints, whose update_step "
+            "handles tf.IndexedSlices. Or: use SGD without momentum, which does so already. Or: use fewer rows "
+            "(hashing, a smaller vocabulary)."
         ),
         detail=(
             "Adam, RMSprop and Adagrad of Keras make the gradient of a lookup as large as the table, and read or "

@@ -38,10 +38,13 @@ NAMED = Threshold(
 
 _ADVICE = {
     "metrics": (
-        "Compute costly metrics once per epoch, on the validation data. Or: choose cheaper ones, such as "
-        "AUC(num_thresholds=50) instead of 200 thresholds."
+        "Compute costly metrics once per epoch, on the validation data. Or: choose cheaper ones, such as an AUC with "
+        "fewer thresholds, keras.metrics.AUC(num_thresholds=50)."
     ),
-    "summaries": "Write summaries every 100 steps: with tf.summary.record_if(step % 100 == 0).",
+    "summaries": (
+        "Write summaries every 100 steps: with tf.summary.record_if(step % 100 == 0), where step is a tf.Variable or a "
+        "tensor."
+    ),
 }
 #: Keras' metrics that count each batch once for each of many thresholds.
 _WITH_THRESHOLDS = (

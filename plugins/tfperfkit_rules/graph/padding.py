@@ -183,8 +183,9 @@ def _make_finding(found: _Sequences, share: float, gained: gain.Range, unit: Uni
             "keras.Input((None,)) as the model's input."
         ),
         detail=(
-            "A layer computes every position; a mask (mask_zero=True) changes the results, not the work. Each new "
-            "batch length is traced once: pad_to_bucket_boundary=True keeps them few."
+            "A layer computes every position; a mask (mask_zero=True) changes the results, not the work. By default, "
+            "pad_sequences pads before a sequence and buckets pad after it, so recurrent layers need the mask. Each "
+            "new batch length is traced once: pad_to_bucket_boundary=True keeps them few."
         ),
         parts=("graph",),
     )

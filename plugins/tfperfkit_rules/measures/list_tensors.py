@@ -13,16 +13,19 @@ _CONVERT, _MAKE = "tensorflow.convert_to_tensor", ("tensorflow.constant", "tenso
 #: Goes through nested lists in Python itself, whatever they are.
 _RAGGED = "tensorflow.ragged.constant"
 _LISTS = ("builtins.list", "json.loads", "json.load")
+#: TensorFlow makes float32 of Python floats.
+_DTYPE = "NumPy makes float64 of Python floats: add .astype('float32') for these."
 _NUMBERS = (
-    "Keep the data as one NumPy array and convert that: tf.convert_to_tensor(numpy.stack(rows)). Or: if the data must "
-    "be nested lists of numbers, use tf.constant(rows, dtype=tf.float32), which is far faster than convert_to_tensor."
+    f"Keep the data as one NumPy array and convert that: tf.convert_to_tensor(numpy.stack(rows)). {_DTYPE} Or: if the "
+    "data must be nested lists of numbers, use tf.constant(rows, dtype=tf.float32), which is far faster than "
+    "convert_to_tensor."
 )
 _ROWS = (
     "Create the ragged tensor once{before}, from one flat array: rows = tf.RaggedTensor.from_row_lengths("
     "numpy.concatenate(lists), [len(item) for item in lists]). Pick rows of it with tf.gather(rows, ids); "
     ".to_tensor() pads them."
 )
-_ARRAYS = "Make one array of the list first: tf.constant(numpy.stack(rows))."
+_ARRAYS = f"Make one array of the list first: tf.constant(numpy.stack(rows)). {_DTYPE}"
 _INTO_ARRAY = " Or: write the rows into an array that is created before the loop."
 
 

@@ -41,6 +41,7 @@ def test_compilations_in_traced_steps() -> None:
 def test_outliers_widen_the_range() -> None:
     trace = traced(XLA, xla_compiles=3, xla_compile_ms=20.0)
     (finding,) = compiles_again(jit(trace, outliers=5))  # 5 * 500 / (50 * 100) = 0.5
+    assert finding.title.endswith("for each new input shape")
     assert finding.gain.bounds == pytest.approx((1 / 0.8, 1 / 0.5))
 
 
@@ -172,6 +173,7 @@ def flags(text: str, device: str = "/device:CPU:0", **settings: Any) -> Evidence
 
 def test_auto_jit_without_effect() -> None:
     (finding,) = without_effect(flags("--tf_xla_auto_jit=2"))
+    assert "requested by TF_XLA_FLAGS but" in finding.title
     assert (finding.severity, finding.where[0].line) == ("info", 2)
     assert len(list(without_effect(flags("", jit=True)))) == 1
     assert list(many_small_operations(flags("--tf_xla_auto_jit=2"))) == []
@@ -204,6 +206,7 @@ def run(first_s: float, wall_s: float, heavy: int = 10, **fields: Any) -> Eviden
 
 def test_a_run_spent_on_tracing() -> None:
     (finding,) = run_spent_on_compiling(run(10.0, 40.0))
+    assert "model.set_weights(start)" in finding.advice, "a model that is kept must not keep what it has learnt"
     assert (finding.basis, finding.severity, finding.share_of_step) == ("run", "low", 0.5)
     assert finding.gain.likely is None
     assert list(run_spent_on_compiling(run(10.0, 60.0))) == []

@@ -33,6 +33,7 @@ def evidence(
 
 def test_one_thread_on_two_processors() -> None:
     finding = one(threads(evidence(intra_op_threads=1)))
+    assert finding.title.endswith("1 thread per operation, 2 cores")
     # 0.9 of the step in the graph, 0.8 of it in operations of 0.8 ms, half of that is lost at most.
     assert finding.share_of_step == pytest.approx(0.36)
     assert finding.gain.bounds == pytest.approx((1 / (1 - 0.108), 1 / 0.64))
@@ -55,6 +56,7 @@ def test_the_environment_sets_threads_too() -> None:
 
 def test_many_threads_promise_nothing() -> None:
     finding = one(threads(evidence(intra_op_threads=16)))
+    assert finding.title.endswith("16 threads per operation, 2 cores")
     assert (finding.severity, finding.gain.likely) == ("info", None)
 
 

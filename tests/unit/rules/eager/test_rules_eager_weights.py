@@ -75,8 +75,8 @@ def test_values_from_elsewhere_have_advice_of_their_own() -> None:
         40, SOURCE.replace("(target, model)", "(slow, net)").replace("target.", "slow.").replace("model.", "net.")
     )
     (between,) = weights_through_numpy(named)
-    assert "zip(slow.variables, net.variables)" in between.advice
-    assert "zip(target.variables, values)" in alone.advice
+    assert "zip(slow.weights, net.weights)" in between.advice
+    assert "zip(target.weights, values)" in alone.advice
 
 
 def read_one_by_one(over: str, *, numpy: int = 20, read: str = "w") -> Evidence:

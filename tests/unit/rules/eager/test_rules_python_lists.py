@@ -30,6 +30,7 @@ def test_a_list_that_the_source_tells_is_named_at_the_call(made: str) -> None:
     (finding,) = made_of_lists(looped(made))
     assert finding.code == "EAG016" and finding.where[0].file == FILE and finding.where[0].line == 6
     assert finding.title.startswith("tf.constant converts") and "numpy.stack" in finding.advice
+    assert "float64" in finding.advice, "an array of Python floats has another dtype than a tensor of them"
     low, high = finding.gain.bounds or (0, 0)
     assert 1.4 < low < high < 3.5
 

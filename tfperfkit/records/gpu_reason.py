@@ -23,7 +23,7 @@ def explain(facts: DeviceFacts) -> Reason:
     machine = facts.hardware
     hidden = _hidden(facts)
     if facts.gpus("physical"):
-        remedy = "Take the tf.config.set_visible_devices call out of the script."
+        remedy = "Remove the tf.config.set_visible_devices call from the script."
         return Reason("script", "The script hides the GPU with tf.config.set_visible_devices", remedy)
     if hidden:
         remedy = f"Unset {hidden} (or name the cards: {hidden}=0)."

@@ -221,8 +221,8 @@ def _advice(
     """Say what to change. One batch comes first if nothing in the loop depends on the call before: it gains more."""
     if batches >= 2:
         return (
-            f"Collect the inputs of all calls and {name} them in one. Or: if data and weights are the same in several "
-            f"calls, {name} once and keep the result."
+            f"Collect the inputs of all calls and {name} them in one call. Or: if data and weights are the same in "
+            f"several calls, {name} once and keep the result."
         )
     update = ", and update with one train_on_batch for all of them" if fits else ""
     together = f"ollect the inputs and {name} them in one batch{update}"

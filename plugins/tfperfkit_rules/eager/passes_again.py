@@ -114,8 +114,8 @@ def _make_finding(
             Measurement("samples", float(evidence.samples.count), "count", "baseline"),
         ),
         advice=(
-            f"Call {name} once for all the data, before line {loop.line}, and keep the result. Compute from it what "
-            "differs between iterations."
+            f"Call {name} once for all the data, before line {loop.line}, and keep the result. In the loop, "
+            "compute only what differs between iterations, from that result."
         ),
         detail="According to the source, no iteration changes the inputs of the call or the weights.",
         absorbs_here=_SYMPTOMS,

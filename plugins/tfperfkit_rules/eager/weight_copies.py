@@ -180,7 +180,7 @@ def _advice(evidence: Evidence, copies: set[tuple[str, int]]) -> str:
     return (
         f"Assign the variables in {within}: for a, b in zip({target}.weights, {model}.weights): a.assign(b), or "
         "a.assign(tau * b + (1 - tau) * a) to mix them. Use both models from outside the function, for variables "
-        "passed as arguments arrive as tensors. Or: do it less often."
+        "passed as arguments arrive as tensors. Or: copy them less often."
     )
 
 

@@ -20,8 +20,8 @@ _SCANS = (
 _WHILES = ("tensorflow.while_loop", "keras.ops.while_loop")
 #: In each iteration backward XLA copies what all iterations have kept.
 _KEPT = (
-    "jit_compile=True helps where an iteration has few numbers: with gradients each iteration copies what all of them "
-    "kept, and at hundreds of numbers in hundreds of iterations nothing is gained"
+    "jit_compile=True helps if an iteration has few numbers. In the gradient, each iteration copies the values that "
+    "all iterations kept, so hundreds of iterations with hundreds of numbers gain nothing"
 )
 _XLA = "@tf.function(jit_compile=True) compiles the whole loop into machine code, without the runtime in between"
 
@@ -64,7 +64,9 @@ def advice(kind: str, loop: GraphLoop, graded: bool = False) -> str:
         instead = f": {', '.join(rows)}" if rows else ""
         whole = f" Its operations ({inside}) work on a batch as they are or along an axis{instead}." if inside else ""
         if name.endswith("vectorized_map"):
-            first = "It found an operation that it has no batch form for and went round: write it for the whole batch."
+            first = (
+                "Write the function for the whole batch: tf.vectorized_map loops over operations without a batch form."
+            )
         else:
             first = (
                 "Write the function for the whole batch instead of one element, or let tf.vectorized_map do so. "
@@ -73,12 +75,12 @@ def advice(kind: str, loop: GraphLoop, graded: bool = False) -> str:
         return f"{first}{whole}"
     if name in _SCANS:
         return (
-            "If the iterations only accumulate, use tf.math.cumsum, tf.math.cumprod or a reduction; a linear filter "
-            "is a convolution, and tfp.math.scan_associative takes any associative function. Else carry all rows or "
-            f"channels in one loop instead of one after another; {compiled}."
+            "Use tf.math.cumsum, tf.math.cumprod or a reduction if the iterations only accumulate, a convolution for "
+            "a linear filter, tfp.math.scan_associative for any associative function. Or: carry all rows or channels "
+            f"in one loop instead of one after another; {compiled}."
         )
     return (
-        "If an iteration does not need the one before, compute all iterations in one operation on a whole tensor"
-        f"{f' ({inside} work on one)' if inside else ''}. If it does, carry all rows in one loop; {compiled}. "
+        "Compute all iterations in one operation on a whole tensor, if no iteration needs the one before"
+        f"{f' ({inside} work on whole tensors)' if inside else ''}. Or: carry all rows in one loop; {compiled}. "
         "parallel_iterations does not help on a CPU."
     )

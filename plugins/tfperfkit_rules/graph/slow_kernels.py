@@ -26,16 +26,16 @@ MIN_SLOW_KERNEL = Threshold(
 
 #: By trait, operations of iterations and recurrences over a matrix, and what usually takes their place.
 _INSTEAD = {
-    "eigen": "Ask for the values alone if the vectors are not used (tf.linalg.svd(x, compute_uv=False), eigvalsh, "
-    "eigvals). For the largest value alone one or two power iterations are enough: products, whose vector a variable "
-    "keeps from step to step. For a matrix with few columns, tf.linalg.eigh of the small product x^T x gives the "
-    "same result.",
-    "orthogonal": "Normalise by products (Newton-Schulz iterations, Cholesky of x^T x) if an approximation is enough.",
+    "eigen": "Compute only the values if the vectors are not used: tf.linalg.svd(x, compute_uv=False), eigvalsh, "
+    "eigvals. Or, for the largest value alone: run one or two power iterations, which are matmuls, and keep their "
+    "vector in a variable from step to step. Or, for the SVD of a matrix with few columns: tf.linalg.eigh of "
+    "tf.matmul(x, x, transpose_a=True) gives the squared singular values, and small ones lose digits.",
+    "orthogonal": "Normalise with matmuls (Newton-Schulz iterations, Cholesky of x^T x) if an approximation is enough.",
     "inverts": "Solve instead of inverting (tf.linalg.solve, cholesky_solve), for all right sides in one call.",
-    "least-squares": "Cholesky of the normal equations is faster if the matrix is well conditioned.",
-    "determinant": "tf.linalg.logdet by Cholesky is faster for positive definite matrices.",
-    "matrix-root": "Newton-Schulz iterations are products, which run at the machine's speed.",
-    "matrix-exponential": "A short series of products is faster for small arguments.",
+    "least-squares": "Solve the normal equations by tf.linalg.cholesky_solve if the matrix is well conditioned.",
+    "determinant": "Use tf.linalg.logdet, which works by Cholesky, if the matrix is positive definite.",
+    "matrix-root": "Use Newton-Schulz iterations, which are matmuls, if an approximation is enough.",
+    "matrix-exponential": "Use a short Taylor series of matmuls if the arguments are small.",
 }
 #: By operation.
 SLOW = {name: text for trait, text in _INSTEAD.items() for name in optable.names(trait=trait)}

@@ -57,7 +57,7 @@ def _advise_compiling(evidence: Evidence, place: Place | None) -> str:
         )
     file, function = place
     if is_compiled(function):
-        return f"Find what makes {function.name} run eagerly, for it is a tf.function, and remove it."
+        return f"Find and remove the setting that makes the tf.function {function.name} run eagerly."
     looped = graph_loops(evidence, place)
     heads = {line for loop in looped for line in range(loop.line, loop.line + 2)}
     lines = [line for line in reads(evidence, place) if line not in heads]
@@ -80,7 +80,7 @@ def of_callback(evidence: Evidence, part: EagerPart) -> str:
     average = f" Or: let the optimizer keep an average of the weights within {unit.the}: use_ema=True, ema_momentum=..."
     return (
         f"Put the tensor operations of {method} into their own @tf.function and call that; use variables from outside "
-        f"it, not as arguments. Or: do it for every tenth batch.{average if assigns else ''}"
+        f"it, not as arguments. Or: run them for every tenth batch only.{average if assigns else ''}"
     )
 
 

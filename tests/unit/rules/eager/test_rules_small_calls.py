@@ -163,7 +163,7 @@ def test_predict_again_and_again_for_much_is_no_matter_of_little_data() -> None:
     """Nobody says "call the model itself", which would gain nothing."""
     found = much_predicted(500)
     assert found.title == "m.predict called repeatedly in the loop at train.py:3"
-    assert found.advice.startswith("Collect the inputs of all calls and predict them in one.")
+    assert found.advice.startswith("Collect the inputs of all calls and predict them in one call.")
     assert [item.value for item in found.evidence if item.name == "batches per call of predict"] == [22.0]
 
 

@@ -90,7 +90,7 @@ def test_whole_tensors_with_gradients_leave_more_and_a_recurrence_most() -> None
     bounds = [item.gain.bounds or (0.0, 0.0) for item in (plain, trained, carried)]
     assert bounds[0][0] > bounds[1][0] > bounds[2][0] >= 1.0
     assert bounds[0][1] > bounds[1][1] > bounds[2][1]
-    assert "jit_compile=True helps where an iteration has few numbers" in carried.advice
+    assert "jit_compile=True helps if an iteration has few numbers" in carried.advice
     assert "without the runtime in between" not in carried.advice
 
 

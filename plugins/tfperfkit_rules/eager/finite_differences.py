@@ -169,5 +169,6 @@ def _make_finding(evidence: Evidence, key: _Evaluated, share: float, parameters:
 
 
 def _title(parameters: int | None) -> str:
-    number = f" of {parameters:,} parameters" if parameters is not None else ""
-    return f"scipy minimize without jac estimates gradients{number} by finite differences"
+    if parameters is None:
+        return TITLES["EAG018"]
+    return f"scipy minimize without jac: {parameters:,}-parameter gradients by finite differences"

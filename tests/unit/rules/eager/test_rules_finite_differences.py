@@ -66,7 +66,7 @@ def fitted(
 def test_each_gradient_costs_an_evaluation_for_each_parameter() -> None:
     found = one(finite_differences(fitted()))
     assert (found.code, found.where) == ("EAG018", (SourceSpan(FILE, 9), SourceSpan(FILE, 1)))
-    assert found.title == "scipy minimize without jac estimates gradients of 72 parameters by finite differences"
+    assert found.title == "scipy minimize without jac: 72-parameter gradients by finite differences"
     low, high = found.gain.bounds or (0, 0)
     assert 5 < low < 1 / (1 - 0.95 * (1 - 3 / 73)) < high and "jac=True" in found.advice
 

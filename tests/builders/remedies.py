@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import tfperfkit_rules
-from tfperfkit_rules.retrace import codes
 
 from tfperfkit import remedy as kinds
 from tfperfkit.remedy import BatchLoop, ChangeStage, Compile, Every, KeepTrace, Remedy, Remove, ReplaceOps, Rewrite
@@ -15,7 +14,6 @@ from tfperfkit.remedy import BatchLoop, ChangeStage, Compile, Every, KeepTrace, 
 _ROOT = Path(tfperfkit_rules.__path__[0])
 #: Remedies of rules whose file does not have code and remedy side by side in plain words.
 _ELSEWHERE: tuple[tuple[str, Remedy], ...] = (
-    *codes.REMEDIES.items(),
     ("RET014", KeepTrace("keras")),
     ("RET014", KeepTrace("unknown")),
     ("RET014", Compile("jacobian")),

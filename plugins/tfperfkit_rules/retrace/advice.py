@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tfperfkit_probes.retrace.cause import changed_dimensions, main_difference, sizes
-from tfperfkit_probes.retrace.model import Difference, Trace, TracedFunction
+from tfperfkit_probes.retrace.model import Blame, Difference, Trace, TracedFunction
 
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import SourceSpan
 from tfperfkit.syntax.expression import Call
 from tfperfkit.syntax.module import parse
-from tfperfkit_rules.retrace import codes
 
 EPOCH_APART = Threshold(
     5,
@@ -80,62 +79,62 @@ def remark(difference: Difference, partial: bool) -> str:
     return words.get(difference.way, "")
 
 
-def remedy(code: str, function: TracedFunction, traces: Sequence[Trace], batches: bool = True) -> str:
+def advise(blame: Blame, function: TracedFunction, traces: Sequence[Trace], batches: bool = True) -> str:
     """Return sentences that say what to change. ``batches``: whether a dataset may have made the batches."""
     paths = {found.path for trace in traces if (found := main_difference(trace.cause)) is not None}
     name = paths.pop() if len(paths) == 1 else "the arguments"
     if function.owner == "keras":
-        return _keras(code, name)
+        return _keras(blame, name)
     signature = open_signature(traces)
-    if code == codes.PYTHON_VALUE and not _are_numbers(traces):
+    if blame == "python_value" and not _are_numbers(traces):
         return (
             f"Pass {name} as a tensor, if {function.function} only passes it on to TensorFlow functions. Or: keep few "
             f"values, for each value of {name} is traced once."
         )
-    if code == codes.PYTHON_VALUE:
+    if blame == "python_value":
         return (
             f"Pass {name} as a tensor of the dtype that {function.function} computes with: "
             "tf.constant(..., tf.float32), since a whole number alone becomes an int32. Or: keep it in a tf.Variable "
             "and assign to it."
         )
-    if code == codes.VARYING_BATCH and partial_batch(traces) and not batches:
+    if blame == "varying_batch" and partial_batch(traces) and not batches:
         return f"Leave the size open with {signature}. Or: pass pieces of one size."
-    if code == codes.VARYING_BATCH and partial_batch(traces):
+    if blame == "varying_batch" and partial_batch(traces):
         return f"Drop the partial batch: dataset.batch(n, drop_remainder=True). Or: keep it, with {signature}."
-    if code in (codes.VARYING_BATCH, codes.VARYING_LENGTH):
+    if blame in ("varying_batch", "varying_length"):
         pad = "ad or bucket to a few lengths (padded_batch, bucket_by_sequence_length)."
         if function.jit_compile:
             return f"P{pad} With jit_compile, XLA compiles again for each size even if the trace leaves it open."
         return f"Leave the size open with {signature}. Or: p{pad}"
-    if code == codes.VARYING_RANK:
+    if blame == "varying_rank":
         return f"Give {name} one rank before the call: tf.reshape, tf.expand_dims. Or: write one tf.function per rank."
-    if code == codes.VARYING_DTYPE:
+    if blame == "varying_dtype":
         return f"Cast {name} to one dtype before the call: tf.cast({name}, ...). Or: cast it in the dataset's map."
-    if code == codes.VARYING_STRUCTURE:
+    if blame == "varying_structure":
         return (
             f"Pass {name} in the same form in each call: the same keys and lengths, and a tensor instead of a Python "
             "value or None."
         )
-    if code == codes.OBJECT_IDENTITY:
+    if blame == "object_identity":
         return (
             f"Create the object passed as {name} once and reuse it. Or: pass the tensors that it holds, for TensorFlow "
             "compares other objects by identity."
         )
-    if code == codes.MADE_IN_LOOP:
+    if blame == "made_in_loop":
         return f"Create the tf.function once, outside the loop, and call that. Each new one traces {function.function}."
-    if code == codes.PER_INSTANCE:
+    if blame == "per_instance":
         return (
             f"Create the {function.instance_of} once and reuse it. Or: make {function.function} a plain method that is "
             "called inside one tf.function."
         )
-    if code == codes.CONTEXT:
+    if blame == "context":
         return _context(name)
-    if code == codes.FAILING:
+    if blame == "failing":
         return (
             "Fix the exception raised during tracing, or avoid the call. TensorFlow does not cache failed traces, so "
             "every call retraces."
         )
-    if code == codes.PIPELINE_REBUILT:
+    if blame == "pipeline_rebuilt":
         return "Build the tf.data pipeline once, before the loop, and iterate over it again."
     return f"Keep {name} the same in each call."
 
@@ -158,10 +157,10 @@ def _context(path: str) -> str:
     return "Call it in the same context each time."
 
 
-def _keras(code: str, name: str) -> str:
-    if code in (codes.VARYING_BATCH, codes.VARYING_LENGTH):
+def _keras(blame: Blame, name: str) -> str:
+    if blame in ("varying_batch", "varying_length"):
         return "Feed batches of one shape: drop_remainder=True, padding. Or: a dataset that leaves the shape open."
-    if code == codes.VARYING_DTYPE:
+    if blame == "varying_dtype":
         return "Feed one dtype: cast in the dataset's map. Or: convert NumPy arrays to float32 once."
     return f"Feed data of the same form in each call: {name} differs from call to call."
 

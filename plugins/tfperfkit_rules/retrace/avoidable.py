@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from tfperfkit_probes.retrace.model import RetraceData, Trace, TracedFunction
+from tfperfkit_probes.retrace.model import Blame, RetraceData, Trace, TracedFunction
 
 from tfperfkit import calibration, gain
 from tfperfkit.calibration import Derived, Threshold
@@ -18,14 +19,93 @@ from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.pricing import Part, price
 from tfperfkit.records.samples import Place
 from tfperfkit.records.steps import StepTable
-from tfperfkit.remedy import KeepTrace
+from tfperfkit.remedy import Hoist, KeepTrace, Remedy
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_calls import find_methods, list_files
-from tfperfkit_rules.retrace import advice, codes, first_runs, typed, without
+from tfperfkit_rules.retrace import advice, first_runs, typed, without
 from tfperfkit_rules.retrace.advice import MAX_SIGNATURE
 from tfperfkit_rules.retrace.cost import Time, lost_ns
-from tfperfkit_rules.retrace.words import detail, title
+from tfperfkit_rules.retrace.words import make_detail, make_title
+
+
+class _Cause(NamedTuple):
+    """A cause of avoidable traces. ``title`` is the heading of the code's page."""
+
+    code: str
+    title: str
+    remedy: Remedy
+
+
+#: The causes, by what the probe ``retrace`` blames.
+_CAUSES: dict[Blame, _Cause] = {
+    "python_value": _Cause(
+        code="RET001",
+        title="tf.function retraced because a Python value changes",
+        remedy=KeepTrace("number"),
+    ),
+    "varying_batch": _Cause(
+        code="RET002",
+        title="tf.function retraced because the batch size changes",
+        remedy=KeepTrace("batch"),
+    ),
+    "varying_length": _Cause(
+        code="RET003",
+        title="tf.function retraced because an argument's shape changes",
+        remedy=KeepTrace("length"),
+    ),
+    "varying_rank": _Cause(
+        code="RET004",
+        title="tf.function retraced because an argument's rank changes",
+        remedy=KeepTrace("rank"),
+    ),
+    "varying_dtype": _Cause(
+        code="RET005",
+        title="tf.function retraced because an argument's dtype changes",
+        remedy=KeepTrace("dtype"),
+    ),
+    "varying_structure": _Cause(
+        code="RET006",
+        title="tf.function retraced because an argument's structure changes",
+        remedy=KeepTrace("structure"),
+    ),
+    "object_identity": _Cause(
+        code="RET007",
+        title="tf.function retraced because an argument is a new object",
+        remedy=KeepTrace("object"),
+    ),
+    "made_in_loop": _Cause(
+        code="RET008",
+        title="tf.function created in a loop, so traced every time",
+        remedy=KeepTrace("function"),
+    ),
+    "per_instance": _Cause(
+        code="RET009",
+        title="tf.function method traced again for each new instance",
+        remedy=KeepTrace("instance"),
+    ),
+    "context": _Cause(
+        code="RET010",
+        title="tf.function retraced because its calling context changes",
+        remedy=KeepTrace("context"),
+    ),
+    "failing": _Cause(
+        code="RET011",
+        title="tf.function trace fails and is retried every time",
+        remedy=KeepTrace("failure"),
+    ),
+    "pipeline_rebuilt": _Cause(
+        code="RET012",
+        title="tf.data pipeline rebuilt, so its functions are traced again",
+        remedy=Hoist("pipeline"),
+    ),
+    "other": _Cause(
+        code="RET013",
+        title="tf.function retraced because an argument changes",
+        remedy=KeepTrace("other"),
+    ),
+}
+TITLES = {cause.code: cause.title for cause in _CAUSES.values()}
 
 NOTICEABLE = Threshold(
     calibration.SEVERITY_LOW.value,
@@ -36,26 +116,26 @@ NOTICEABLE = Threshold(
 
 #: Methods that make batches, of datasets and of what Keras reads from folders and arrays.
 _BATCHING = ("batch", "padded_batch", "ragged_batch", "fit", "flow", "image_dataset_from_directory")
-#: Causes that are reported even if they happen once. The others have to happen once.
-_TOLD_ONCE = {
-    codes.PYTHON_VALUE,
-    codes.VARYING_BATCH,
-    codes.VARYING_LENGTH,
-    codes.VARYING_RANK,
-    codes.VARYING_DTYPE,
-    codes.VARYING_STRUCTURE,
-    codes.CONTEXT,
+#: Causes that are reported even if they happen once.
+_TOLD_ONCE: set[Blame] = {
+    "python_value",
+    "varying_batch",
+    "varying_length",
+    "varying_rank",
+    "varying_dtype",
+    "varying_structure",
+    "context",
 }
 #: Causes whose change is at the call: what it gives, or where it is made.
-_AT_CALL = {
-    codes.PYTHON_VALUE,
-    codes.VARYING_RANK,
-    codes.VARYING_DTYPE,
-    codes.VARYING_STRUCTURE,
-    codes.OBJECT_IDENTITY,
-    codes.PIPELINE_REBUILT,
-    codes.CONTEXT,
-    codes.PER_INSTANCE,
+_AT_CALL: set[Blame] = {
+    "python_value",
+    "varying_rank",
+    "varying_dtype",
+    "varying_structure",
+    "object_identity",
+    "pipeline_rebuilt",
+    "context",
+    "per_instance",
 }
 
 
@@ -70,31 +150,31 @@ def avoidable_traces(evidence: Evidence) -> Iterator[Finding]:
         time = Time(StepTable(), evidence.work.seconds * NS_PER_S)
     found = []
     for function in data.functions:
-        by_code: dict[str, list[Trace]] = {}
+        by_blame: dict[Blame, list[Trace]] = {}
         for trace in function.traces:
             if trace.blame and (evidence.work is None or _is_of(trace, lines)):
-                by_code.setdefault(codes.OF_BLAME[trace.blame], []).append(trace)
+                by_blame.setdefault(trace.blame, []).append(trace)
         if evidence.work is not None and sum(map(lost_ns, function.traces)) > evidence.work.seconds * NS_PER_S:
             continue  # the training steps call it from the same line
-        found += [_make_finding(evidence, code, function, traces, time) for code, traces in by_code.items()]
+        found += [_make_finding(evidence, blame, function, traces, time) for blame, traces in by_blame.items()]
     yield from sorted(filter(None, found), key=lambda finding: -finding.share_of_step)
 
 
 def _make_finding(
-    evidence: Evidence, code: str, function: TracedFunction, traces: list[Trace], time: Time
+    evidence: Evidence, blame: Blame, function: TracedFunction, traces: list[Trace], time: Time
 ) -> Finding | None:
     before_steps = bool(time.steps.steps) and all(trace.step == 0 for trace in traces)
     if before_steps:  # no step paid for them
         time = Time(StepTable(), time.run_ns)
     share = time.share(traces)
     once = len(traces) == 1
-    if once and (code not in _TOLD_ONCE or share < NOTICEABLE.value or function.owner == "keras"):
+    if once and (blame not in _TOLD_ONCE or share < NOTICEABLE.value or function.owner == "keras"):
         return None
-    if code == codes.PIPELINE_REBUILT and share < NOTICEABLE.value:
+    if blame == "pipeline_rebuilt" and share < NOTICEABLE.value:
         return None
     lost_ms = ms(sum(lost_ns(trace) for trace in traces))
     total = len(function.traces) + function.earlier
-    fix = _fix(evidence, code, function, traces)
+    fix = _fix(evidence, blame, function, traces)
     # ``reduce_retracing`` leaves a size open once it has seen two sizes, so the first retrace stays.
     saved = traces[1:] if fix.startswith(advice.REDUCED) and not once else traces
     after = total - len(saved)
@@ -113,31 +193,31 @@ def _make_finding(
     # A single retrace does not come back in later steps, so no gain of the steady step is known.
     gained = gain.Unknown() if once else _gain(evidence, time, function, saved, time.share(saved))
     return Finding(
-        code=code,
-        remedy=codes.REMEDIES[code],
-        title=title(code, function, traces),
-        severity=_severity(code, share, once, traces),
+        code=_CAUSES[blame].code,
+        remedy=_CAUSES[blame].remedy,
+        title=make_title(blame, function, traces),
+        severity=_severity(blame, share, once, traces),
         # The certain gain is lost time: the tracing and the first executions of the traced graphs.
         share_of_step=max(share, gained.surely) if gained.bounds else share,
         basis="run" if before_steps else "step",
         gain=gained,
-        where=_where(evidence, code, function, costliest),
+        where=_where(evidence, blame, function, costliest),
         evidence=tuple(figures),
         advice=fix,
         # The same traces, seen as a part of the step, and as what they leave behind.
-        absorbs=(codes.UNEXPLAINED, "MEM002"),
-        detail=detail(function, costliest, traces, after, median),
+        absorbs=("RET014", "MEM002"),
+        detail=make_detail(function, costliest, traces, after, median),
     )
 
 
-def _fix(evidence: Evidence, code: str, function: TracedFunction, traces: list[Trace]) -> str:
+def _fix(evidence: Evidence, blame: Blame, function: TracedFunction, traces: list[Trace]) -> str:
     """Say what to change: for a number the code to type, if the source shows it."""
     paths = sorted({found.path for trace in traces for found in trace.cause if found.way == "value"})
-    if code == codes.PYTHON_VALUE and function.owner == "user" and 0 < len(paths) <= MAX_SIGNATURE.value:
+    if blame == "python_value" and function.owner == "user" and 0 < len(paths) <= MAX_SIGNATURE.value:
         typed_out = typed.advice(evidence, function, traces, paths)
         if typed_out is not None:
             return typed_out
-    return advice.remedy(code, function, traces, _batches(evidence))
+    return advice.advise(blame, function, traces, _batches(evidence))
 
 
 def _batches(evidence: Evidence) -> bool:
@@ -190,25 +270,25 @@ def _is_of(trace: Trace, lines: set[Place]) -> bool:
     return trace.call_site is not None and (trace.call_site.file, trace.call_site.line) in lines
 
 
-def _severity(code: str, share: float, once: bool, traces: list[Trace]) -> Severity:
+def _severity(blame: Blame, share: float, once: bool, traces: list[Trace]) -> Severity:
     if once:
-        harmless = code == codes.VARYING_BATCH or share < gain.MEDIUM
+        harmless = blame == "varying_batch" or share < gain.MEDIUM
         return "info" if harmless else "low"
     return gain.severity(share)
 
 
-def _where(evidence: Evidence, code: str, function: TracedFunction, costliest: Trace) -> tuple[SourceSpan, ...]:
+def _where(evidence: Evidence, blame: Blame, function: TracedFunction, costliest: Trace) -> tuple[SourceSpan, ...]:
     """The place to change first, then the others."""
     site = costliest.call_site
     places: list[SourceSpan | None] = [
         SourceSpan(function.file, function.line, function.function) if function.file else None
     ]
-    if code == codes.MADE_IN_LOOP:
+    if blame == "made_in_loop":
         making = advice.making_line(function, site, evidence.source(site.file) if site else ())
         places = [making, site, *places]
     elif function.owner == "keras" and site is not None:
         places = [site]  # Keras' own source is nothing to change
-    elif code in _AT_CALL:
+    elif blame in _AT_CALL:
         places = [site, *places]
     else:
         places.append(site)

@@ -33,9 +33,12 @@ from tfperfkit_rules.measures.source_text import (
     find_function,
     find_loops,
 )
-from tfperfkit_rules.retrace import codes, first_runs, without
+from tfperfkit_rules.retrace import first_runs, without
 from tfperfkit_rules.retrace.cost import ORDINARY
 from tfperfkit_rules.retrace.evaluated_again import evaluated_again
+
+#: The titles of the findings' pages.
+TITLES = {"RET014": "New model or compile() in a loop causes retracing"}
 
 MIN_TRACING = Threshold(
     calibration.SEVERITY_MEDIUM.value,
@@ -112,7 +115,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         title = f"Unknown cause of retracing in {where}"
         advice = "Create models, optimizers, tf.functions and tf.data pipelines once, before the loop, and reuse them."
     yield Finding(
-        code=codes.UNEXPLAINED,
+        code="RET014",
         remedy=remedy,
         title=title,
         severity=gain.severity(share),

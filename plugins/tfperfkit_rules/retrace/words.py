@@ -6,11 +6,11 @@ import os
 from collections.abc import Sequence
 
 from tfperfkit_probes.retrace.cause import main_difference
-from tfperfkit_probes.retrace.model import Trace, TracedFunction
+from tfperfkit_probes.retrace.model import Blame, Trace, TracedFunction
 
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.clock import NS_PER_S, ms
-from tfperfkit_rules.retrace import advice, codes
+from tfperfkit_rules.retrace import advice
 from tfperfkit_rules.retrace.cost import lost_ns
 
 MAX_CAUSES = Threshold(
@@ -18,37 +18,41 @@ MAX_CAUSES = Threshold(
 )
 
 
-def title(code: str, function: TracedFunction, traces: Sequence[Trace]) -> str:
+def make_title(blame: Blame, function: TracedFunction, traces: Sequence[Trace]) -> str:
+    """Return the title: which function is traced again, how often and why."""
     count, total = len(traces), len(function.traces) + function.earlier
     name = "Keras' compiled step" if function.owner == "keras" else function.function
     times = {1: "once", 2: "twice"}.get(count, f"{count} times")
     paths = {main.path for trace in traces if (main := main_difference(trace.cause)) is not None}
     named = sorted(paths)
     path = named[0] if len(named) == 1 else "its arguments" if named else ""
-    if code == codes.MADE_IN_LOOP:
+    if blame == "made_in_loop":
         return f"tf.function {name} created in a loop, so traced {total} times"
-    if code == codes.PER_INSTANCE:
+    if blame == "per_instance":
         return f"tf.function method {name} traced again for each new {function.instance_of}, {total} times"
-    if code == codes.PIPELINE_REBUILT:
+    if blame == "pipeline_rebuilt":
         return f"tf.data pipeline rebuilt, so its function {name} is traced {total} times"
-    if code == codes.FAILING:
+    if blame == "failing":
         return f"tf.function trace of {name} fails and is retried {times}"
     why = {
-        codes.PYTHON_VALUE: f"the Python value of {path} changes" if len(named) == 1 else "its Python values change",
-        codes.VARYING_BATCH: f"the batch size of {path} changes",
-        codes.VARYING_LENGTH: f"the shape of {path} changes",
-        codes.VARYING_RANK: f"the rank of {path} changes",
-        codes.VARYING_DTYPE: f"the dtype of {path} changes",
-        codes.VARYING_STRUCTURE: f"the structure of {path} changes",
-        codes.OBJECT_IDENTITY: f"{path} is a new object",
-        codes.CONTEXT: f"its {path.removeprefix('context.').replace('_', ' ')} changes",
-    }.get(code, f"{path or 'an argument'} changes")
-    if code == codes.VARYING_BATCH and advice.partial_batch(traces):
+        "python_value": f"the Python value of {path} changes" if len(named) == 1 else "its Python values change",
+        "varying_batch": f"the batch size of {path} changes",
+        "varying_length": f"the shape of {path} changes",
+        "varying_rank": f"the rank of {path} changes",
+        "varying_dtype": f"the dtype of {path} changes",
+        "varying_structure": f"the structure of {path} changes",
+        "object_identity": f"{path} is a new object",
+        "context": f"its {path.removeprefix('context.').replace('_', ' ')} changes",
+    }.get(blame, f"{path or 'an argument'} changes")
+    if blame == "varying_batch" and advice.partial_batch(traces):
         why = f"{why} (partial batch)"
     return f"{name} retraced {times} because {why}"
 
 
-def detail(function: TracedFunction, trace: Trace, traces: Sequence[Trace], after: int, median: float | None) -> str:
+def make_detail(
+    function: TracedFunction, trace: Trace, traces: Sequence[Trace], after: int, median: float | None
+) -> str:
+    """Return the lines about one trace. ``after``: traces after the fix; ``median``: ns of the median step."""
     head = "TRACE" if trace.kind in ("new_function_object", "expected") else "RETRACE"
     worth = ""
     if median:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 from evidence_builder import make_evidence as made_evidence
+from tfperfkit_probes.retrace.model import Blame
 from tfperfkit_rules import measures
-from tfperfkit_rules.retrace import codes as retrace
+from tfperfkit_rules.retrace import avoidable
 
 from benchmarks.finding_pages import rule_titles
 from tfperfkit.rule import Evidence
@@ -42,4 +44,5 @@ def test_the_manual_names_every_measure() -> None:
 
 
 def test_every_blame_has_a_code() -> None:
-    assert set(retrace.OF_BLAME.values()) == set(retrace.TITLES) - {retrace.UNEXPLAINED}
+    assert set(avoidable._CAUSES) == set(get_args(Blame)) - {""}
+    assert sorted(avoidable.TITLES) == [f"RET{number:03d}" for number in range(1, 14)]

@@ -8,7 +8,7 @@ import pytest
 from evidence_builder import FILE, make_evidence
 from tfperfkit_probes.function_records import Argument
 from tfperfkit_probes.retrace.model import Difference, Trace, TracedFunction
-from tfperfkit_rules.retrace.advice import remedy
+from tfperfkit_rules.retrace.advice import advise
 from tfperfkit_rules.retrace.typed import _say_swaps, advice
 
 from tfperfkit.model import SourceSpan
@@ -155,7 +155,7 @@ def test_what_is_no_number_is_never_called_a_float(values: tuple[str, str]) -> N
     cause = [Difference("n", *values, "value")]
     trace = Trace(number=2, kind="retrace", step=2, ms=1.0, self_ms=1.0, cause=cause, call_site=None)
     function = TracedFunction(function="step", file=FILE, line=1, owner="user", traces=[trace])
-    assert "float32" not in remedy("RET001", function, [trace])
+    assert "float32" not in advise("python_value", function, [trace])
 
 
 def parsed(source: str) -> Syntax:

@@ -1,6 +1,8 @@
 """Which of the run's time a finding owns: the time of the call sites that its remedy changes, less what it keeps.
 
-A remedy that takes a call out (``Hoist``, ``Every``, ``Remove``) owns all that runs below the call, whatever that is.
+A remedy that takes a call out (``Hoist``, ``Every``, ``Remove``) owns all that runs below the call, whatever that is. A
+remedy that keeps traces owns the first runs of new traces too, if its finding claims more than the tracing. A gain that
+is a lower end only (``AtLeast``) never claims these.
 Other remedies own the kinds of work that they change: where these were sampled below the finding's places, there; else
 in all of the steps, or of the work, that the finding is about.
 """
@@ -8,6 +10,7 @@ in all of the steps, or of the work, that the finding is about.
 from __future__ import annotations
 
 from tfperfkit import calibration
+from tfperfkit.gain import Range
 from tfperfkit.ledger.call_tree import Entry, Ledger
 from tfperfkit.ledger.explained_parts import explained_parts
 from tfperfkit.ledger.step_ledger import part_of_stack
@@ -25,7 +28,7 @@ _TAKES_CALL_OUT: tuple[Remedy, ...] = (
     Every("collect"),
     Remove("statement"),
 )
-#: Remedies after which the same is computed by calling something else: what compiled functions compute stays.
+#: Remedies after which the same is computed with fewer calls or traces: what compiled functions compute stays.
 _KEEPS_COMPUTING: tuple[type[Remedy], ...] = (CallDirectly, KeepTrace)
 #: Remedies that change validation and nothing else.
 _OF_VALIDATION: tuple[Remedy, ...] = (Every("validate"), Remove("evaluation"), Setting("validation_steps"))
@@ -54,7 +57,10 @@ def find_owned(finding: Finding, ledger: Ledger, scope: frozenset[int], claim: f
         if ledger.add_up(calls) >= EXPLAINS * claim:
             return calls
     if isinstance(finding.remedy, _KEEPS_COMPUTING):
-        return frozenset(number for number in below if _kind_of(ledger.entries[number]) != "graph")
+        python = frozenset(number for number in below if _kind_of(ledger.entries[number]) != "graph")
+        # The first run of a new trace optimises its graph. That time counts as the compiled function's.
+        is_claimed = claim > ledger.add_up(python) and isinstance(finding.gain, Range)
+        return below if is_claimed and isinstance(finding.remedy, KeepTrace) else python
     if is_one_of(finding.remedy, _OF_VALIDATION):
         return ledger.select(lambda entry: _kind_of(entry) == "evaluate")
     kinds = set(explained_parts(finding))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from recorded_runs import NAMES, study_recorded
+from recorded_runs import FAULTS, study_recorded
 
 from tfperfkit.analysis.analyze import Report
 from tfperfkit.ledger.ownership import find_owned
@@ -15,7 +15,7 @@ from tfperfkit.rule import Evidence
 SPARE = 1.15
 
 
-@pytest.fixture(params=NAMES)
+@pytest.fixture(params=FAULTS)
 def studied(request: pytest.FixtureRequest) -> tuple[Report, Evidence]:
     return study_recorded(request.param)
 

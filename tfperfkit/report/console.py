@@ -20,6 +20,7 @@ from tfperfkit.report.paths import name, with_short_paths
 from tfperfkit.report.summary import bottom_lines, nothing_lines, nothing_recorded, time_sections
 from tfperfkit.report.table import table_lines
 from tfperfkit.report.terminal import MIN_WIDTH, Screen, terminal_of
+from tfperfkit.report.thread_calls import list_other_threads
 from tfperfkit.report.verdict.block import verdict_lines
 
 _STATUS = {"failed": "bold red", "cut": "yellow", "skipped": "yellow"}
@@ -62,6 +63,8 @@ def report_lines(report: Report, screen: Screen, *, full: bool = False, handle: 
     sections = [_probe(probe, first, screen) for probe in shown]
     sections += [_probe(each, None, screen) for each in (over_time(report), family(report)) if each is not None]
     if full:
+        threads = list_other_threads(report)
+        sections += [_probe(threads, None, screen)] if threads is not None else []
         sections.append([*heading("run", "", screen), *bottom_lines(report, screen)])
         sections.append([*heading("time", "", screen), *time_sections(report, screen)])
         sections += [finding_sections(report, screen), headroom_section(report, screen)]

@@ -10,16 +10,17 @@ from tfperfkit.report.children import family
 from tfperfkit.report.history import over_time
 from tfperfkit.report.html.words import name, text
 from tfperfkit.report.text import visible
+from tfperfkit.report.thread_calls import list_other_threads
 
 #: Maximum size of a table, so that a page stays small; the JSON report has all rows.
 _ROWS, _CELL = 120, 500
 
 
 def probes(report: Report) -> list[dict[str, Any]]:
-    """Every probe with its words and tables; before them a long run over time, and the script's children."""
-    before = (each for each in (over_time(report), family(report)) if each is not None)
-    every = [*before, *report.probes]
-    return [_probe(probe, report.run.folder) for probe in every]
+    """Return every probe with its words and tables, after a long run over time, the script's children and the calls on
+    other threads."""
+    sections = (over_time(report), family(report), list_other_threads(report), *report.probes)
+    return [_probe(section, report.run.folder) for section in sections if section is not None]
 
 
 def _probe(probe: ProbeOutcome, folder: str) -> dict[str, Any]:

@@ -211,6 +211,12 @@ UNKNOWN_PART = Threshold(
     "share of a cost that counts as its gain, if nothing tells how much of it is saved",
     Chosen("the middle between nothing and all of it"),
 )
+MANY_ROWS = Threshold(
+    1_000,
+    "rows",
+    "minimum number of rows of an argument that a report states",
+    Chosen("a sample of fewer rows than that saves little"),
+)
 EXPLAINS = Threshold(
     0.5,
     "share",

@@ -380,8 +380,9 @@ class CallTime(msgspec.Struct, frozen=True, kw_only=True):
     ``call``: what the line calls, as the user wrote it; "" for the user's own Python. ``seconds`` are of the run; no
     moment counts for two of a report's calls. ``seconds_range``: their 95 % interval, by the number of samples; None if
     that is not known. ``parts_s``: the same seconds by part of the run. ``times``: how often the line
-    was seen to run, at least; 0 if that is not known. ``callers``: the user's lines on the way to it, outermost first.
-    ``findings``: the codes of those that own most of its time; none if its time has no known cause.
+    was seen to run, at least; 0 if that is not known. ``rows``: of its largest argument, 0 if they are unknown or few.
+    ``callers``: the user's lines on the way to it, outermost first. ``findings``: the codes of those that own most of
+    its time; none if its time has no known cause.
     """
 
     where: SourceSpan
@@ -391,6 +392,7 @@ class CallTime(msgspec.Struct, frozen=True, kw_only=True):
     seconds_range: tuple[float, float] | None = None
     parts_s: dict[str, float] = {}
     times: int = 0
+    rows: int = 0
     callers: tuple[SourceSpan, ...] = ()
     findings: tuple[str, ...] = ()
 

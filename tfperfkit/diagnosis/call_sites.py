@@ -6,12 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from tfperfkit.diagnosis.places import name_place
+from tfperfkit.ledger.call_amounts import find_amount
 from tfperfkit.ledger.call_names import name_call
 from tfperfkit.ledger.call_tree import CallSite, Ledger
 from tfperfkit.ledger.ownership import EXPLAINS, find_owned
 from tfperfkit.ledger.thread_ledger import make_thread_ledger
 from tfperfkit.ledger.uncertainty import count_run_samples, estimate_range
 from tfperfkit.model import CallTime, Finding, SourceSpan
+from tfperfkit.offers import CallShapes
 from tfperfkit.records.parts import PAID_ONCE
 from tfperfkit.records.samples import Place
 from tfperfkit.rule import Evidence
@@ -48,7 +50,15 @@ def find_costliest_call(
         return None
     times = count_times(evidence, sites[0].place)
     often = f", called at least {times} times" if times >= _OFTEN else ""
-    return NamedCall(sites[0], f"{name} ({name_place(sites[0].where)}){often}")
+    rows = _count_rows(evidence, sites[0])
+    each = f",{' each' * bool(often)} with {rows:,} rows" if rows else ""
+    return NamedCall(sites[0], f"{name} ({name_place(sites[0].where)}){often}{each}")
+
+
+def _count_rows(evidence: Evidence, site: CallSite) -> int:
+    """Return the rows of the largest argument of a call; 0 if they are unknown or few."""
+    amount = find_amount(site.frame, evidence.syntax(site.frame.file), evidence.offer(CallShapes))
+    return amount.rows if amount is not None else 0
 
 
 def list_calls(evidence: Evidence, findings: Sequence[Finding]) -> tuple[CallTime, ...]:
@@ -78,6 +88,7 @@ def list_calls(evidence: Evidence, findings: Sequence[Finding]) -> tuple[CallTim
                 seconds_range=estimate_range(site.value, ledger.total, samples),
                 parts_s=dict(site.parts),
                 times=count_times(evidence, site.place),
+                rows=_count_rows(evidence, site),
                 callers=tuple(SourceSpan(frame.file, frame.line, frame.name) for frame in site.callers),
                 findings=tuple(dict.fromkeys(codes)),
             )

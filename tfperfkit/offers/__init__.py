@@ -8,6 +8,8 @@ imports it can ask for it. A probe's ``data`` is always on offer too, under its 
 
 from tfperfkit.offers.functions import (
     AvoidableTracing,
+    CallShape,
+    CallShapes,
     FixedOperations,
     FixedWork,
     FunctionCost,
@@ -62,6 +64,8 @@ from tfperfkit.offers.trace import (
 __all__ = [
     "AcceleratorUse",
     "AvoidableTracing",
+    "CallShape",
+    "CallShapes",
     "CompiledFunction",
     "CompiledFunctions",
     "CompiledLine",

@@ -111,6 +111,22 @@ class VaryingArguments(msgspec.Struct, frozen=True, kw_only=True):
     arguments: tuple[VaryingArgument, ...]
 
 
+class CallShape(msgspec.Struct, frozen=True, kw_only=True):
+    """A line that calls a compiled function. ``rows``: the first dimension of the tensor with the most rows, the same
+    in all traces of the function; ``argument``: its parameter."""
+
+    file: str
+    line: int
+    argument: str
+    rows: int
+
+
+class CallShapes(msgspec.Struct, frozen=True, kw_only=True):
+    """Lines whose calls of compiled functions all get the same number of rows."""
+
+    calls: tuple[CallShape, ...]
+
+
 class AvoidableTracing(msgspec.Struct, frozen=True, kw_only=True):
     """ms of the whole run in traces that need not have been, and have findings of their own."""
 

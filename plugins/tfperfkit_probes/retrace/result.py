@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 
 from tfperfkit.clock import ms
 from tfperfkit.model import ProbeResult, Table, make_columns
-from tfperfkit.offers import AvoidableTracing, TraceCount, TraceCounts, VaryingArgument, VaryingArguments
+from tfperfkit.offers import (
+    AvoidableTracing,
+    CallShape,
+    CallShapes,
+    TraceCount,
+    TraceCounts,
+    VaryingArgument,
+    VaryingArguments,
+)
 from tfperfkit.probe import Capture
 from tfperfkit.records.convert import read
 from tfperfkit.records.plural import plural
@@ -36,7 +45,12 @@ def result(capture: Capture) -> ProbeResult:
         tables=_tables(functions, groups),
         summary=_summary(data),
         notes=tuple(dict.fromkeys((*capture.notes, *limits))),
-        offers=(AvoidableTracing(ms=data.avoidable_ms), _counts(functions), _varying(functions)),
+        offers=(
+            AvoidableTracing(ms=data.avoidable_ms),
+            _counts(functions),
+            _varying(functions),
+            CallShapes(calls=() if limits else tuple(dict.fromkeys(_list_shapes(groups)))),
+        ),
     )
 
 
@@ -72,6 +86,25 @@ def _varying(functions: Sequence[TracedFunction]) -> VaryingArguments:
             for (file, line, path), values in rows.items()
         )
     )
+
+
+def _list_shapes(groups: Sequence[Group]) -> Iterator[CallShape]:
+    """Yield the lines that call a function of the user's, if all its traces have the same number of rows."""
+    for found in groups:
+        records = [trace.record for trace in found.traces]
+        sizes = {_find_largest(record) for record in records}
+        largest = sizes.pop() if len(sizes) == 1 and found.first.owner == "user" and not found.earlier else None
+        for record in records if largest is not None else ():
+            site = record.call_site
+            if largest is not None and site is not None and record.outer_id is None:
+                yield CallShape(file=site.file, line=site.line, argument=largest[1], rows=largest[0])
+
+
+def _find_largest(record: TraceRecord) -> tuple[int, str] | None:
+    """Return the rows and the parameter of the tensor with the most rows; None if no tensor has a known number."""
+    shapes = [(item.shape, item.path) for item in record.arguments if item.kind == "tensor" and item.shape]
+    shape, path = max(shapes, key=lambda pair: (pair[0][0], math.prod(pair[0])), default=([0], ""))
+    return (shape[0], path) if shape[0] > 0 else None
 
 
 def _summary(data: RetraceData) -> str:

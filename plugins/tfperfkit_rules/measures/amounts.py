@@ -1,29 +1,27 @@
-"""How much a costly call is given: its arguments with many rows, as far as the source says how many."""
+"""How much a costly call is given: the rows of its largest argument, from the source or from recorded shapes."""
 
 from __future__ import annotations
 
-from tfperfkit.calibration import Chosen, Threshold
+import os
+
+from tfperfkit.ledger.call_amounts import find_amount
+from tfperfkit.offers import CallShapes
 from tfperfkit.records.samples import Frame
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.amounts import count_rows
-from tfperfkit.syntax.expression import Call
-from tfperfkit_rules.measures.source_text import find_frame_loops, find_running
-
-MANY_ROWS = Threshold(
-    1_000,
-    "rows",
-    "minimum number of rows of an argument that a finding states",
-    Chosen("a sample of fewer rows than that saves little"),
-)
+from tfperfkit_rules.measures.source_text import find_frame_loops
 
 
 def describe_amount(evidence: Evidence, frame: Frame) -> str:
-    """Say how many rows the call that a frame was in gets, and how often; "" if the source doesn't tell."""
-    for call in find_running(evidence, frame):
-        given = [(count_rows(item) or 0, item) for item in call.given] if isinstance(call, Call) else []
-        rows, item = max(given, key=lambda pair: pair[0], default=(0, None))
-        if item is not None and rows >= MANY_ROWS.value:
-            times = evidence.work.iterations if evidence.work is not None else None
-            often = f" in each of {times:,} iterations" if times and find_frame_loops(evidence, frame) else ""
-            return f"It gets {rows:,} rows ({item.text}){often}: if a sample of them is enough, give it that."
-    return ""
+    """Say how many rows the call that a frame was in goes through, and how often; "" if that is unknown."""
+    # A batch of a training step is no sample to be chosen: there only the source's own numbers count.
+    shapes = evidence.offer(CallShapes) if evidence.work is not None else None
+    amount = find_amount(frame, evidence.syntax(frame.file), shapes)
+    if amount is None:
+        return ""
+    times = evidence.work.iterations if evidence.work is not None else None
+    each = f"Each of {times:,} iterations" if times and find_frame_loops(evidence, frame) else "The call"
+    place = f"{os.path.basename(frame.file)}:{frame.line}"
+    return (
+        f"{each} goes through {amount.rows:,} rows ({amount.argument}), {place}. "
+        "If a sample of the rows is enough, pass that."
+    )

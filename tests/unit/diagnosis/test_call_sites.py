@@ -21,6 +21,10 @@ SOURCE = "\n".join(
         "def train():",
         "    model.fit(data, callbacks=[Keeps()])",
         "    rows = [value * 2 for value in values]",
+        "import numpy as np",
+        "train()",
+        "background = np.zeros((6000, 4))",
+        "near = cdist(background, values)",
     ]
 )
 TOP = Frame(FILE, 1, "<module>", 9, None, ())
@@ -53,6 +57,16 @@ def test_the_call_is_named_with_all_that_it_does() -> None:
     said = said_of(Entry(TRACES, "tracing", 4.0), Entry(SAVES, "saving", 3.0), Entry(FITS, "training", 2.0), log=log)
     assert said == (
         "No cause found: 58 % of the run (7.0 of 12.0 s) is self.model.export (train.py:4), called at least 25 times."
+    )
+
+
+def test_the_call_is_named_with_the_rows_that_it_goes_through() -> None:
+    near = Stack(
+        (Frame(FILE, 1, "<module>", 11, (11, 11, 7, 32), ("scipy.spatial.distance:cdist",)),), "scipy", "python"
+    )
+    assert said_of(Entry(near, "data", 7.0), log=log_of(*[near, FITS] * 20)) == (
+        "No cause found: 70 % of the run (7.0 of 10.0 s) is cdist (train.py:11), called at least 20 times, each with "
+        "6,000 rows."
     )
 
 

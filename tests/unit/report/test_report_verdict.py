@@ -167,12 +167,14 @@ def test_without_a_cause_the_costliest_calls_that_no_finding_owns_are_named() ->
     calls = (
         CallTime(where=SourceSpan("a.py", 3), call="model.fit", seconds=9.0, share_of_run=0.33, findings=("INP001",)),
         CallTime(where=SourceSpan("a.py", 24), call="model.export", seconds=7.0, share_of_run=0.26, times=25),
+        CallTime(where=SourceSpan("a.py", 28), call="score", seconds=6.0, share_of_run=0.22, times=200, rows=6000),
         CallTime(where=SourceSpan("a.py", 30), call="tiny", seconds=0.3, share_of_run=0.01),
     )
     conclusion = Conclusion(verdict="No cause found", why="60 % of the run is loading and saving")
     text = verdict(msgspec.structs.replace(HEALTHY, conclusion=conclusion, calls=calls))
     assert "NO CAUSE FOUND   60 % of the run is loading and saving\n" in text
     assert "  7.0 s  a.py:24  model.export, 25+ calls\n" in text
+    assert "  6.0 s  a.py:28  score, 200+ calls, 6,000 rows each\n" in text
     assert "model.fit" not in text and "tiny" not in text
 
 

@@ -86,10 +86,11 @@ def list_calls(conclusion: Conclusion, report: Report, screen: Screen) -> list[s
 
 
 def _call(call: CallTime, screen: Screen) -> str:
-    """``7.0 s  train.py:24  model.export, 25+ calls``"""
+    """``7.0 s  train.py:24  model.export, 25+ calls, 6,000 rows each``"""
     what = name(call.call or "your own Python", screen)
     where = place(SourceSpan(call.where.file, call.where.line), screen)
     about = "about " * numbers.is_wide(call.seconds, call.seconds_range)
     seconds = about + numbers.short(call.seconds, "s", screen.symbols)
     often = f", {numbers.plain(call.times)}+ calls" if call.times > 1 and call.call else ""
-    return f"{seconds}  {where}  {what}{often}"
+    rows = f", {numbers.plain(call.rows)} rows{' each' * bool(often)}" if call.rows and call.call else ""
+    return f"{seconds}  {where}  {what}{often}{rows}"

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import msgspec
 from retrace_builder import MS, analyzed, shape, trace
+from tfperfkit_probes.function_records import Argument
 from tfperfkit_probes.retrace.model import Difference
 from tfperfkit_probes.retrace.probe import RetraceProbe
 
+from tfperfkit.offers import CallShape, CallShapes
 from tfperfkit.testing import FakeRecording, capture_of, even_steps
 
 STEPS = even_steps(100, 10 * MS)
@@ -45,3 +47,21 @@ def test_data_has_the_promised_names(tmp_path: Path) -> None:
     assert {"number", "kind", "step", "ms", "cause", "call_site"} <= set(second)
     assert {"path", "before", "after"} <= set(second["cause"][0])
     assert second["call_site"] == {"file": "train.py", "line": 88, "function": "main"}
+
+
+def offered_shapes(folder: Path, *shapes: list[int]) -> tuple[CallShape, ...]:
+    """The rows that the probe offers of a function with a trace for each shape of its argument."""
+    records = [
+        trace(number, arguments=[Argument("step", "3", "value"), Argument("x", "", "tensor", "float32", each)])
+        for number, each in enumerate(shapes, 1)
+    ]
+    (offer,) = [item for item in analyzed(folder, *records, steps=STEPS).offers if isinstance(item, CallShapes)]
+    return offer.calls
+
+
+def test_rows_are_offered_if_all_traces_of_the_function_have_the_same_number(tmp_path: Path) -> None:
+    rows = CallShape(file="train.py", line=88, argument="x", rows=6000)
+    assert offered_shapes(tmp_path / "one", [6000, 40]) == (rows,)
+    assert offered_shapes(tmp_path / "two", [6000, 40], [6000, 3]) == (rows,)
+    assert offered_shapes(tmp_path / "differ", [6000, 40], [50, 40]) == ()
+    assert offered_shapes(tmp_path / "open", [-1, 40]) == () and offered_shapes(tmp_path / "scalar", []) == ()

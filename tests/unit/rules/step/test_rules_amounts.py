@@ -38,7 +38,7 @@ def given(source: str = SOURCE) -> Any:
 def test_a_costly_call_is_told_with_the_rows_that_it_gets() -> None:
     (found,) = python_time.hot_python(given())
     assert "SciPy (scipy.spatial.distance.cdist) on one line" in found.title
-    assert "It gets 6,000 rows (background): if a sample of them is enough, give it that." in found.detail
+    assert "The call goes through 6,000 rows (background), train.py:5. If a sample of the rows is" in found.detail
 
 
 def test_few_rows_and_unknown_ones_are_not_told() -> None:

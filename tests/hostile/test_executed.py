@@ -136,6 +136,7 @@ READING = {
     "clock.py",
     "storage/run_directory.py",  # makes the manifest
     "doctor/trial.py",
+    "doctor/runtime.py",  # the machine's limits, which storage/machine_limits.py reads
     "viewing/tensorboard.py",  # its own log
     "viewing/command.py",
     "viewing/server.py",  # its own folder of links

@@ -1,5 +1,5 @@
-"""A review of a pull request with suggested changes, as GitHub takes it: ``gh api repos/OWNER/NAME/pulls/N/reviews
---input FILE``. Form: https://docs.github.com/rest/pulls/reviews."""
+"""A review of a pull request with suggested changes. ``gh api`` posts the file to ``repos/OWNER/NAME/pulls/N/reviews``.
+Form: https://docs.github.com/rest/pulls/reviews."""
 
 from __future__ import annotations
 

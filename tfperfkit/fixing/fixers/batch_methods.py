@@ -142,20 +142,42 @@ def _without(module: Module, call: cst.Call, names: frozenset[str] | set[str]) -
 
 
 def _is_dataset(module: Module, data: cst.BaseExpression) -> bool:
-    """Return whether data seem to come from ``tf.data`` or a generator, by themselves or by their name."""
-    found = [data]
-    if isinstance(data, cst.Name):
-        found += [
-            node.value
-            for node in module.nodes
-            if isinstance(node, cst.Assign) and any(dotted(item.target) == data.value for item in node.targets)
-        ]
+    """Return whether data seem to come from ``tf.data`` or a generator: by themselves, by what a name is assigned, or by
+    what the file's calls of a function pass for its parameter."""
     return any(
         method(node) in _OF_DATASETS or (module.imported(node.func) or "").startswith("tensorflow.data.")
-        for value in found
+        for value in _find_values(module, data, set())
         for node in walk(value)
         if isinstance(node, cst.Call)
     )
+
+
+def _find_values(module: Module, data: cst.BaseExpression, seen: set[str]) -> Iterator[cst.BaseExpression]:
+    """Yield an expression and, if it is a name, the expressions that the file gives the name."""
+    yield data
+    if not isinstance(data, cst.Name) or data.value in seen:
+        return
+    seen.add(data.value)
+    for node in module.nodes:
+        if isinstance(node, cst.Assign) and any(dotted(item.target) == data.value for item in node.targets):
+            yield from _find_values(module, node.value, seen)
+        if isinstance(node, cst.FunctionDef):
+            names = [item.name.value for item in (*node.params.posonly_params, *node.params.params)]
+            for position, name in enumerate(names):
+                if name == data.value:
+                    for given in _find_arguments(module, node.name.value, name, position):
+                        yield from _find_values(module, given, seen)
+
+
+def _find_arguments(module: Module, function: str, name: str, position: int) -> Iterator[cst.BaseExpression]:
+    """Yield what calls of a function or method pass for one parameter. A method's first parameter is no argument."""
+    for call in module.calls:
+        spelled = dotted(call.func) or ""
+        if spelled.split(".")[-1] == function:
+            place = position - ("." in spelled)
+            positional = [item.value for item in call.args if item.keyword is None]
+            yield from positional[max(place, 0) : position + 1]
+            yield from (item.value for item in call.args if item.keyword is not None and item.keyword.value == name)
 
 
 PREDICT = Fixer(

@@ -1,4 +1,5 @@
-"""Find how a function uses an argument: does it compute with it, count or select with it, or need Python's own value.
+"""Find how a function uses an argument: does it compute with it, count or select with it, compare it, or need Python's
+own value.
 
 If the argument is passed on to a function of the same file or to a method of the same class, its uses count.
 """
@@ -22,23 +23,29 @@ _Around = tuple[ast.AST, ...]
 
 
 class Uses(NamedTuple):
-    """How a function uses an argument: lines that compute with it, that count or select, that need Python's number."""
+    """How a function uses an argument: lines that compute with it, that count or select, that need Python's number, and
+    that compare it with another value, whose dtype a tensor would have to have."""
 
     computes: tuple[int, ...]
     counts: tuple[int, ...]
     python: tuple[int, ...]
+    compares: tuple[int, ...]
 
 
 def find_uses(function: Function, name: str, depth: int = 0) -> Uses:
     """Find the lines of each use of an argument, by what is around it."""
-    computes, counts, python = set[int](), set[int](), set[int]()
+    computes, counts, python, compares = set[int](), set[int](), set[int](), set[int]()
     for node, parents in _find_reads(function, name):
         around = _find_purpose(node, parents)
         if isinstance(around, ast.JoinedStr | ast.FormattedValue):
             python.add(node.lineno)
         elif isinstance(around, ast.Subscript):
             counts.add(node.lineno)
-        elif isinstance(around, ast.Compare | ast.If | ast.While | ast.IfExp | ast.BoolOp):
+        elif isinstance(around, ast.Compare):
+            others = [each for each in (around.left, *around.comparators) if each not in (node, *parents)]
+            if not all(isinstance(each, ast.Constant) for each in others):
+                compares.add(node.lineno)
+        elif isinstance(around, ast.If | ast.While | ast.IfExp | ast.BoolOp):
             continue  # as well with a float
         elif isinstance(around, ast.Call):
             called = function.file.name(around.func)
@@ -48,6 +55,7 @@ def find_uses(function: Function, name: str, depth: int = 0) -> Uses:
                 computes.update(found.computes)
                 counts.update(found.counts)
                 python.update(found.python)
+                compares.update(found.compares)
             elif called == "builtins.range" and any(
                 isinstance(each, ast.For) and each.iter is around for each in parents
             ):
@@ -60,7 +68,7 @@ def find_uses(function: Function, name: str, depth: int = 0) -> Uses:
                 computes.add(node.lineno)
         else:
             computes.add(node.lineno)
-    return Uses(*(tuple(sorted(lines)) for lines in (computes, counts, python)))
+    return Uses(*(tuple(sorted(lines)) for lines in (computes, counts, python, compares)))
 
 
 def selects_from_tensors(function: Function, name: str, depth: int = 0) -> bool:

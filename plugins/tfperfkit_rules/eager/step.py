@@ -8,7 +8,7 @@ saving, garbage collection, waiting for batches. Each part has a lower and an up
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from tfperfkit.gain import LOW, MEDIUM, severity
 from tfperfkit.model import Finding, Measurement
@@ -156,10 +156,25 @@ def reads(evidence: Evidence, place: StepPlace) -> str:
         if (row.per_step or 0) < 1 or function is None or function == around or row.through:
             continue
         if not _beside(evidence, place, row.file, function):
-            lines.append(f"{row.file.rpartition('/')[2]}:{row.line}")
-    if not lines:
+            lines.append((row.file, row.line))
+    named = [f"{file.rpartition('/')[2]}:{line}" for file, line in sorted({*lines, *_find_numpy(evidence, place)})]
+    if not named:
         return ""
-    return f" First replace the lines that read tensor values ({', '.join(lines[:3])}) with TensorFlow operations."
+    return f" First replace the lines that read tensor values ({', '.join(named[:3])}) with TensorFlow operations."
+
+
+def _find_numpy(evidence: Evidence, place: StepPlace) -> Iterator[tuple[str, int]]:
+    """Find the lines of the functions to be compiled that give NumPy a value which compiling makes a symbolic tensor: a
+    parameter, or a name that the function assigns. NumPy reads it through its buffer, which no probe sees."""
+    for span in place.functions:
+        function = find_function(evidence, span.file, span.line)
+        if function is None:
+            continue
+        changing = {*function.parameters, *function.bound_names}
+        for call in function.calls:
+            is_numpy = call.name.startswith("numpy.") and not call.name.startswith(_DRAWS)
+            if is_numpy and call.arguments and call.arguments[0].read_names & changing:
+                yield span.file, call.line
 
 
 def _beside(evidence: Evidence, place: StepPlace, file: str, function: Function) -> bool:

@@ -43,6 +43,11 @@ def advice(evidence: Evidence, function: TracedFunction, traces: Sequence[Trace]
             return None
         uses = find_uses(definition, name)
         whole = all(value.lstrip("+-").isdecimal() for value in values)
+        if whole and uses.compares and not (uses.counts or uses.computes):
+            swaps.append((f"tf.constant({text}, dtype)", text, place))
+            compare = _lines(uses.compares, "compares", "compare")
+            cautions.append(f"{compare} {name}: dtype is that of the other side.")
+            continue
         dtype = "int32" if whole and uses.counts and not uses.computes else floats
         swaps.append((f"tf.constant({text}, tf.{dtype})", text, place))
         if whole and uses.counts and uses.computes:

@@ -57,6 +57,15 @@ def test_a_predict_that_does_more_stays(tmp_path: Path, call: str, why: str) -> 
     assert why in refusal(tmp_path, body, CallDirectly("predict"))
 
 
+@pytest.mark.parametrize("made", ["tf.data.Dataset.range(3).batch(1)", "load()"])
+def test_a_predict_of_a_parameter_stays_if_the_files_calls_pass_a_dataset(tmp_path: Path, made: str) -> None:
+    body = f"def score(model, ds):\n    return model.predict(ds)  # here\n\nfor _ in data:\n    score(model, {made})"
+    source = f"import tensorflow as tf\n\n{body}\n"
+    finding = finding_at("EAG004", *((line, "") for line in at(source)), remedy=CallDirectly("predict"))
+    patch, _ = patch_of(tmp_path, source, finding)
+    assert (patch.fixer is None) == (made != "load()")
+
+
 @pytest.mark.parametrize(
     "body, why",
     [

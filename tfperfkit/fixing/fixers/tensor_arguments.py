@@ -66,7 +66,7 @@ def _is_index(module: Module, function: cst.FunctionDef, name: str) -> bool:
     syntax = parse(tuple(module.tree.code.split("\n")))
     found = syntax.find_function(module.line(function.name)) if syntax is not None else None
     uses = find_uses(found, name) if found is not None else None
-    plain = uses is not None and bool(uses.counts) and not uses.computes and not uses.python
+    plain = uses is not None and bool(uses.counts) and not (uses.computes or uses.python or uses.compares)
     return plain and found is not None and selects_from_tensors(found, name)
 
 

@@ -144,6 +144,13 @@ def test_what_reads_values_below_the_step_is_said_in_the_advice() -> None:
     assert "(train.py:11)" in finding.advice
 
 
+@pytest.mark.parametrize(("call", "told"), [("np.asarray(x)", True), ("np.float32(2)", False)])
+def test_numpy_in_the_step_is_to_be_replaced_before_it_is_compiled(call: str, told: bool) -> None:
+    source = "import numpy as np; " + SCRIPT.replace("model(x,", f"model({call},")
+    given = eager_evidence(source=source, offers={"devices": [HostReads(rows=())]})
+    assert ("First replace the lines that read tensor values (train.py:" in one(step.eager_step(given)).advice) == told
+
+
 def test_the_step_that_a_person_named_runs_eagerly() -> None:
     """SciPy's minimize updates the weights: no update that is observed tells where the step is."""
     source = """\

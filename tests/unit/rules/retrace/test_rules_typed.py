@@ -67,10 +67,10 @@ def test_a_function_that_it_is_handed_to_tells_its_use() -> None:
     )
     syntax = parsed(source)
     step = next(item for item in syntax.functions if item.name == "step")
-    assert find_uses(step, "n") == ((), (2,), ())
-    assert find_uses(step, "r") == ((4,), (), ())
+    assert find_uses(step, "n") == ((), (2,), (), ())
+    assert find_uses(step, "r") == ((4,), (), (), ())
     other = parsed(source.replace("def loss", "def other"))
-    assert find_uses(next(item for item in other.functions if item.name == "step"), "n") == ((6,), (), ())
+    assert find_uses(next(item for item in other.functions if item.name == "step"), "n") == ((6,), (), (), ())
 
 
 def test_a_method_of_the_same_class_tells_its_use() -> None:
@@ -79,8 +79,8 @@ def test_a_method_of_the_same_class_tells_its_use() -> None:
         "    def step(self, n, m):\n        return self.fetch('s1', n) + self.other(m)\n"
     )
     step = next(item for item in parsed(source).functions if item.name == "step")
-    assert find_uses(step, "n") == ((), (3,), ())
-    assert find_uses(step, "m") == ((5,), (), ())
+    assert find_uses(step, "n") == ((), (3,), (), ())
+    assert find_uses(step, "m") == ((5,), (), (), ())
 
 
 def test_several_arguments_of_one_call_name_its_place_once() -> None:
@@ -93,6 +93,13 @@ def test_several_arguments_of_one_call_name_its_place_once() -> None:
 def test_what_does_both_says_where_it_must_be_whole() -> None:
     words = told("return x[n] * n", "step(x, i)") or ""
     assert "tf.constant(i, tf.float32)" in words and "Line 3 needs an integer: tf.cast(n, tf.int32)" in words
+
+
+def test_a_whole_number_that_is_only_compared_has_the_dtype_of_the_other_side() -> None:
+    body = "_, y = tf.while_loop(lambda i, _: i < n, run, (tf.constant(0), x))\n    return y / tf.cast(n, x.dtype)"
+    words = told(body, "step(x, i)") or ""
+    assert ", dtype)" in words and "Line 3 compares n: dtype is that of the other side" in words
+    assert ", tf.float32)" in (told("return x if n < 3 else -x", "step(x, i)") or "")
 
 
 def test_several_such_lines_are_told_as_several() -> None:
@@ -120,7 +127,7 @@ def test_what_is_no_number_is_left_to_words(values: tuple[str, str]) -> None:
 def test_a_name_in_the_indexed_value_is_computed_with() -> None:
     syntax = parsed("def f(x, n):\n    return (x * n)[0]")
     (definition,) = syntax.functions
-    assert find_uses(definition, "n") == ((2,), (), ())
+    assert find_uses(definition, "n") == ((2,), (), (), ())
 
 
 @pytest.mark.parametrize(

@@ -142,8 +142,10 @@ def _without(module: Module, call: cst.Call, names: frozenset[str] | set[str]) -
 
 
 def _is_dataset(module: Module, data: cst.BaseExpression) -> bool:
-    """Return whether data seem to come from ``tf.data`` or a generator: by themselves, by what the file assigns to a name,
-    or by what its calls of a function pass for a parameter."""
+    """Return whether data seem to come from ``tf.data`` or a generator.
+
+    They do by themselves, by what the file assigns to a name, or by what its calls of a function pass for a parameter.
+    """
     return any(
         method(node) in _OF_DATASETS or (module.imported(node.func) or "").startswith("tensorflow.data.")
         for value in _find_values(module, data, set())

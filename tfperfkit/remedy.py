@@ -14,42 +14,64 @@ import msgspec
 
 
 class Remove(msgspec.Struct, frozen=True, tag="remove"):
-    """Take it out: the training does not need it."""
+    """Take it out: the training does not need it.
+
+    Its price assumes that the rest doesn't wait for what is removed, and takes as long as before.
+    """
 
     what: Literal["statement", "evaluation", "metrics", "result"] = "statement"
 
 
 class Every(msgspec.Struct, frozen=True, tag="every"):
-    """Do it at every n-th iteration instead of at each."""
+    """Do it at every n-th iteration instead of at each.
+
+    Its price assumes that each time that remains costs as much as it does now. Their number is left.
+    """
 
     what: Literal["save", "collect", "read", "print", "validate", "work"]
 
 
 class Hoist(msgspec.Struct, frozen=True, tag="hoist"):
-    """Make it once, before the loop, and keep it. ``reader``: a file that something opens which yields examples."""
+    """Make it once, before the loop, and keep it. ``reader``: a file that something opens which yields examples.
+
+    Its price assumes that making it once costs as much as one iteration does now, and it stays in memory.
+    """
 
     what: Literal["file", "reader", "value", "array", "model", "pipeline", "iterator"]
 
 
 class BatchLoop(msgspec.Struct, frozen=True, tag="batch_loop"):
-    """Do the iterations of a loop at once, on whole tensors."""
+    """Do the iterations of a loop at once, on whole tensors.
+
+    Its price assumes that the kernels do as much arithmetic, in one call for all iterations. That arithmetic is left.
+    """
 
 
 class Compile(msgspec.Struct, frozen=True, tag="compile"):
-    """Put it into a ``tf.function``."""
+    """Put it into a ``tf.function``.
+
+    Its price assumes that no operation is dispatched from Python.
+    A call, the kernels and their start in a graph are left.
+    """
 
     what: Literal["step", "function", "model", "loop", "map", "jacobian"]
 
 
 class CallDirectly(msgspec.Struct, frozen=True, tag="call_directly"):
-    """Call the compiled model itself instead of a method of Keras that goes through data."""
+    """Call the compiled model itself instead of a method of Keras that goes through data.
+
+    Its price assumes that the compiled call takes as long as it does within Keras' method. The call is left.
+    """
 
     instead_of: Literal["predict", "fit"]
 
 
 class KeepTrace(msgspec.Struct, frozen=True, tag="keep_trace"):
     """Let calls use a graph that is there. ``varies``: what makes TensorFlow trace once more; "shape" is what makes XLA
-    compile once more, "keras" a model that is made or compiled again, "models" one model after another."""
+    compile once more, "keras" a model that is made or compiled again, "models" one model after another.
+
+    Its price assumes that the kept graph runs as fast as those that are traced. The first trace of each function stays.
+    """
 
     varies: Literal[
         "number", "batch", "length", "rank", "dtype", "structure", "object", "function", "instance", "context",
@@ -58,7 +80,10 @@ class KeepTrace(msgspec.Struct, frozen=True, tag="keep_trace"):
 
 
 class ChangeStage(msgspec.Struct, frozen=True, tag="change_stage"):
-    """Change how a pipeline prepares its data. ``keep_up``: any way that makes it faster."""
+    """Change how a pipeline prepares its data. ``keep_up``: any way that makes it faster.
+
+    Its price assumes that input and step run at once on the cores that there are. The step as it runs then is left.
+    """
 
     to: Literal[
         "keep_up", "prefetch", "parallel", "cache", "batch_first", "order", "shuffle_less", "less_python",
@@ -66,7 +91,11 @@ class ChangeStage(msgspec.Struct, frozen=True, tag="change_stage"):
 
 
 class ReplaceOps(msgspec.Struct, frozen=True, tag="replace_ops"):
-    """Compute the same by other operations, or by fewer."""
+    """Compute the same by other operations, or by fewer.
+
+    Its price assumes that the replacement reaches the machine's rates within a factor.
+    Work next to the operations stays.
+    """
 
     by: Literal[
         "fewer", "one_pass", "one_gradient", "all_rows", "looked_up_rows", "kept_results", "order", "top_k", "in_place",
@@ -76,7 +105,10 @@ class ReplaceOps(msgspec.Struct, frozen=True, tag="replace_ops"):
 
 class Setting(msgspec.Struct, frozen=True, tag="setting"):
     """Set an argument, a policy or a variable of the environment. ``value`` as it is written; "" for TensorFlow's own
-    choice; None, where remedies are looked up, for any."""
+    choice; None, where remedies are looked up, for any.
+
+    Its price assumes that the setting changes the part alone. The part as it runs with the setting is left.
+    """
 
     name: Literal[
         "jit_compile", "run_eagerly", "debug_mode", "check_numerics", "precision", "threads", "onednn", "device",
@@ -86,14 +118,21 @@ class Setting(msgspec.Struct, frozen=True, tag="setting"):
 
 
 class BatchSize(msgspec.Struct, frozen=True, tag="batch_size"):
-    """Make batches ``times`` as large; None if no number is advised."""
+    """Make batches ``times`` as large; None if no number is advised.
+
+    Its price assumes that time that doesn't grow with the batch is divided among its examples.
+    An example's time is left.
+    """
 
     of: Literal["training", "predict", "adapt"]
     times: int | None = None
 
 
 class Rewrite(msgspec.Struct, frozen=True, tag="rewrite"):
-    """Change code as the advice says, which no fixer and no experiment can. ``python``: Python that takes long."""
+    """Change code as the advice says, which no fixer and no experiment can. ``python``: Python that takes long.
+
+    Its price assumes that nothing is known of the new code. The rest has to hold for any code that does the same.
+    """
 
     what: Literal["", "python"] = ""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from finding_builder import finding
 from hypothesis import given
@@ -38,6 +40,10 @@ SHARES = st.floats(0.0, 1.0)
 RANGES = st.tuples(SHARES, SHARES).map(lambda ends: (min(ends), max(ends)))
 PARTS = RANGES.map(lambda ends: Part(*ends))
 LEFTS = RANGES.map(lambda ends: Left(*ends))
+
+
+def test_each_kind_of_remedy_says_what_its_price_assumes() -> None:
+    assert all("Its price assumes that" in (kind.__doc__ or "") for kind in get_args(Remedy))
 
 
 @given(REMEDIES, PARTS, LEFTS)

@@ -9,7 +9,6 @@ from collections.abc import Set as AbstractSet
 import msgspec
 
 from tfperfkit.clock import MS_PER_S, NS_PER_S
-from tfperfkit.diagnosis.elsewhere import saved_elsewhere
 from tfperfkit.diagnosis.freeing import waits_for_iterators
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
@@ -20,8 +19,8 @@ from tfperfkit.ledger.ownership import find_owned
 from tfperfkit.model import Basis, Elsewhere, Finding, RunStatus
 from tfperfkit.offers import FunctionCalls
 from tfperfkit.pricing.plain_time import added_by_windows_s
-from tfperfkit.pricing.run_time import RunTime, add_share, price_for_run, saved_seconds
-from tfperfkit.pricing.spread import widen
+from tfperfkit.pricing.run_time import RunTime, price_for_run, saved_seconds
+from tfperfkit.pricing.spread import find_quiet_share, widen
 from tfperfkit.pricing.warm_python import StepTimes, add_warm_python
 from tfperfkit.records.parts import PAID_ONCE
 from tfperfkit.records.steps import Step
@@ -62,6 +61,7 @@ def findings(
     waited_s = waits_for_iterators(run)
     first_s = _first_tracing_s(run)
     scope_of = _find_scopes(run, work)
+    quiet = find_quiet_share(run.waited_share)
 
     samples = {
         "": run.samples.count,
@@ -77,11 +77,12 @@ def findings(
         waits = 0.0 if item.work else waited_s.get(item.basis, 0.0)
         plain_s = max(whole * wall_s - (added_s.get(item.work, 0.0) if item.basis != "run" else 0.0), 0.0)
         first = 0.0 if item.work else first_s
-        return RunTime(plain_s, wall_s, first, waits, owned_s, samples.get(item.work, 0))
+        return RunTime(plain_s, wall_s, first, waits, owned_s, samples.get(item.work, 0), quiet)
 
-    told = [price_for_run(item, measure(item)) for item in (*merged, *left)]
-    told = [saved_elsewhere(item, _find_elsewhere(item, found, shares, wall_s, inside), wall_s) for item in told]
-    told = [add_share(widen(item, wall_s, run.waited_share), wall_s) for item in told]
+    told = [
+        price_for_run(widen(item), measure(item), _find_elsewhere(item, found, shares, wall_s, inside))
+        for item in (*merged, *left)
+    ]
     if run.run.status in _CUT:  # a whole training has more steps
         shares[_STEP] = shares[_TURN] = 1.0
     ranked = rank(told, shares, _repeated_share(run))
@@ -182,7 +183,7 @@ def _find_elsewhere(
         if of_loop.basis == "turn" and not of_loop.work and of_work.work in inside:
             continue
         of_s = shares.get((other.work, other.basis), 0.0) * wall_s
-        saved = saved_seconds(other, of_s)
+        saved = saved_seconds(widen(other), of_s)
         if saved is not None:
             where = f"the {other.work_kind} at {other.work}" if other.work else "the training steps"
             yield Elsewhere(seconds=saved, where=where)

@@ -50,7 +50,8 @@ def explain_excess(finding: Finding) -> str:
     if known is None or finding.costs_s is None or known[1] <= _MORE * finding.costs_s:
         return ""
     if finding.elsewhere:
-        return f"also saves time in {finding.elsewhere[0].where.partition(',')[0]}"
+        most = max(finding.elsewhere, key=lambda other: max(other.seconds))
+        return f"also saves time in {most.where.partition(',')[0]}"
     return "may save more: other work may get faster too"
 
 

@@ -102,6 +102,8 @@ def test_iterators_that_lived_less_long_are_freed_sooner(monkeypatch: pytest.Mon
     (told,), _ = every_work.findings(waited(behind=True), [], (), WALL_S)
     steps_s = 2.4 + 119 * 0.005
     assert told.saves_s == pytest.approx((steps_s / 2 + 3.0 - steps_s / 2, (steps_s + 3.0) * 0.75), abs=0.2)
+    assert [other.where for other in told.elsewhere] == ["the wait until iterators are destroyed"]
+    assert "1.5 to 2.2 s of the wait until iterators are destroyed" in told.detail
 
 
 def test_the_same_line_in_a_work_is_one_finding_with_the_seconds_of_both(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from finding_builder import finding
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tfperfkit import remedy
+from tfperfkit.gain import AtLeast, Gain, Range, Unknown, UpTo, between, saving, speedup
+from tfperfkit.model import Elsewhere
 from tfperfkit.pricing.outcomes import OUTCOMES, Outcome
-from tfperfkit.pricing.spread import find_spread, widen
+from tfperfkit.pricing.run_time import RunTime, price_for_run
+from tfperfkit.pricing.spread import (
+    ASKED,
+    Spread,
+    find_conformal_quantile,
+    find_quiet_share,
+    find_spread,
+    widen,
+    widen_gain,
+)
 from tfperfkit.remedy import ChangeStage, Hoist, KeepTrace
 
 SECONDS = st.floats(0.1, 100.0)
+#: Shares of the time that a remedy saves at least, most likely and at most.
+SAVED = st.lists(st.floats(0.0, 0.99), min_size=3, max_size=3).map(sorted)
+SPREADS = st.builds(Spread, st.floats(0.1, 1.0), st.floats(1.0, 10.0))
+FAMILIES = st.sampled_from(["step", "graph", "input"])
+KINDS = st.sampled_from([Hoist("value"), KeepTrace("number"), ChangeStage("cache")])
 ROWS = st.lists(
     st.builds(
         lambda kind, low, more, saved, quiet: Outcome("a", kind, low, low + more, saved, quiet),
@@ -41,17 +59,90 @@ def test_outcomes_of_the_same_kind_count_most() -> None:
 
 
 def test_outcomes_of_another_kind_count_less() -> None:
-    """Three of ten predictions were wrong, all of another kind: too little weight to widen a range."""
-    own = [Outcome("a", "Hoist", 1.0, 2.0, 1.5, True)] * 7
+    """Three of 33 predictions were wrong, all of another kind: too little weight to widen a range."""
+    own = [Outcome("a", "Hoist", 1.0, 2.0, 1.5, True)] * 30
     other = [Outcome("b", "KeepTrace", 1.0, 2.0, 4.0, True)] * 3
     assert find_spread(Hoist, own + other).high == 1.0
     assert find_spread(ChangeStage, own + other).high == 2.0
 
 
-def test_both_ends_are_widened() -> None:
-    item = finding("X001", 0.5, remedy=ChangeStage("cache"), saves_s=(10.0, 12.0))
-    spread = find_spread(ChangeStage)
-    assert widen(item, 1000.0).saves_s == pytest.approx((10.0 * spread.low, 12.0 * spread.high))
+@pytest.mark.parametrize("number", [1, 5, 8, 9, 10, 19, 38])
+def test_the_next_outcome_counts_among_the_known_ones(number: int) -> None:
+    """The error of rank ``ceil((n + 1) * 0.9)``; the largest if there are too few."""
+    rank = min(math.ceil((number + 1) * 0.9 - 1e-9), number)
+    assert find_conformal_quantile(range(1, number + 1), [1.0] * number, 0.9) == rank
+
+
+@given(st.lists(st.floats(0.0, 10.0), min_size=10, max_size=40))
+def test_each_of_equal_outcomes_is_held_by_the_others_as_often_as_asked(errors: list[float]) -> None:
+    others = [errors[:index] + errors[index + 1 :] for index in range(len(errors))]
+    held = sum(
+        error <= find_conformal_quantile(rest, [1.0] * len(rest), ASKED.value)
+        for error, rest in zip(errors, others, strict=True)
+    )
+    assert held >= ASKED.value * len(errors) - 1e-9
+
+
+def test_both_ends_of_the_saved_share_are_widened_and_seconds_elsewhere_too() -> None:
+    more = Elsewhere(seconds=(1.0, 2.0), where="validation")
+    item = finding("X001", 0.5, remedy=ChangeStage("cache"), gain=Range(1.25, 1.3, 1.5), elsewhere=(more,))
+    told, spread = widen(item), find_spread(ChangeStage)
+    assert spread.low < 1 < spread.high
+    assert told.gain.bounds == pytest.approx((1 / (1 - 0.2 * spread.low), 1 / (1 - spread.high / 3)))
+    assert told.gain.likely == 1.3
+    assert told.elsewhere[0].seconds == pytest.approx((spread.low, 2 * spread.high))
+
+
+def test_the_rest_of_the_time_gets_no_faster_than_past_outcomes_say() -> None:
+    """Of what takes a tenth afterwards two thirds are left at best, and not nothing."""
+    assert widen_gain(Range(5.0, 8.0, 10.0), Spread(1.0, 1.5)).high == pytest.approx(15.0)
+
+
+@given(SAVED, SPREADS)
+def test_the_likely_factor_lies_within_a_range_that_is_not_narrower(saved: list[float], spread: Spread) -> None:
+    gain = Range(*map(speedup, saved))
+    told = widen_gain(gain, spread)
+    assert isinstance(told, Range)
+    assert 1.0 <= told.low <= gain.low and gain.high <= told.high
+    assume(saving(told.high) - saving(told.low) > 1e-6)
+    if gain.likely > 1:
+        assert told.low < told.likely < told.high
+    else:
+        assert told.likely == 1.0, "most likely nothing is saved"
+
+
+@pytest.mark.parametrize("gain", [Unknown(), UpTo(3.0), Range(1.0, 1.0, 1.0), Range(1.0, math.inf, math.inf)])
+def test_a_gain_without_a_known_saving_stays(gain: Gain) -> None:
+    assert widen_gain(gain, Spread(0.5, 2.0)) == gain
+
+
+def test_of_a_gain_known_from_below_the_lower_end_falls() -> None:
+    assert widen_gain(AtLeast(2.0), Spread(0.5, 2.0)) == AtLeast(1 / 0.75)
+
+
+@given(SAVED, KINDS, SECONDS, SECONDS, SECONDS, SECONDS, st.floats(0.3, 1.0), FAMILIES)
+def test_factor_and_seconds_of_a_finding_are_one_distribution(
+    saved: list[float],
+    kind: remedy.Remedy,
+    steps_s: float,
+    first_s: float,
+    waited_s: float,
+    more_s: float,
+    quiet: float,
+    family: str,
+) -> None:
+    """The seconds are the saved share of the steps' time, and those that the finding names elsewhere."""
+    item = finding("X001", 0.5, family=family, remedy=kind, gain=Range(*map(speedup, saved)))
+    more = Elsewhere(seconds=(more_s / 2, more_s), where="validation")
+    told = price_for_run(widen(item), RunTime(steps_s + first_s, 1e4, first_s, waited_s, quiet=quiet), [more])
+    if told.saves_s is None:
+        assert told.gain.high == 1.0
+        return
+    least, most = (end - sum(other.seconds[at] for other in told.elsewhere) for at, end in enumerate(told.saves_s))
+    assert most == pytest.approx(saving(told.gain.high) * steps_s, abs=1e-6)
+    assert least == pytest.approx(saving(told.gain.low) * steps_s * quiet, abs=1e-6)
+    assert most <= steps_s, "a step saves no more than it takes"
+    assert told.saves_share == pytest.approx([end / 1e4 for end in told.saves_s])
 
 
 def test_without_outcomes_nothing_is_widened() -> None:
@@ -59,21 +150,26 @@ def test_without_outcomes_nothing_is_widened() -> None:
 
 
 def test_a_busy_machine_lowers_the_lower_end() -> None:
-    """A quiet machine takes less of the time from the start: of 10 s saved at half a core 5 s are left."""
-    item = finding("X001", 0.5, remedy=ChangeStage("cache"), saves_s=(10.0, 12.0))
-    quiet, busy = widen(item, 100.0, 0.01), widen(item, 100.0, 0.5)
-    assert quiet == widen(item, 100.0) and quiet.saves_s is not None and busy.saves_s is not None
+    """A quiet machine takes less of the time from the start: of 10 s saved at half a core 5 s are left. The factor
+    stays, since the rest of the step gets faster too."""
+    item = widen(finding("X001", 0.5, remedy=ChangeStage("cache"), gain=between(1.25, 2.0)))
+    quiet, busy = (
+        price_for_run(item, RunTime(50.0, 100.0, quiet=find_quiet_share(waited))) for waited in (0.01, 0.5)
+    )
+    assert quiet == price_for_run(item, RunTime(50.0, 100.0, quiet=find_quiet_share(None)))
+    assert quiet.saves_s is not None and quiet.gain == busy.gain
     assert busy.saves_s == pytest.approx((quiet.saves_s[0] / 2, quiet.saves_s[1]))
 
 
 def test_no_more_than_the_run_is_saved() -> None:
-    told = widen(finding("X001", 0.5, remedy=ChangeStage("cache"), saves_s=(8.0, 9.9)), 10.0)
+    item = finding("X001", 0.5, remedy=ChangeStage("cache"), gain=between(5.0, 100.0))
+    told = price_for_run(widen(item), RunTime(10.0, 10.0), [Elsewhere(seconds=(8.0, 9.9), where="validation")])
     assert told.saves_s is not None and told.saves_s[1] <= 10.0
 
 
-def test_a_finding_without_seconds_stays_as_it_is() -> None:
-    item = finding("X001", 0.5)
-    assert widen(item, 10.0, 0.5) == item
+def test_a_finding_without_a_gain_stays_as_it_is() -> None:
+    item = finding("X001", 0.5, gain=Unknown())
+    assert widen(item) == item
 
 
 def test_the_table_names_kinds_of_remedies_once_for_each_script() -> None:

@@ -74,4 +74,7 @@ def test_a_saving_above_the_cost_is_explained() -> None:
     more = Elsewhere(seconds=(1.0, 2.0), where="validation, which waits for the same map")
     told = explain_excess(finding(saves_s=(4.7, 9.9), costs_s=8.0, elsewhere=(more,)))
     assert told == "also saves time in validation"
+    wait = Elsewhere(seconds=(0.0, 3.0), where="the wait until iterators are destroyed")
+    told = explain_excess(finding(saves_s=(4.7, 9.9), costs_s=8.0, elsewhere=(more, wait)))
+    assert told == "also saves time in the wait until iterators are destroyed", "the largest part"
     assert explain_excess(finding(saves_s=None, costs_s=8.0)) == ""

@@ -94,7 +94,7 @@ def test_both_ends_of_the_saved_share_are_widened_and_seconds_elsewhere_too() ->
 
 
 def test_the_rest_of_the_time_gets_no_faster_than_past_outcomes_say() -> None:
-    """Of what takes a tenth afterwards two thirds are left at best, and not nothing."""
+    """A tenth of the time is left, and at best two thirds of that tenth: never nothing."""
     assert widen_gain(Range(5.0, 8.0, 10.0), Spread(1.0, 1.5)).high == pytest.approx(15.0)
 
 

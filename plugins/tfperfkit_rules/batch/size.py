@@ -11,13 +11,13 @@ from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.gain import MAX, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, price
+from tfperfkit.pricing.machines import MEASURED_ON
 from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures.batch_cost import step_cost
 from tfperfkit_rules.measures.batch_places import batch_of, size_code, size_places
 from tfperfkit_rules.measures.fit_calls import costly_calls
 from tfperfkit_rules.measures.growth import INPUT_GROWS, MIN_STEPS, SMALL, TRY, fed_ms
-from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.step_place import sites
 
 #: The titles of the findings' pages.

@@ -9,11 +9,11 @@ from tfperfkit.graph.optable import is_heavy
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
 from tfperfkit.pricing import price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.compile import xla_place
 from tfperfkit_rules.measures.growth import growth
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.room import CALL_START_MS, HEADROOM_STEPS, find_left
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span

@@ -18,6 +18,7 @@ from tfperfkit.graph import optable
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import AvoidableTracing, FunctionCosts, RanOperation
 from tfperfkit.pricing import Part, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.remedy import KeepTrace, Setting
 from tfperfkit.rule import Evidence, Unit
 from tfperfkit.syntax.expression import Call
@@ -25,7 +26,6 @@ from tfperfkit.syntax.module import Syntax
 from tfperfkit_rules.compile import xla_place
 from tfperfkit_rules.compile.elementwise import Elementwise, elementwise_lines
 from tfperfkit_rules.measures import graph_time, shared
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_calls import list_files
 
 #: The titles of the findings' pages.

@@ -9,12 +9,12 @@ from tfperfkit.calibration import Chosen, Cited, Derived, Measured, Threshold
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import FunctionCalls, RanOperations, XlaCompilations
 from tfperfkit.pricing import Part, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.remedy import KeepTrace, Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.compile import xla_place
 from tfperfkit_rules.compile.xla_each import every_step
 from tfperfkit_rules.measures import graph_time, shared
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 #: The titles of the findings' pages.
 TITLES = {

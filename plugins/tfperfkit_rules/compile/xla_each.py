@@ -5,9 +5,10 @@ from __future__ import annotations
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.clock import ms
 from tfperfkit.offers import RanOperations, XlaCompilations
+from tfperfkit.pricing import costs
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import graph_time, shared
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.trace_window import traced
 
 EACH_STEPS = Threshold(
@@ -46,8 +47,8 @@ def every_step(evidence: Evidence, data: XlaCompilations) -> tuple[float, float]
     rest = whole - evidence.part("graph")
     if min(steps) - rest - runs < shared.MOSTLY.value * min(steps):
         return None
-    call = shared.FUNCTION_CALL_MAX_MS.value
+    call = costs.FUNCTION_CALL_MAX_MS.value
     left = rest + WITHOUT_XLA.value * runs + call + whole / len(steps)
-    upper = min(1 - min(rest + shared.FUNCTION_CALL_MIN_MS.value, whole) / whole, shared.MAX_STEP_SHARE.value)
+    upper = min(1 - min(rest + costs.FUNCTION_CALL_MIN_MS.value, whole) / whole, shared.MAX_STEP_SHARE.value)
     lower = 1 - left / whole
     return (min(lower, upper), upper) if lower > 0 else None

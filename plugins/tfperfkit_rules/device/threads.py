@@ -12,11 +12,11 @@ from tfperfkit import gain
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.graph import optable
 from tfperfkit.model import Finding, Measurement, SourceSpan
-from tfperfkit.pricing import Part, price
+from tfperfkit.pricing import Part, costs, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.measures import graph_time, shared
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
+from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.source_calls import find_strings
 
 MANY_THREADS = Threshold(
@@ -92,7 +92,7 @@ def threads(evidence: Evidence) -> Iterator[Finding]:
     if count >= cpus:
         return
     # Work that TensorFlow would divide: operations that are long enough.
-    long_enough = shared.DIVIDED_MS.value
+    long_enough = costs.DIVIDED_MS.value
     divided = graph_time.share(evidence, lambda row: row.count > 0 and row.self_ms / row.count >= long_enough)
     upper = divided * (1 - count / cpus)
     if upper < gain.LOW:

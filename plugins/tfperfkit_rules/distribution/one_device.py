@@ -11,11 +11,11 @@ from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.gain import Unknown, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Part, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.records.parts import PartName
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 TITLES = {"DST004": "MirroredStrategy trains on a single device"}
 

@@ -11,11 +11,11 @@ from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
 from tfperfkit.gain import Unknown, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Part, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.distribution.exchange import applied, exchanging, replicas, size
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 TITLES = {"DST003": "Replicas all-reduce many small tensors one by one"}
 

@@ -15,11 +15,11 @@ from tfperfkit.gain import Gain, Unknown, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedStep
 from tfperfkit.pricing import Left, Part, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.remedy import Remedy, ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.distribution.exchange import applied, exchanging, is_gather, of_numbers, replicas, size
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 TITLES = {
     "DST001": "Sparse embedding gradients are all-gathered and exceed the table",

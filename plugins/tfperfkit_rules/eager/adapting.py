@@ -16,13 +16,13 @@ from tfperfkit.calibration import UNKNOWN_PART, Chosen, Measured, Threshold
 from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, Part, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.eager.gain import MIN_SHARE
 from tfperfkit_rules.measures.called import ADAPT, find_call_at, is_calling, name_receiver
 from tfperfkit_rules.measures.loop_iterations import where
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 TITLES = {"EAG015": "Layer.adapt runs in small batches or repeated passes"}
 

@@ -13,6 +13,7 @@ from tfperfkit.calibration import Measured, Threshold
 from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, Part, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import Place
 from tfperfkit.remedy import CallDirectly
@@ -20,7 +21,6 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.eager.gain import MIN_SHARE
 from tfperfkit_rules.measures.called import TRAIN_ON_BATCH, find_call_at, is_calling, name_receiver
 from tfperfkit_rules.measures.loop_iterations import basis, stretch, where
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.step_place import reached
 
 TITLES = {"EAG014": "Keras' Python around train_on_batch takes much of a step"}

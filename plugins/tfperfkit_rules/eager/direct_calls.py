@@ -14,6 +14,7 @@ from tfperfkit.calibration import Derived, Measured, Threshold
 from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Left, Part, price
+from tfperfkit.pricing.machines import MEASURED_ON
 from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.remedy import Compile
 from tfperfkit.rule import Evidence
@@ -24,7 +25,6 @@ from tfperfkit_rules.measures.called import LAYER, TRAINER, find_call, is_callin
 from tfperfkit_rules.measures.compiled_once import advise_compiling_once
 from tfperfkit_rules.measures.loop_iterations import where
 from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
-from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.source_text import find_function, find_loops
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import LineShare, line_shares, share_of, span, window

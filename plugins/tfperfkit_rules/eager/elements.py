@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.records.samples import MIN, Frame, Place
 from tfperfkit.remedy import BatchLoop, Compile, Remedy
 from tfperfkit.rule import Evidence
@@ -27,7 +28,6 @@ from tfperfkit_rules.measures.eager_stacks import (
     find_taken_element,
     split_eager_samples,
 )
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_text import find_loops, quote_line
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.measures.trace_window import reached

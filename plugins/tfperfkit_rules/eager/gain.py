@@ -20,14 +20,14 @@ from tfperfkit.calibration import Chosen, Cited, Derived, Measured, Threshold
 from tfperfkit.graph import optable
 from tfperfkit.model import Measurement
 from tfperfkit.offers import InputPrefetch, RanOperation, RanOperations, StepBreakdown
-from tfperfkit.pricing import Left
+from tfperfkit.pricing import Left, costs
+from tfperfkit.pricing.bounds import Bounds, together
+from tfperfkit.pricing.costs import find_cost, list_costs
+from tfperfkit.pricing.machines import MEASURED_ON
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.bounds import Bounds, together
-from tfperfkit_rules.measures.machine_costs import find_cost, list_costs
-from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.source_text import find_function
 from tfperfkit_rules.measures.step_place import StepPlace
 
@@ -114,7 +114,7 @@ FIRST_INPUT = Threshold(
 HEAVY = optable.names(trait="heavy") | optable.names(kind=("sort", "decomposition", "solve", "fft"))
 #: These do no work of their own, however long the runtime takes over them.
 FREE = optable.names(trait="instant")
-SMALL = shared.SMALL_OPERATION.value
+SMALL = costs.SMALL_OPERATION.value
 #: Parts of a step that compiling it leaves as they are.
 _KEPT: tuple[PartName, ...] = ("graph", "tracing", "saving", "gc", "copies", "collectives", "evaluate")
 
@@ -162,7 +162,7 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
     heavy_ms = work_of(heavy, tiny) * scale
     kept = (
         Bounds(stays, stays),
-        Bounds(min(fetches, shared.FETCH_MS.value) if prefetch is not None and prefetch.there else fetches, fetches),
+        Bounds(min(fetches, costs.FETCH_MS.value) if prefetch is not None and prefetch.there else fetches, fetches),
     )
     made = (
         find_cost(evidence, "call_ms").times(waits),
@@ -268,7 +268,7 @@ def tiny_of(rows: list[RanOperation]) -> float:
     whole, seen = sum(count for _, count in light), 0
     for each, count in light:
         seen += count
-        if seen >= shared.TINY_OPERATIONS.value * whole:
+        if seen >= costs.TINY_OPERATIONS.value * whole:
             return each
     return 0.0
 

@@ -14,13 +14,13 @@ from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.gain import MEDIUM, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, Part, price
+from tfperfkit.pricing.machines import MEASURED_ON
 from tfperfkit.records.samples import Place
 from tfperfkit.remedy import CallDirectly
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call
 from tfperfkit_rules.measures.called import FIT, find_call_at, name_receiver
 from tfperfkit_rules.measures.loop_iterations import basis, in_fit, stretch, where
-from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.step_place import reached
 
 TITLES = {"EAG006": "model.fit called repeatedly for few batches each"}

@@ -15,6 +15,9 @@ from tfperfkit.clock import ms
 from tfperfkit.gain import MEDIUM, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Part, price
+from tfperfkit.pricing.bounds import Bounds
+from tfperfkit.pricing.costs import find_cost, list_costs
+from tfperfkit.pricing.machines import MEASURED_ON, TWO_BUSY_CORES
 from tfperfkit.records.samples import Frame, Place
 from tfperfkit.records.steps import UPDATES
 from tfperfkit.remedy import CallDirectly
@@ -22,13 +25,10 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.eager.gain import waiting
 from tfperfkit_rules.eager.small_batches import BATCHES_LEFT_MAX, EACH_BATCH, PREDICT_BATCH_MS, larger_batches
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.bounds import Bounds
 from tfperfkit_rules.measures.called import EVALUATE, PREDICT, find_call_at, is_calling, name_receiver
 from tfperfkit_rules.measures.compiled_once import advise_compiling_once
 from tfperfkit_rules.measures.loop_iterations import Stretch, basis, in_fit, stretch, where
 from tfperfkit_rules.measures.loop_of_batch import loop_of_batch
-from tfperfkit_rules.measures.machine_costs import find_cost, list_costs
-from tfperfkit_rules.measures.machines import MEASURED_ON, TWO_BUSY_CORES
 from tfperfkit_rules.measures.making import MIN_MADE
 from tfperfkit_rules.measures.own_passes import at_epoch_end
 from tfperfkit_rules.measures.predicting import MAX_COMPUTING, predicting

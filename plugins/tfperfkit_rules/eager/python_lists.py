@@ -13,13 +13,13 @@ from tfperfkit.calibration import Measured, Threshold
 from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.eager.gain import MIN_SHARE
 from tfperfkit_rules.measures.list_tensors import advise_array, name_list_maker
 from tfperfkit_rules.measures.loop_iterations import where
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_text import find_loops
 from tfperfkit_rules.measures.step_shares import find_part, share_of, window
 from tfperfkit_rules.measures.trace_window import reached

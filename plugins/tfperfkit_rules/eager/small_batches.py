@@ -17,14 +17,14 @@ from tfperfkit.clock import ms
 from tfperfkit.gain import MEDIUM, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import FunctionCosts
-from tfperfkit.pricing import Part, price
+from tfperfkit.pricing import Part, costs, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import BatchSize
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.called import EVALUATE, find_call_at, name_receiver
 from tfperfkit_rules.measures.loop_iterations import where
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.making import MIN_MADE
 from tfperfkit_rules.measures.predicting import MIN_SETTING_UP, predicting
 from tfperfkit_rules.measures.step_place import sites
@@ -77,7 +77,7 @@ def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
         return
     each_ms = batches.each_ms
     around = 1 - found.computing / whole
-    calling = min(found.computing / whole, shared.FUNCTION_CALL_MIN_MS.value / each_ms)
+    calling = min(found.computing / whole, costs.FUNCTION_CALL_MIN_MS.value / each_ms)
     own = around + calling
     if batches.growing_ms is not None:  # its function starts as many operations for one row as for all
         own = max(own, 1 - batches.growing_ms / each_ms)

@@ -19,7 +19,8 @@ from tfperfkit.clock import ms
 from tfperfkit.gain import MEDIUM, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import FunctionCosts
-from tfperfkit.pricing import Part, price
+from tfperfkit.pricing import Part, costs, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.records.steps import MarkerKind
 from tfperfkit.remedy import BatchLoop, BatchSize, Remedy, Rewrite
@@ -35,7 +36,6 @@ from tfperfkit_rules.measures.called import (
     is_calling,
     name_callee,
 )
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.making import MIN_MADE, making, own_frames
 from tfperfkit_rules.measures.session_calls import SESSION, growing, made_in_loops
 from tfperfkit_rules.measures.source_text import find_loops
@@ -96,7 +96,7 @@ _SESSION = _Words(
 _FUNCTION = _Words(
     "EAG013",
     "the tf.function",
-    shared.FUNCTION_CALL_MIN_MS.value,
+    costs.FUNCTION_CALL_MIN_MS.value,
     "Call the tf.function once for many rows: stack requests, or the states of several environments. Or: move this "
     "loop into the function, for i in tf.range(n), so that it runs in the graph.",
     "Each call binds its arguments in Python and starts the graph in the runtime, however small the work is.",
@@ -105,7 +105,7 @@ _FUNCTION = _Words(
 _BATCH = _Words(
     "EAG004",
     "the model's function",
-    shared.FUNCTION_CALL_MIN_MS.value,
+    costs.FUNCTION_CALL_MIN_MS.value,
     "Collect the inputs of many iterations into one array and call predict(rows, batch_size=1024) once. Or: call "
     "predict_on_batch once.",
     "Each call binds its arguments in Python and starts the graph in the runtime, however few rows there are.",
@@ -158,7 +158,7 @@ def _judge_calls(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) 
         return
     certain = words.cost_ms / each_ms
     needed_ms = _needed_ms(evidence, place) if kind == "function" else None
-    longest_ms = shared.FUNCTION_CALL_MAX_MS.value * max(_at_a_time(calls_of_it), 1.0)
+    longest_ms = costs.FUNCTION_CALL_MAX_MS.value * max(_at_a_time(calls_of_it), 1.0)
     if needed_ms is not None and each_ms <= longest_ms:  # a longer call does compute
         certain = max(certain, 1 - needed_ms / each_ms)
     overhead = share * min(1.0, certain)

@@ -14,13 +14,13 @@ from tfperfkit.gain import MEDIUM, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, Part, price
 from tfperfkit.pricing.facts import NOTHING
+from tfperfkit.pricing.machines import MEASURED_ON
 from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import WEIGHTS, Api, is_calling
 from tfperfkit_rules.measures.loop_parts import goes_over_parts
-from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.source_calls import find_methods
 from tfperfkit_rules.measures.source_text import Function, find_frame_loops, find_function
 from tfperfkit_rules.measures.step_shares import LineShare, callers, innermost, line_shares, span, window

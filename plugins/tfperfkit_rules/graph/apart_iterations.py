@@ -13,7 +13,7 @@ from tfperfkit.clock import MS_PER_S
 from tfperfkit.gain import MEDIUM, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import CompiledFunctions, ComputedOperation, ComputedStep, FunctionCalls
-from tfperfkit.pricing import Part, price
+from tfperfkit.pricing import Part, costs, price
 from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.graph.functions import counted, definition, largest_first, once, places
@@ -161,5 +161,5 @@ def _inside(step: ComputedStep, loop: Control) -> list[ComputedOperation]:
 
 def _arithmetic_ms(evidence: Evidence, step: ComputedStep, loop: Control) -> float:
     """The loop's arithmetic at the best rate: what stays whoever calls it."""
-    rate = (evidence.machine_gflops or 0.0) * 1e6 * shared.RATE_MAX.value
+    rate = (evidence.machine_gflops or 0.0) * 1e6 * costs.RATE_MAX.value
     return sum(row.flops or 0.0 for row in _inside(step, loop)) / rate if rate else 0.0

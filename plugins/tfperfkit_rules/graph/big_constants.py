@@ -11,10 +11,10 @@ from tfperfkit_probes.ops.model import Brief, Constant
 from tfperfkit import gain
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.model import Finding, Severity, SourceSpan
+from tfperfkit.pricing.machines import MEASURED_ON
 from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.functions import called, counted, definition, first_place, largest_first, of_run, places
-from tfperfkit_rules.measures.machines import MEASURED_ON
 
 TITLES = {"OPS002": "NumPy array baked into the graph as a constant"}
 

@@ -9,12 +9,11 @@ import msgspec
 from tfperfkit.graph import optable
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep, FunctionCalls
-from tfperfkit.pricing import Part
+from tfperfkit.pricing import Part, costs
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.functions import counted, of_step, places
 from tfperfkit_rules.graph.prints import PRINT_SAVED_MIN
-from tfperfkit_rules.measures import shared
 
 #: The operations that the switch adds after each operation that makes floating-point numbers.
 _CHECKS = optable.names(kind=("check", "debug")) - {"Assert"}
@@ -32,15 +31,15 @@ def checks_on(evidence: Evidence) -> Iterator[Finding]:
         return
     graph = evidence.share("graph")
     share = graph * sum(row.ms for row in rows) / step.ms
-    starts = min(graph * step.idle_ms / step.ms * runs / every, runs * shared.GRAPH_OP_MAX_MS.value / evidence.step_ms)
+    starts = min(graph * step.idle_ms / step.ms * runs / every, runs * costs.GRAPH_OP_MAX_MS.value / evidence.step_ms)
     # Calls of compiled functions call back into Python for each operation that may be checked, while this is on.
     calls = evidence.offer(FunctionCalls)
-    usual_ms = shared.FUNCTION_CALL_MIN_MS.value * max(sum(calls.per_step.values()) if calls is not None else 1.0, 1.0)
+    usual_ms = costs.FUNCTION_CALL_MIN_MS.value * max(sum(calls.per_step.values()) if calls is not None else 1.0, 1.0)
     # The checks of eager operations are eager operations themselves.
     python = max(evidence.part("dispatch", "eager_ops") - usual_ms, 0.0) / evidence.step_ms
-    costs = min(share + starts, 1.0)
+    spent = min(share + starts, 1.0)
     # The checks stand between operations that TensorFlow would fuse: at most the graph shrinks by their number.
-    most = max(costs, graph * runs / every) + python
+    most = max(spent, graph * runs / every) + python
     made = Finding(
         code="OPS006",
         remedy=Setting("check_numerics", "off"),
@@ -57,6 +56,6 @@ def checks_on(evidence: Evidence) -> Iterator[Finding]:
     absorbs = ("OPS006", "STP002", "CMP006", "GRF032")
     own = Measurement("share of time in the checks", share, "share", "tfprof")
     found = of_step(
-        made, costs, Part(PRINT_SAVED_MIN.value * share, most, costs + python), "checking and starting it", absorbs
+        made, spent, Part(PRINT_SAVED_MIN.value * share, most, spent + python), "checking and starting it", absorbs
     )
     yield msgspec.structs.replace(found, evidence=(*found.evidence, own))

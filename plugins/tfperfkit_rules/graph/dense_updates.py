@@ -12,9 +12,9 @@ from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep, FunctionCalls
 from tfperfkit.pricing import Part, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_calls import find_methods
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span

@@ -12,12 +12,12 @@ from tfperfkit.graph.flops import CHOLESKY, INVERSE, INVERSE_OF_FACTOR, LU
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.view import View
 from tfperfkit.model import Finding
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.factorising import FACTORISING_SLOWER, MIN_MATRIX
 from tfperfkit_rules.graph.pricing import Part, count
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 FACTORS_LEFT = Threshold(
     0.3,

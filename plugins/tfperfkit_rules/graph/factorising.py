@@ -7,7 +7,7 @@ from tfperfkit.graph import optable
 from tfperfkit.graph.flops import LU
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.view import View
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 
 MIN_MATRIX = Threshold(
     32, "rows", "minimum size of a factorised matrix: a smaller one takes no time", Chosen("see MIN_SOLVED")

@@ -11,12 +11,12 @@ from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep, FixedOperations, FixedWork, RanOperations
 from tfperfkit.pricing import Left, Part, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.traced_step import WINDOW
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.late_skips import TWO_AN_EPOCH
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_calls import find_given
 
 TITLES = {"GRF009": "Frozen layers recompute the same features every epoch"}

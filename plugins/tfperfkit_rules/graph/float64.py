@@ -13,13 +13,13 @@ from tfperfkit.graph.bounds import SOLVES
 from tfperfkit.graph.optable import plain
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import ComputedStep
-from tfperfkit.pricing import Part
+from tfperfkit.pricing import Part, costs
+from tfperfkit.pricing.machines import MEASURED_ON
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.entrances import entrances
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
 from tfperfkit_rules.measures import graph_time, shared
-from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.ran_functions import measure_computed_share, name_call
 
 TITLES = {"OPS003": "tf.function computes in float64"}
@@ -163,7 +163,7 @@ def _of_its_numbers(evidence: Evidence, function: Brief) -> float:
     if growing is None:
         return 1.0
     growing *= FLOAT64_WIDTH.value
-    starting = function.operations * shared.GRAPH_OP_MIN_MS.value
+    starting = function.operations * costs.GRAPH_OP_MIN_MS.value
     return growing / starting if growing < shared.MOSTLY.value * starting else 1.0
 
 

@@ -13,10 +13,11 @@ from typing import NamedTuple
 from tfperfkit_probes.ops.model import GraphLoop
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
+from tfperfkit.pricing import costs
+from tfperfkit.pricing.machines import MEASURED_ON
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.loop_trace import Seen, seen
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.ran_functions import Ran
 from tfperfkit_rules.measures.source_text import find_loops
 
@@ -81,14 +82,14 @@ def is_small(evidence: Evidence, loop: GraphLoop) -> bool:
         return False
     slowest = SMALL_LOOP_RATE.value * evidence.machine_gflops * 1e6  # a ms
     work_ms = max(loop.flops, loop.elements) / slowest
-    runtime_ms = SMALL_LOOP_OWN.value * loop.operations * shared.GRAPH_OP_MIN_MS.value
+    runtime_ms = SMALL_LOOP_OWN.value * loop.operations * costs.GRAPH_OP_MIN_MS.value
     if loop.measured and work_ms <= runtime_ms and (trace is None or trace.starts(loop)):
         return True
     if trace is None or trace.own_ms(loop) > SMALL_LOOP_OWN.value * trace.wall_ms:
         return False
     if not _mostly_waits(trace, loop):
         return loop.measured and work_ms <= runtime_ms
-    slower = SMALL_LOOP_OPERATION_MAX_MS.value / shared.GRAPH_OP_MIN_MS.value
+    slower = SMALL_LOOP_OPERATION_MAX_MS.value / costs.GRAPH_OP_MIN_MS.value
     return not loop.measured or work_ms <= slower * runtime_ms
 
 
@@ -108,7 +109,7 @@ def part_of(evidence: Evidence, each: Ran, small: list[GraphLoop]) -> Part | Non
         return None
     counted = [iterations * loop.operations for loop in small if (iterations := count_iterations(loop)) is not None]
     if len(counted) == len(small):
-        low = sum(counted) * shared.GRAPH_OP_MIN_MS.value
+        low = sum(counted) * costs.GRAPH_OP_MIN_MS.value
         high = sum(counted) * SMALL_LOOP_OPERATION_MAX_MS.value
         return Part(small, low / (low + rest[1]), high / (high + rest[0]))
     if seen(evidence) is None and _called_more_often(evidence, each):
@@ -118,7 +119,7 @@ def part_of(evidence: Evidence, each: Ran, small: list[GraphLoop]) -> Part | Non
 
 def _rest_ms(evidence: Evidence, each: Ran, small: list[GraphLoop], took: float) -> tuple[float, float] | None:
     """ms of a call, at best and at worst, of what is not in these loops; from the trace where sizes don't tell."""
-    function, rate, trace = each.function, (evidence.machine_gflops or 0.0) * 1e6, seen(evidence)
+    function, trace = each.function, seen(evidence)
     if function.flops is None or not function.marks.outside_measured or _others_open(function.marks.loops, small):
         if trace is None:
             return None
@@ -126,13 +127,9 @@ def _rest_ms(evidence: Evidence, each: Ran, small: list[GraphLoop], took: float)
         return 0.0, rest
     flops = max(0.0, function.flops - sum(loop.whole_flops for loop in small))
     moved = max(0.0, function.moved_bytes - sum(loop.whole_bytes for loop in small))
-    best = flops / (shared.RATE_MAX.value * rate) + function.operations * shared.GRAPH_OP_MIN_MS.value
-    worst = (
-        flops / (shared.RATE_MIN.value * rate)
-        + moved / shared.MEMORY_MIN_BYTES.value
-        + function.operations * shared.GRAPH_OP_MAX_MS.value
-    )
-    return best, worst
+    gflops, operations = evidence.machine_gflops or 0.0, function.operations
+    best = costs.find_work_ms(gflops, flops, 0.0, operations).lower
+    return best, costs.find_work_ms(gflops, flops, moved, operations).upper
 
 
 def _others_open(every: list[GraphLoop], small: list[GraphLoop]) -> bool:

@@ -10,9 +10,9 @@ from tfperfkit_probes.ops.model import GraphLoop
 
 from tfperfkit.calibration import Measured, Threshold
 from tfperfkit.offers import RanOperation, RanOperations, StepBreakdown
+from tfperfkit.pricing.machines import MEASURED_ON
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import graph_time
-from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.ran_functions import measure_graph_ms
 from tfperfkit_rules.measures.trace_window import traced
 

@@ -12,12 +12,12 @@ from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedStep
 from tfperfkit.pricing import Left, Part, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.records.pipelines import Padding
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.graph.traced_step import WINDOW
 from tfperfkit_rules.measures.growth import TRY
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 TITLES = {"GRF018": "Sequences are mostly padding (pad_sequences, padded_batch)"}
 

@@ -15,6 +15,8 @@ from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
 from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep, FunctionCalls
+from tfperfkit.pricing import costs
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.remedy import Remedy, ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import C, Cause
@@ -22,7 +24,6 @@ from tfperfkit_rules.graph.functions import definition, largest_first, places
 from tfperfkit_rules.graph.loop_share import count_iterations
 from tfperfkit_rules.graph.loop_trace import is_within
 from tfperfkit_rules.measures import graph_time, shared
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.ran_functions import list_ran_functions
 
 #: The prefix that the runtime gives to an operation whose function it has inlined into a call.
@@ -243,7 +244,7 @@ def _shares(evidence: Evidence, function: Brief, waste: Cause) -> _Shares:
             # A gap that is longer than starting the operations takes is a wait for something else. A trace
             # leaves out operations that TensorFlow holds for cheap; the graph has them.
             starts = max(sum(row.runs for row in (*rows, *updating)), len(names.union(waste.updates)))
-            gaps = min(gaps, starts * shared.GRAPH_OP_MAX_MS.value / (evidence.step_ms or math.inf))
+            gaps = min(gaps, starts * costs.GRAPH_OP_MAX_MS.value / (evidence.step_ms or math.inf))
             return _Shares(forward, whole - forward, updates + gaps, saved=saved + gaps)
         large = any((row.bytes or 0.0) >= BEYOND_CACHE.value * row.runs > 0 for row in rows)
         return _Shares(forward, whole - forward, updates, gaps, saved=saved, large=large)
@@ -338,8 +339,8 @@ def _ms(evidence: Evidence, flops: float, moved: float) -> tuple[float, float]:
     """ms that arithmetic and memory take, at best and at worst."""
     rate = (evidence.machine_gflops or USUAL_GFLOPS.value) * 1e6
     return (
-        flops / (rate * shared.RATE_MAX.value) + moved / shared.MEMORY_MAX_BYTES.value,
-        flops / (rate * shared.RATE_MIN.value) + moved / shared.MEMORY_MIN_BYTES.value,
+        flops / (rate * costs.RATE_MAX.value) + moved / costs.MEMORY_MAX_BYTES.value,
+        flops / (rate * costs.RATE_MIN.value) + moved / costs.MEMORY_MIN_BYTES.value,
     )
 
 

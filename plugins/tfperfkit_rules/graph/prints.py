@@ -10,11 +10,11 @@ from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.graph import optable
 from tfperfkit.model import Finding
 from tfperfkit.pricing import Part
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
 from tfperfkit_rules.measures import graph_time
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 TITLES = {"OPS006": "tf.print or tf.debugging checks in every call"}
 

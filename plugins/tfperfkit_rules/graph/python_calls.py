@@ -12,11 +12,11 @@ from tfperfkit.graph import optable
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import ComputedStep
 from tfperfkit.pricing import Part
+from tfperfkit.pricing.machines import MEASURED_ON, TWO_BUSY_CORES
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
 from tfperfkit_rules.measures import graph_time, shared
-from tfperfkit_rules.measures.machines import MEASURED_ON, TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_text import find_loop
 
 TITLES = {

@@ -9,10 +9,10 @@ from tfperfkit_probes.lines.graph.data import GraphFunction
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Part, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.graph.traced_step import WINDOW, definition, traced_functions
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 TITLES = {"GRF001": "Same forward pass runs twice in one step"}
 

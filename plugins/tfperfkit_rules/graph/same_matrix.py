@@ -9,6 +9,7 @@ from tfperfkit.graph.flow import Flow
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.view import View
 from tfperfkit.model import Finding
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.factorising import (
@@ -22,7 +23,6 @@ from tfperfkit_rules.graph.factorising import (
 from tfperfkit_rules.graph.pricing import Part, count
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.measures.eager_assignments import assigns_eagerly
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 MIN_SOLVED = Threshold(
     200,

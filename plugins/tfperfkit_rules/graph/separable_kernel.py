@@ -13,11 +13,11 @@ from tfperfkit.graph.model import Node
 from tfperfkit.graph.sizes import UNARY
 from tfperfkit.graph.view import FOLLOWED, View
 from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.pricing import Part, count
 from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 SEPARATED_SLOWER = Threshold(
     3.3,

@@ -12,13 +12,13 @@ from tfperfkit import calibration, pricing
 from tfperfkit.calibration import Derived, Measured, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Left, price
+from tfperfkit.pricing.machines import MEASURED_ON, TWO_BUSY_CORES
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.functions import called, definition, places
 from tfperfkit_rules.graph.loop_advice import advice, carries, kind_of
 from tfperfkit_rules.graph.loop_share import Part, count_iterations, is_small, part_of
 from tfperfkit_rules.graph.python_calls import calls_python
-from tfperfkit_rules.measures.machines import MEASURED_ON, TWO_BUSY_CORES
 from tfperfkit_rules.measures.ran_functions import Ran, list_ran_functions
 
 TITLES = {"GRF005": "tf.map_fn or tf.while_loop runs many tiny iterations"}

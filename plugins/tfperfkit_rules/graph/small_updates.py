@@ -15,6 +15,7 @@ from tfperfkit.graph.view import View
 from tfperfkit.graph.walk import WRITES
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedStep
+from tfperfkit.pricing import costs
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.clipped_norms import clipped_gradients
@@ -103,7 +104,7 @@ class SmallUpdates(GraphRule[OneByOne]):
         """Report updates that take longer than a call of a function."""
         for part in self.parts(evidence):
             # A call of the step may take as long: that is what to save then.
-            if part.upper * (evidence.step_ms or 0.0) >= shared.FUNCTION_CALL_MAX_MS.value:
+            if part.upper * (evidence.step_ms or 0.0) >= costs.FUNCTION_CALL_MAX_MS.value:
                 yield weighed(self.report(evidence, part), part, *_asked(evidence))
 
     def report(self, evidence: Evidence, part: Part[OneByOne]) -> Finding:
@@ -191,7 +192,7 @@ def _measured(evidence: Evidence) -> Iterator[Measurement]:
     if rows:
         yield Measurement(f"update operations {per}", sum(row.runs for row in rows), "count", "tfprof")
         yield Measurement(f"time of updates {per}", sum(row.ms for row in rows), "ms", "tfprof")
-        moved = sum(row.bytes or 0.0 for row in rows) / shared.MEMORY_MIN_BYTES.value
+        moved = sum(row.bytes or 0.0 for row in rows) / costs.MEMORY_MIN_BYTES.value
         yield Measurement("time of updates limited by memory, at most", moved, "ms", "tfprof")
 
 

@@ -14,7 +14,7 @@ from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.clock import MS_PER_S
 from tfperfkit.model import Measurement, SourceSpan
 from tfperfkit.offers import MappedFunctions, RanOperations, StepBreakdown
-from tfperfkit.pricing import Left
+from tfperfkit.pricing import Left, costs
 from tfperfkit.pricing.overlap import Overlap
 from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.input import evaluated
@@ -42,7 +42,7 @@ FILLING = Threshold(
     "minimum share of the wait at the beginning of epochs, for buffers that fill again",
     Chosen("the larger half"),
 )
-MIN_MS = shared.FETCH_MS.value
+MIN_MS = costs.FETCH_MS.value
 
 
 class Feed(msgspec.Struct, frozen=True, kw_only=True):

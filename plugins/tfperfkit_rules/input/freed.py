@@ -15,10 +15,10 @@ from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.pricing import Part, bound, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.records.freed import freed as waits
 from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 FREED_SHARE = Threshold(
     0.1,

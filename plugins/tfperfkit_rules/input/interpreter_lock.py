@@ -9,10 +9,11 @@ from tfperfkit_probes.input.model import Pipeline, Stage
 
 from tfperfkit.calibration import Chosen, Cited, Derived, Measured, Threshold
 from tfperfkit.model import Measurement
+from tfperfkit.pricing import costs
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.records.parts import PartName
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 LOCK_MIN_PYTHON = Threshold(
     0.3,
@@ -21,7 +22,7 @@ LOCK_MIN_PYTHON = Threshold(
     Chosen("clearly more than the Python of a call (LOCK_MIN_MS)"),
 )
 LOCK_MIN_MS = Threshold(
-    2 * shared.FUNCTION_CALL_MAX_MS.value,
+    2 * costs.FUNCTION_CALL_MAX_MS.value,
     "ms",
     "minimum time of that Python in a step",
     Derived("twice the longest call of a compiled function"),

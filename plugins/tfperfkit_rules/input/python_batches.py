@@ -15,6 +15,7 @@ from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import GarbageCollections
 from tfperfkit.pricing import Left, Part, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.records.spans import Spans
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence, Unit
@@ -28,7 +29,6 @@ from tfperfkit_rules.input.interpreter_lock import Lock, lock, work
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.late_skips import TWO_AN_EPOCH
 from tfperfkit_rules.measures.list_tensors import advise_array
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_calls import list_files
 
 PYTHON_LEFT = Threshold(

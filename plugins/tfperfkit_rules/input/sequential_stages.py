@@ -16,15 +16,14 @@ from tfperfkit_probes.input.model import Pipeline, Stage
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.model import Finding, Measurement
-from tfperfkit.pricing import Left, price
+from tfperfkit.pricing import Left, costs, price
+from tfperfkit.pricing.machines import MEASURED_ON, TWO_BUSY_CORES
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.bounds import MIN_PART, SMALL_BYTES
 from tfperfkit_rules.input.feed import Feed, called, feed, own_time, place, places, waiting
 from tfperfkit_rules.input.untimed import gone_through, multiplies, without_gain
-from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.machines import MEASURED_ON, TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_text import find_function
 
 MAP_CALL_US = Threshold(
@@ -40,7 +39,7 @@ MAP_CALL_US = Threshold(
     ),
 )
 MAP_OPERATION_US = Threshold(
-    1000 * shared.GRAPH_OP_MIN_MS.value,
+    1000 * costs.GRAPH_OP_MIN_MS.value,
     "us",
     "additional time for each operation of the function",
     Measured("see GRAPH_OP_MIN_MS", TWO_BUSY_CORES, 2, "graph_op"),

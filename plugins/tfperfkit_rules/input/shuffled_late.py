@@ -12,13 +12,13 @@ from tfperfkit_probes.input.model import Stage
 from tfperfkit.calibration import Measured, Threshold
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.epochs import epochs
 from tfperfkit_rules.input.feed import Feed, called, feed, name_at, place, places, waiting
 from tfperfkit_rules.input.stage_order import count_elements, count_held, name_wrong_order
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 FASTER = Threshold(
     0.6,

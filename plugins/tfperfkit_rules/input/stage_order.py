@@ -15,6 +15,7 @@ from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.offers import MemoryLimit
 from tfperfkit.pricing import price
+from tfperfkit.pricing.machines import MEASURED_ON
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
@@ -23,7 +24,6 @@ from tfperfkit_rules.input.epochs import epochs
 from tfperfkit_rules.input.feed import Feed, called, feed, feeding, own_time, place, places, waiting
 from tfperfkit_rules.input.sequential_stages import is_cheap
 from tfperfkit_rules.measures.late_skips import TWO_AN_EPOCH
-from tfperfkit_rules.measures.machines import MEASURED_ON
 
 CACHE_SHARE = Threshold(
     0.3,

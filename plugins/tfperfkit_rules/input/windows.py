@@ -14,6 +14,7 @@ from tfperfkit_probes.input.model import Pipeline, Stage
 from tfperfkit.calibration import Measured, Threshold
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
@@ -21,7 +22,6 @@ from tfperfkit_rules.input.bounds import SMALL_BYTES
 from tfperfkit_rules.input.feed import Feed, called, feed, place, places, waiting
 from tfperfkit_rules.input.sequential_stages import MAP_LEFT_MAX, MAP_MIN_BATCH, MAP_OPERATION_US
 from tfperfkit_rules.input.untimed import gone_through, without_gain
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 WINDOW_US = Threshold(
     300.0,

@@ -6,8 +6,8 @@ import msgspec
 
 from tfperfkit.model import Measurement
 from tfperfkit.offers import RanOperations, StepBreakdown
+from tfperfkit.pricing import costs
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.measures import shared
 
 
 class StepCost(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,7 +48,7 @@ def step_cost(evidence: Evidence) -> StepCost | None:
     scale = min(1.0, graph / traced) / data.steps
     operations = sum(row.self_ms for row in rows) + data.rest_ms
     tiny = _tiny([row.self_ms / row.count for row in rows])
-    work = sum(max(0.0, row.self_ms - shared.SMALL_OPERATION.value * tiny * row.count) for row in rows)
+    work = sum(max(0.0, row.self_ms - costs.SMALL_OPERATION.value * tiny * row.count) for row in rows)
     return StepCost(
         step_ms=account.mean_ms,
         graph_ms=graph,
@@ -60,4 +60,4 @@ def step_cost(evidence: Evidence) -> StepCost | None:
 
 
 def _tiny(each: list[float]) -> float:
-    return sorted(each)[int(len(each) * shared.TINY_OPERATIONS.value)]
+    return sorted(each)[int(len(each) * costs.TINY_OPERATIONS.value)]

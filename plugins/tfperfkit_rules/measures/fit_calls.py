@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Derived, Threshold
+from tfperfkit.pricing import costs
 from tfperfkit.records.steps import Site
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.batch_cost import StepCost, step_cost
 from tfperfkit_rules.measures.step_place import reached
 
@@ -19,7 +19,7 @@ FIT_CALLS_MIN_SHARE = Threshold(
     Derived("twice a high share: half of it is what several steps in one call save for certain"),
 )
 FIT_CALLS_MAX_STEP_MS = Threshold(
-    5 * shared.FUNCTION_CALL_MAX_MS.value,
+    5 * costs.FUNCTION_CALL_MAX_MS.value,
     "ms",
     "longest step that has a finding about its calls",
     Derived("the cost of a call (FUNCTION_CALL_MAX_MS) is at most a fifth of it"),

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.graph import optable
 from tfperfkit.offers import FunctionCalls, FunctionCost, FunctionCosts, RanOperation, RanOperations
+from tfperfkit.pricing.costs import find_work_ms
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.trace_window import traced
 
 MOVED_APART = Threshold(
@@ -96,13 +96,9 @@ def float32_ms(evidence: Evidence, functions: Iterable[tuple[FunctionCost, float
     for brief, per_step in functions:
         if brief.flops is None or not _all_counted(brief):
             return None
-        arithmetic = per_step * brief.flops / (evidence.machine_gflops * 1e6)
-        moved, count = per_step * brief.moved_bytes, per_step * brief.operations
-        apart = MOVED_APART.value * moved
-        best += arithmetic / shared.RATE_MAX.value + apart / shared.MEMORY_MAX_BYTES.value
-        best += count * shared.GRAPH_OP_MIN_MS.value
-        worst += arithmetic / shared.RATE_MIN.value + apart / shared.MEMORY_MIN_BYTES.value
-        worst += count * shared.GRAPH_OP_MAX_MS.value
+        moved = MOVED_APART.value * brief.moved_bytes
+        work = find_work_ms(evidence.machine_gflops, brief.flops, moved, brief.operations).times(per_step)
+        best, worst = best + work.lower, worst + work.upper
     return (best, worst) if worst else None
 
 
@@ -111,8 +107,8 @@ def growing_ms(evidence: Evidence, function: FunctionCost) -> float | None:
     operations does not. None as for ``float32_ms``."""
     if not evidence.machine_gflops or function.flops is None or not _all_counted(function):
         return None
-    arithmetic = function.flops / (evidence.machine_gflops * 1e6) / shared.RATE_MIN.value
-    return arithmetic + MOVED_APART.value * function.moved_bytes / shared.MEMORY_MIN_BYTES.value
+    moved = MOVED_APART.value * function.moved_bytes
+    return find_work_ms(evidence.machine_gflops, function.flops, moved).upper
 
 
 def _all_counted(function: FunctionCost) -> bool:

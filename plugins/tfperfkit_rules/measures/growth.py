@@ -20,9 +20,10 @@ from tfperfkit.gain import MAX, middle
 from tfperfkit.graph.optable import is_heavy
 from tfperfkit.model import Measurement
 from tfperfkit.offers import ComputedOperation, ComputedStep, RanOperations
+from tfperfkit.pricing import costs
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.room import widened
 
 DIVIDING_MS = Threshold(
@@ -151,20 +152,20 @@ def _grows(row: ComputedOperation, tiny: float, batch: int, evidence: Evidence) 
         return 0.0, 0.0
     upper = 1 - tiny / each
     if not is_heavy(row.type):
-        lower = max(0.0, 1 - shared.SMALL_OPERATION.value * tiny / each)
-        if each < shared.DIVIDED_MS.value:  # on one thread yet
+        lower = max(0.0, 1 - costs.SMALL_OPERATION.value * tiny / each)
+        if each < costs.DIVIDED_MS.value:  # on one thread yet
             lower /= max(1, evidence.cpus)
         return lower * row.ms, upper * row.ms
     each = row.ms / row.runs  # products run side by side wait for each other's threads
     flops = (row.flops or 0.0) / row.runs
-    rate = (evidence.machine_gflops or 0.0) * 1e6 * shared.RATE_MIN.value
+    rate = (evidence.machine_gflops or 0.0) * 1e6 * costs.RATE_MIN.value
     arithmetic = min(flops / rate, each) if rate else 0.0
     if not any(part in row.type for part in _PRODUCTS):
         lower = max(each - DIVIDING_MS.value, arithmetic)
         return min(lower / each, upper) * row.ms, upper * row.ms
     # With few rows a product waits for its weights and its threads: with more it may reach the machine's rate.
     weights = WEIGHT_BYTES.value * flops / 2 / batch  # two FLOPs an example and weight
-    stays = tiny + weights / shared.MEMORY_MAX_BYTES.value
+    stays = tiny + weights / costs.MEMORY_MAX_BYTES.value
     upper = max(each - stays, arithmetic) / each
     return min(arithmetic / each, upper) * row.ms, upper * row.ms
 
@@ -187,4 +188,4 @@ def fed_ms(evidence: Evidence) -> float:
 def tiny_of(rows: tuple[ComputedOperation, ...]) -> float:
     """Return the ms that a trivial operation of a compiled step takes."""
     each = sorted(row.busy_ms / row.runs for row in rows if row.runs)
-    return each[int(len(each) * shared.TINY_OPERATIONS.value)] if each else 0.0
+    return each[int(len(each) * costs.TINY_OPERATIONS.value)] if each else 0.0

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.offers import LineCounts
+from tfperfkit.pricing.bounds import Bounds
 from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.bounds import Bounds
 from tfperfkit_rules.measures.independent_iterations import are_iterations_independent
 from tfperfkit_rules.measures.source_text import Loop, find_frame_loops, find_function, find_loops
 from tfperfkit_rules.measures.trace_window import reached

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.records.samples import MIN, Frame, Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import LAYER, TRAINER, Api, is_calling
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_text import find_frame_loops, find_function
 from tfperfkit_rules.measures.trace_window import reached
 

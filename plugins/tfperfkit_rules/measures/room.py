@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.gain import speedup
 from tfperfkit.pricing import Left
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 
 MIN_HEADROOM = Threshold(
     1.1,

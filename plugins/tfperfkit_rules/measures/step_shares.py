@@ -17,12 +17,12 @@ from tfperfkit.calibration import WINDOW_ERROR, Measured, Threshold
 from tfperfkit.model import SourceSpan
 from tfperfkit.offers import LineCosts
 from tfperfkit.pricing import Part
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.records.parts import Activity, PartName
 from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.by_hand import collected_by_hand
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_text import find_function, find_loops
 
 SAMPLED_MAX = Threshold(

@@ -9,10 +9,10 @@ from tfperfkit.graph.optable import is_heavy
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
 from tfperfkit.pricing import price
+from tfperfkit.pricing.machines import MEASURED_ON
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import graph_time
-from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.room import HEADROOM_STEPS, MIN_HEADROOM, factor, find_left
 from tfperfkit_rules.precision.half import HALF_SHARE
 

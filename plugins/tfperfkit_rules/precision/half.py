@@ -14,10 +14,10 @@ from tfperfkit.calibration import UNKNOWN_PART, Cited, Measured, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import FunctionCalls, FunctionCosts, Gpus
 from tfperfkit.pricing import Part, bound, price
+from tfperfkit.pricing.machines import MEASURED_ON
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import graph_time
-from tfperfkit_rules.measures.machines import MEASURED_ON
 from tfperfkit_rules.measures.source_calls import list_files
 
 #: The titles of the findings' pages.

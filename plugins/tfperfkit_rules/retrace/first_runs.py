@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from tfperfkit.offers import FunctionCost, FunctionCosts
+from tfperfkit.pricing import costs
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.measures import graph_time, shared
+from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.graph_time import GRAPH_LEFT
 from tfperfkit_rules.measures.trace_window import traced
 
@@ -55,8 +56,8 @@ def _measure_first_runs(evidence: Evidence, cost: FunctionCost) -> FirstRuns | N
     again = graph_time.float32_ms(evidence, [(cost, 1.0)])
     if again is None:
         return None
-    first, slowest = cost.first_execution_ms, again[1] + shared.FUNCTION_CALL_MAX_MS.value
-    return FirstRuns(max(first - slowest, 0.0), max(first - again[0] - shared.FUNCTION_CALL_MIN_MS.value, 0.0), slowest)
+    first, slowest = cost.first_execution_ms, again[1] + costs.FUNCTION_CALL_MAX_MS.value
+    return FirstRuns(max(first - slowest, 0.0), max(first - again[0] - costs.FUNCTION_CALL_MIN_MS.value, 0.0), slowest)
 
 
 def idle(evidence: Evidence) -> FirstRuns | None:

@@ -12,6 +12,7 @@ from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
 from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
@@ -19,7 +20,6 @@ from tfperfkit_rules.measures.batch_cost import StepCost
 from tfperfkit_rules.measures.called import FIT, find_call_at, name_receiver
 from tfperfkit_rules.measures.fit_calls import costly_calls
 from tfperfkit_rules.measures.graph_time import GRAPH_LEFT
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.source_calls import find_methods
 from tfperfkit_rules.measures.step_shares import span
 

@@ -12,13 +12,13 @@ from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import Pipelines
 from tfperfkit.pricing import price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import FIT, find_call_at, name_receiver
 from tfperfkit_rules.measures.compiled_calls import in_calls
 from tfperfkit_rules.measures.growth import growth
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.room import HEADROOM_STEPS, MIN_HEADROOM, find_left
 from tfperfkit_rules.measures.source_calls import find_methods
 from tfperfkit_rules.measures.step_place import reached

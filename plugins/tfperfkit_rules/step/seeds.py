@@ -13,12 +13,12 @@ from tfperfkit.gain import MEDIUM, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import LineCounts
 from tfperfkit.pricing import Part, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.batch_callbacks import AROUND_BATCHES
 from tfperfkit_rules.measures.growth import growth
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.room import CALL_START_MS
 from tfperfkit_rules.measures.source_text import find_function, find_loops
 from tfperfkit_rules.measures.step_place import reached

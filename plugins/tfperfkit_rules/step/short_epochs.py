@@ -18,12 +18,12 @@ from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
 from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, Part, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import FIT, find_call_at, is_calling
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.step.epoch_ends import EPOCH_ENDS_MIN_SHARE, EPOCHS_LEFT_MIN, EPOCHS_MIN
 

@@ -17,6 +17,8 @@ from tfperfkit.calibration import NEARLY_ALL, Chosen, Derived, Measured, Thresho
 from tfperfkit.gain import MEDIUM, every, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Left, price
+from tfperfkit.pricing.bounds import Bounds, together
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import Stack
 from tfperfkit.remedy import Every
@@ -24,12 +26,10 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.batch_callbacks import batch_callback
 from tfperfkit_rules.measures.beside import Beside, beside
-from tfperfkit_rules.measures.bounds import Bounds, together
 from tfperfkit_rules.measures.called import EVALUATE, FIT, METRIC, PREDICT, TRAINER, find_call_at, is_calling, name_apis
 from tfperfkit_rules.measures.eager_stacks import split_eager_samples
 from tfperfkit_rules.measures.kinds import KINDS, api, kind_of
 from tfperfkit_rules.measures.loop_iterations import basis
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.own_passes import in_pass
 from tfperfkit_rules.measures.source_calls import find_given
 from tfperfkit_rules.measures.source_text import Loop, find_frame_loops, find_loops

@@ -11,9 +11,9 @@ from tfperfkit import calibration
 from tfperfkit.calibration import Derived, Measured, Threshold
 from tfperfkit.gain import Range, interval
 from tfperfkit.pricing import Part, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.remedy import Every
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 
 OWN_COLLECTIONS = Threshold(
     0.01,

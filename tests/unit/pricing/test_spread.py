@@ -153,9 +153,7 @@ def test_a_busy_machine_lowers_the_lower_end() -> None:
     """A quiet machine takes less of the time from the start: of 10 s saved at half a core 5 s are left. The factor
     stays, since the rest of the step gets faster too."""
     item = widen(finding("X001", 0.5, remedy=ChangeStage("cache"), gain=between(1.25, 2.0)))
-    quiet, busy = (
-        price_for_run(item, RunTime(50.0, 100.0, quiet=find_quiet_share(waited))) for waited in (0.01, 0.5)
-    )
+    quiet, busy = (price_for_run(item, RunTime(50.0, 100.0, quiet=find_quiet_share(waited))) for waited in (0.01, 0.5))
     assert quiet == price_for_run(item, RunTime(50.0, 100.0, quiet=find_quiet_share(None)))
     assert quiet.saves_s is not None and quiet.gain == busy.gain
     assert busy.saves_s == pytest.approx((quiet.saves_s[0] / 2, quiet.saves_s[1]))

@@ -18,6 +18,7 @@ from tfperfkit.gain import LOW, MEDIUM
 from tfperfkit.ledger.compute import has_long_operations
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Part, price
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import MIN
 from tfperfkit.records.samples import Place as Line
@@ -54,7 +55,6 @@ from tfperfkit_rules.eager.work.words import (
 from tfperfkit_rules.measures.compiled_once import advise_compiling_once
 from tfperfkit_rules.measures.eager_stacks import EagerPart, split_eager_samples
 from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.making import making
 from tfperfkit_rules.measures.source_text import find_line_calls
 from tfperfkit_rules.measures.step_place import step_place

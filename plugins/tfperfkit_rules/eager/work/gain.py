@@ -18,7 +18,9 @@ from tfperfkit.gain import interval
 from tfperfkit.graph import optable
 from tfperfkit.model import Measurement
 from tfperfkit.offers import RanOperation, RanOperations
-from tfperfkit.pricing import Part
+from tfperfkit.pricing import Part, costs
+from tfperfkit.pricing.bounds import Bounds, together
+from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.eager.gain import (
     AGAIN,
@@ -33,9 +35,7 @@ from tfperfkit_rules.eager.gain import (
     work_of,
 )
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.bounds import Bounds, together
 from tfperfkit_rules.measures.loop_of_batch import MIN_ITERATIONS
-from tfperfkit_rules.measures.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures.trace_window import Traced, traced
 
 TRACED_MIN = Threshold(
@@ -253,8 +253,8 @@ def _compute_gain(
     estimate = together(
         (
             tracing,
-            Bounds(operations * shared.GRAPH_OP_MIN_MS.value, operations * shared.GRAPH_OP_MAX_MS.value),
-            Bounds(fewest * shared.FUNCTION_CALL_MIN_MS.value, called * shared.FUNCTION_CALL_MAX_MS.value),
+            Bounds(operations * costs.GRAPH_OP_MIN_MS.value, operations * costs.GRAPH_OP_MAX_MS.value),
+            Bounds(fewest * costs.FUNCTION_CALL_MIN_MS.value, called * costs.FUNCTION_CALL_MAX_MS.value),
             Bounds(work_of(heavy, SMALL * tiny) * seen.scale, work_of(heavy, tiny) * seen.scale),
             light_bounds(light, tiny, seen.scale),
         )

@@ -7,10 +7,10 @@ import pytest
 from eager_builder import BIG, IN_A_LOOP, SCRIPT, TINY, eager_evidence, op, site, sites
 from evidence_builder import FILE, make_samples, one
 from tfperfkit_rules.eager import step
-from tfperfkit_rules.measures.bounds import Bounds, together
 
 from tfperfkit.model import SourceSpan
 from tfperfkit.offers import HostRead, HostReads
+from tfperfkit.pricing.bounds import Bounds, together
 from tfperfkit.records.samples import Frame
 
 

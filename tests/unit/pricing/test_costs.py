@@ -5,15 +5,15 @@ from __future__ import annotations
 import msgspec
 import pytest
 from evidence_builder import make_evidence
-from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.machine_costs import BEYOND_LEAST, find_cost, list_costs
 
+from tfperfkit.pricing import costs
+from tfperfkit.pricing.costs import BEYOND_LEAST, find_cost, list_costs
 from tfperfkit.rule import Evidence
 
 
-def on_a_machine(**costs: float) -> Evidence:
+def on_a_machine(**measured: float) -> Evidence:
     evidence = make_evidence(parts_ms={"graph": 1.0})
-    evidence.run = msgspec.structs.replace(evidence.run, machine={**evidence.run.machine, **costs})
+    evidence.run = msgspec.structs.replace(evidence.run, machine={**evidence.run.machine, **measured})
     return evidence
 
 
@@ -25,7 +25,7 @@ def test_a_measured_cost_stands_for_the_usual_one_and_is_named() -> None:
 
 
 def test_without_a_measurement_the_usual_cost_counts() -> None:
-    usual = shared.FUNCTION_CALL_MIN_MS.value, shared.FUNCTION_CALL_MAX_MS.value
+    usual = costs.FUNCTION_CALL_MIN_MS.value, costs.FUNCTION_CALL_MAX_MS.value
     assert find_cost(on_a_machine(), "call_ms") == usual
     assert list(list_costs(on_a_machine(), "call_ms", "graph_op_ms")) == []
 

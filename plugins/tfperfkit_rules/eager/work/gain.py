@@ -19,42 +19,15 @@ from tfperfkit.graph import optable
 from tfperfkit.model import Measurement
 from tfperfkit.offers import RanOperation, RanOperations
 from tfperfkit.pricing import Part, costs
-from tfperfkit.pricing.bounds import Bounds, together
+from tfperfkit.pricing.bounds import Bounds
+from tfperfkit.pricing.eager_ops import TRACED_MAX, EagerOps, batch_ops, compile_ops, trace_once
 from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.eager.gain import (
-    AGAIN,
-    FREE,
-    HEAVY,
-    MIN_OPERATIONS,
-    SMALL,
-    is_of,
-    light_bounds,
-    tiny_of,
-    undivided,
-    work_of,
-)
+from tfperfkit_rules.eager.gain import MIN_OPERATIONS
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.loop_of_batch import MIN_ITERATIONS
 from tfperfkit_rules.measures.trace_window import Traced, traced
 
-TRACED_MIN = Threshold(
-    5.0,
-    "number",
-    "minimum time to trace and first run a function, in runs operation by operation without the work of their kernels",
-    Measured(
-        "26 loops of benchmarks/eager_loops: 4.9 at the 10th percentile, median 9.3, 25 at the 80th; beyond that steps "
-        "of 3 ms and graphs that unroll a loop",
-        TWO_BUSY_CORES,
-        26,
-    ),
-)
-TRACED_MAX = Threshold(
-    25.0,
-    "number",
-    "maximum time to trace and first run a function, in runs operation by operation without the work of their kernels",
-    Measured("see TRACED_MIN", TWO_BUSY_CORES, 26),
-)
 RARE_TYPES = Threshold(
     0.25,
     "share",
@@ -73,36 +46,6 @@ TRACING_REPORTED = Threshold(
     "share",
     "minimum share of tracing in the compiled work, for the tracing to be mentioned",
     Chosen("longer work of the same kind then gains clearly more"),
-)
-BATCH_MADE = Threshold(
-    2.0,
-    "number",
-    "maximum cost of making one batch and dispatching its operations, in iterations without the work of their kernels",
-    Chosen("the same operations once more, on more data, and joining and splitting the iterations"),
-)
-BATCHED_LEFT_MIN = Threshold(
-    0.25,
-    "share",
-    "minimum share of a convolution of one example, beyond the cost of a minimal operation, that it takes as one "
-    "of many",
-    Measured("of 100 at once: six convolutions 0.27 to 0.58 each", TWO_BUSY_CORES, 5),
-)
-PRODUCTS_LEFT_MIN = Threshold(
-    0.01,
-    "share",
-    "minimum share of a matmul of one example, beyond the cost of a minimal operation, that it takes as one of many",
-    Measured("100 at once: products of 32 to 1,024 numbers with a matrix 0.01 to 0.11 each", TWO_BUSY_CORES, 5),
-)
-LIGHT_BATCHED_MAX = Threshold(
-    2.0,
-    "number",
-    "maximum ratio of elementwise work of one example among many to the same alone: alone its numbers stay in the "
-    "cache, many go to memory, on new pages",
-    Measured(
-        "of 100 at once: tanh and sums of 147,456 numbers 0.54 to 2.3, of 16,384 0.26 to 0.61, of fewer 0.01 to 0.06",
-        TWO_BUSY_CORES,
-        5,
-    ),
 )
 MAPS_LEFT_MIN = Threshold(
     0.001,
@@ -124,10 +67,6 @@ MAPS_LEFT_MAX = Threshold(
 
 #: Operations that read and decode files.
 _FILES = optable.names(kind=("file", "decode", "encode", "parse", "dataset", "iterator"))
-
-#: Of one example alone these have too little work for threads, or read a matrix for one row.
-_CONVOLUTIONS = ("Conv",)
-_PRODUCTS = ("MatMul", "Einsum")
 
 
 class Left(NamedTuple):
@@ -180,9 +119,10 @@ def left(
     pieces = (
         evidence.work.seconds * MS_PER_S / (evidence.step_ms or math.inf) if evidence.work is not None else math.inf
     )
+    ops = EagerOps.split(rows, seen.scale)
     if iterations is not None:
-        return _at_once(seen, rows, own, inside, iterations, evidence.cpus)
-    return _compute_gain(seen, rows, own, calls, inside, max(pieces, 1.0), repeated)
+        return _conclude(seen, rows, own, inside, batch_ops(ops, own, iterations, evidence.cpus))
+    return _compile(seen, rows, ops, own, calls, inside, max(pieces, 1.0), repeated)
 
 
 def _of_steps(evidence: Evidence) -> Traced | None:
@@ -193,41 +133,28 @@ def _of_steps(evidence: Evidence) -> Traced | None:
     return Traced(ran.rows, 1 / ran.steps, evidence.offered_by(RanOperations))
 
 
-def _at_once(seen: Traced, rows: list[RanOperation], own: float, inside: float, iterations: Bounds, cpus: int) -> Left:
-    """Return the part that is left when all iterations of a loop become one: each operation is dispatched once, and its
-    kernel does the work of all iterations, on as many CPU cores as it finds."""
-    tiny = tiny_of(rows)
-    heavy = [row for row in rows if row.type in HEAVY]
-    light = [row for row in rows if row not in heavy and row.type not in FREE]
-    operations = sum(row.count for row in rows) * seen.scale
-    convolutions, products = ([row for row in heavy if is_of(row, types)] for types in (_CONVOLUTIONS, _PRODUCTS))
-    others = [row for row in heavy if row not in convolutions and row not in products]
-    small = SMALL * tiny
-    work = Bounds(
-        BATCHED_LEFT_MIN.value * work_of(convolutions, small)
-        + PRODUCTS_LEFT_MIN.value * work_of(products, small)
-        + undivided(others, tiny) / cpus,
-        work_of(heavy, tiny),
-    )
-    beside = Bounds(work_of(light, small) / cpus, LIGHT_BATCHED_MAX.value * work_of(light, tiny))
-    handed = max(own - (work.upper + beside.upper) * seen.scale, 0.0)
-    estimate = together(
-        (
-            Bounds(handed / iterations.upper, handed / iterations.lower * BATCH_MADE.value),
-            Bounds(work.lower * seen.scale, work.upper * seen.scale),
-            Bounds(beside.lower * seen.scale, beside.upper * seen.scale),
-        )
-    ).within(AGAIN.value)
-    highest = min(estimate.upper / own, shared.MAX_STEP_SHARE.value)
-    types = Counter({row.type: row.count for row in rows if not row.type.startswith("_")})
-    frequent = tuple(name for name, _ in types.most_common(3))
-    ends = 1 - inside * (1 - min(estimate.lower / own, highest)), 1 - inside * (1 - highest)
-    return Left(*ends, operations, frequent, seen.by)
-
-
-def _compute_gain(
+def _conclude(
     seen: Traced,
     rows: list[RanOperation],
+    own: float,
+    inside: float,
+    estimate: Bounds,
+    traced_s: float | None = None,
+    loops: bool = False,
+) -> Left:
+    """Return what is left of ``own`` ms, where ``estimate`` is the rest of the operations inside."""
+    highest = min(estimate.upper / own, shared.MAX_STEP_SHARE.value)
+    lower = min(estimate.lower / own, highest)
+    types = Counter({row.type: row.count for row in rows if not row.type.startswith("_")})
+    frequent = tuple(name for name, _ in types.most_common(3))
+    ends = 1 - inside * (1 - lower), 1 - inside * (1 - highest)
+    return Left(*ends, sum(row.count for row in rows) * seen.scale, frequent, seen.by, traced_s, loops)
+
+
+def _compile(
+    seen: Traced,
+    rows: list[RanOperation],
+    ops: EagerOps,
     own: float,
     calls: float | None,
     inside: float,
@@ -236,9 +163,6 @@ def _compute_gain(
 ) -> Left:
     """``pieces``: iterations, or stretches as long as this one, in all of the work; of training steps there
     is no end."""
-    tiny = tiny_of(rows)
-    heavy = [row for row in rows if row.type in HEAVY]
-    light = [row for row in rows if row not in heavy and row.type not in FREE]
     operations = sum(row.count for row in rows) * seen.scale
     worth = operations / MIN_OPERATIONS.value  # calls, of a function of so many operations
     fewest, called = (
@@ -248,25 +172,13 @@ def _compute_gain(
     iterations = _calls(rows, seen)[1]
     loops = repeated is None and called * pieces < TRACED_MAX.value and iterations >= MIN_ITERATIONS.value * called
     once = max(repeated or fewest, 1 / pieces)
-    handed = max(own - work_of(heavy, tiny) * seen.scale, 0.0) / pieces / (iterations if loops else once)
-    tracing = Bounds(handed * TRACED_MIN.value, handed * TRACED_MAX.value)
-    estimate = together(
-        (
-            tracing,
-            Bounds(operations * costs.GRAPH_OP_MIN_MS.value, operations * costs.GRAPH_OP_MAX_MS.value),
-            Bounds(fewest * costs.FUNCTION_CALL_MIN_MS.value, called * costs.FUNCTION_CALL_MAX_MS.value),
-            Bounds(work_of(heavy, SMALL * tiny) * seen.scale, work_of(heavy, tiny) * seen.scale),
-            light_bounds(light, tiny, seen.scale),
-        )
-    ).within(AGAIN.value)
-    highest = min(estimate.upper / own, shared.MAX_STEP_SHARE.value)
-    types = Counter({row.type: row.count for row in rows if not row.type.startswith("_")})
-    frequent = tuple(name for name, _ in types.most_common(3))
-    lower = min(estimate.lower / own, highest)
-    traced_s = tracing.middle * pieces / MS_PER_S
+    tracing = trace_once(ops, own).times(1 / pieces / (iterations if loops else once))
+    starts = Bounds(operations * costs.GRAPH_OP_MIN_MS.value, operations * costs.GRAPH_OP_MAX_MS.value)
+    called_ms = Bounds(fewest * costs.FUNCTION_CALL_MIN_MS.value, called * costs.FUNCTION_CALL_MAX_MS.value)
+    estimate = compile_ops(ops, ops.find_heavy_ms(), starts, called_ms, tracing)
     notable = tracing.middle >= TRACING_REPORTED.value * estimate.middle
-    ends = 1 - inside * (1 - lower), 1 - inside * (1 - highest)
-    return Left(*ends, operations, frequent, seen.by, traced_s if notable else None, loops)
+    traced_s = tracing.middle * pieces / MS_PER_S
+    return _conclude(seen, rows, own, inside, estimate, traced_s if notable else None, loops)
 
 
 def _calls(rows: list[RanOperation], seen: Traced) -> tuple[float, float]:

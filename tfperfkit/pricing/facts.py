@@ -32,6 +32,11 @@ class Part(NamedTuple):
         """Return a share whose error is in the rest of the part."""
         return cls(share, share)
 
+    def without(self, left: Left) -> Part:
+        """Return the share that goes if ``left`` of the part stays."""
+        low = max(self.low * (1 - left.high), 0.0)
+        return Part(low, max(self.high * (1 - left.low), low))
+
 
 #: The whole step: for remedies after which the time of the step is known, and not the time that they remove.
 WHOLE = Part(1.0, 1.0)

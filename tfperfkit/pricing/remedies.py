@@ -24,9 +24,9 @@ def price(remedy: Remedy, part: Part = WHOLE, left: Left = NOTHING, *, freed: fl
     """
     if not isinstance(remedy, Remedy):
         raise TypeError(f"no kind of remedy: {remedy!r}")
-    low = min(max(part.low * (1 - left.high), 0.0), MOST)
-    best = part.high * (1 - left.low)
-    high = min(max(1 - (1 - best) * (1 - freed), low), MOST)
+    goes = part.without(left)
+    low = min(goes.low, MOST)
+    high = min(1 - (1 - goes.high) * (1 - freed), MOST)
     likely = (low + high) / 2
     if part.likely is not None or left.likely is not None:
         taken = (part.low + part.high) / 2 if part.likely is None else part.likely

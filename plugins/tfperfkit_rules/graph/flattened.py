@@ -18,11 +18,12 @@ from tfperfkit.graph.view import FOLLOWED, View
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
 from tfperfkit.pricing import Part, price
+from tfperfkit.pricing.graph_ops import WASTE_SAVED_MIN
 from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.functions import definition, places
-from tfperfkit_rules.graph.pricing import WASTE_SAVED_MIN, count, often
+from tfperfkit_rules.graph.pricing import count, often
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.measures import shared
 

@@ -12,9 +12,9 @@ from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedStep
 from tfperfkit.pricing import Part, price
+from tfperfkit.pricing.graph_ops import WASTE_SAVED_MIN
 from tfperfkit.remedy import Remove
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.graph.pricing import WASTE_SAVED_MIN
 from tfperfkit_rules.graph.traced_step import WINDOW, definition, traced_functions
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import FIT, find_call_at

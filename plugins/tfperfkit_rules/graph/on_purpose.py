@@ -24,7 +24,7 @@ def weighed(made: Finding, part: Part[Any], *places: SourceSpan) -> Finding:
     """The finding with what asks for it first; headroom below the share from which it is a fault, of what may go at
     least and at most the middle: many small operations take as long to start as to run."""
     where = tuple(dict.fromkeys((*places, *made.where)))[: shared.MAX_PLACES.value]
-    much = (part.lower + part.upper) / 2 >= MUCH_BESIDE.value
+    much = (part.goes.low + part.goes.high) / 2 >= MUCH_BESIDE.value
     return msgspec.structs.replace(
         made,
         where=where,

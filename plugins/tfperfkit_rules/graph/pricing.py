@@ -11,12 +11,20 @@ from typing import Any, Generic, NamedTuple
 from tfperfkit_probes.ops.model import Brief
 
 from tfperfkit import calibration, pricing
-from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
+from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep, FunctionCalls
 from tfperfkit.pricing import costs
-from tfperfkit.pricing.machines import TWO_BUSY_CORES
+from tfperfkit.pricing.costs import find_work_ms
+from tfperfkit.pricing.graph_ops import (
+    USUAL_GFLOPS,
+    WASTE_SAVED_MIN,
+    find_freed_share,
+    find_known_left,
+    find_replaced,
+    find_saved_ms,
+)
 from tfperfkit.remedy import Remedy, ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import C, Cause
@@ -44,69 +52,18 @@ WASTE_MIN_SAVED = Threshold(
     "minimum share of the step that is saved: less is no fault",
     Derived("XProf's moderate share of one part of a step"),
 )
-WASTE_SAVED_MIN = Threshold(
-    0.85,
-    "share",
-    "minimum part of the expected saving that is saved, since operations ran in parallel with others",
-    Measured(
-        "in 12 of 13 pairs of runs 0.83 to 1.36 of the operations' share of the step went, in one 1.8: on a busy "
-        "machine mostly more than the share, for the rest of the step waits less",
-        TWO_BUSY_CORES,
-        13,
-    ),
-)
-BEYOND_CACHE = Threshold(
-    32e6,
-    "bytes",
-    "minimum size that an operation reads and writes to evict all other data from the caches",
-    Chosen("last levels of desktop and server processors hold 8 to 64 MB, shared by all cores"),
-)
-REST_LEFT_MIN = Threshold(
-    0.5,
-    "share",
-    "minimum share of the rest of a step that remains when such operations go, and their memory with them",
-    Measured(
-        "0.51 to 2.1 (10th to 90th percentile), median 0.80: elementwise work, a dense layer and an update on 1 MB "
-        "each, behind operations that move 128 and 256 MB, at a load of 15",
-        TWO_BUSY_CORES,
-        72,
-        "behind_memory",
-    ),
-)
-WITH_GRADIENT = Threshold(
-    3,
-    "number",
-    "times the forward arithmetic, forward and backward",
-    Derived("a product's gradient is two products of its size, one for each operand"),
-)
-WASTE_LEFT_MIN = Threshold(
-    0.5, "number", "minimum ratio of the work that remains to the work that should remain", Chosen("half")
-)
-WASTE_LEFT_MAX = Threshold(
-    2.0,
-    "number",
-    "maximum ratio of the work that remains to the work that should remain: smaller operations run at a lower rate",
-    Chosen("twice"),
-)
-USUAL_GFLOPS = Threshold(
-    50.0,
-    "GFLOP/s",
-    "assumed rate of a float32 matmul, if the machine was not measured",
-    Chosen("a core of this decade"),
-)
 
 
 @dataclass(frozen=True)
 class Part(Generic[C]):
-    """Wasted work in a function, its share of the step (0 to 1), of it the gradient's, and what may go, at least and at
-    most. ``window``: where the share comes from. ``freed``: of the rest of the step, what may go as well."""
+    """Wasted work in a function, its share of the step (0 to 1), of it the gradient's, and the share that goes.
+    ``window``: where the share comes from. ``freed``: of the rest of the step, what may go as well."""
 
     function: Brief
     cause: C
     share: float
     backward: float
-    lower: float
-    upper: float
+    goes: pricing.Part
     window: str
     freed: float = 0.0
 
@@ -148,9 +105,9 @@ def finding(
         code=code,
         remedy=remedy,
         title=title,
-        severity=severity(part.lower),
+        severity=severity(part.goes.low),
         share_of_step=part.share,
-        gain=pricing.price(remedy, pricing.Part(part.lower, part.upper), freed=part.freed),
+        gain=pricing.price(remedy, part.goes, freed=part.freed),
         where=places([waste.where, *waste.places, definition(part.function)]),
         evidence=(*figures, *shares),
         advice=advice,
@@ -188,21 +145,24 @@ def _part(evidence: Evidence, function: Brief, waste: C) -> Part[C] | None:
     share = min(found.forward + found.backward + found.update, 1.0)
     if share < MIN_WASTE.value or not evidence.step_ms:
         return None
-    low, high = _left(evidence, waste, share, found.backward > 0)
+    took_ms = share * evidence.step_ms
+    left = (
+        find_known_left(waste.left)
+        if waste.left is not None
+        else find_replaced(took_ms, waste.flops, waste.bytes, evidence.machine_gflops, with_gradient=found.backward > 0)
+    )
     whole = min(share + found.gaps, evidence.share("graph"), shared.MAX_STEP_SHARE.value)
     saved = share if found.saved is None else min(found.saved, share)
-    lower = saved * WASTE_SAVED_MIN.value * (1 - high)
-    upper = max(lower, max(whole, share) * (1 - low))
-    freed = 1 - REST_LEFT_MIN.value if found.large else 0.0  # the rest gets its caches back
-    if lower < WASTE_MIN_SAVED.value:
+    goes = pricing.Part(saved * WASTE_SAVED_MIN.value, max(whole, share)).without(left)
+    if goes.low < WASTE_MIN_SAVED.value:
         return None
-    return Part(function, waste, share, min(found.backward, share), lower, upper, found.window, freed)
+    return Part(function, waste, share, min(found.backward, share), goes, found.window, found.freed)
 
 
 class _Shares(NamedTuple):
     """Shares of the step: the operations themselves, their gradients, their part of the update, and their part of the
     gaps between operations. ``saved``: the share without gaps that goes at least, since work that ran in parallel
-    stays; None if unknown. ``large``: they push all else out of the caches.
+    stays; None if unknown. ``freed``: the share of the rest that goes too, at best.
     """
 
     forward: float
@@ -211,7 +171,7 @@ class _Shares(NamedTuple):
     gaps: float = 0.0
     window: str = "breakdown"
     saved: float | None = None
-    large: bool = False
+    freed: float = 0.0
 
 
 def _shares(evidence: Evidence, function: Brief, waste: Cause) -> _Shares:
@@ -239,15 +199,14 @@ def _shares(evidence: Evidence, function: Brief, waste: Cause) -> _Shares:
         every = scale * sum(row.ms for row in step.operations)
         gaps = scale * _idle_ms(evidence, step)
         gaps *= max((whole + updates) / every if every else 0.0, _runs(step, rows, waste))
-        saved = scale * _saved(step, [*rows, *updating])
+        saved = scale * find_saved_ms(step, [*rows, *updating])
         if waste.each_variable:
             # A gap that is longer than starting the operations takes is a wait for something else. A trace
             # leaves out operations that TensorFlow holds for cheap; the graph has them.
             starts = max(sum(row.runs for row in (*rows, *updating)), len(names.union(waste.updates)))
             gaps = min(gaps, starts * costs.GRAPH_OP_MAX_MS.value / (evidence.step_ms or math.inf))
             return _Shares(forward, whole - forward, updates + gaps, saved=saved + gaps)
-        large = any((row.bytes or 0.0) >= BEYOND_CACHE.value * row.runs > 0 for row in rows)
-        return _Shares(forward, whole - forward, updates, gaps, saved=saved, large=large)
+        return _Shares(forward, whole - forward, updates, gaps, saved=saved, freed=find_freed_share(rows))
     # If no trace timed a step's operations (few steps, or the run was cut), sizes are used too, without gradients.
     if evidence.work is None and (step is not None or waste.each_variable or waste.of_result):
         return _Shares(0.0)
@@ -261,37 +220,12 @@ def _shares(evidence: Evidence, function: Brief, waste: Cause) -> _Shares:
         share = graph_time.share(evidence, lambda row: _is_inside(row.name, names))
         rest = graph_time.rest(evidence)
         return _Shares(share, gaps=share * rest / (1 - rest) if rest < 1 else 0.0, window="tfprof")
-    total = _ms(evidence, waste.whole_flops, waste.whole_bytes)[0]
-    part = _ms(evidence, waste.takes_flops + waste.uncounted_flops, waste.takes_bytes)[0]
+    gflops = evidence.machine_gflops or USUAL_GFLOPS.value
+    total = find_work_ms(gflops, waste.whole_flops, waste.whole_bytes).lower
+    part = find_work_ms(gflops, waste.takes_flops + waste.uncounted_flops, waste.takes_bytes).lower
     share = mine.share * min(1.0, part / total) if total > 0 else 0.0
     # Gradients, which a step has, are in the total and in no part: what is theirs may be any of the rest.
     return _Shares(share, gaps=mine.share - share if evidence.work is None and share else 0.0)
-
-
-def _saved(step: ComputedStep, rows: list[ComputedOperation]) -> float:
-    """Return the ms that go with these operations.
-
-    Work in parallel with them takes as long as before if nothing can fill the gap: it uses as many threads as it does
-    elsewhere.
-    """
-    took = sum(row.ms for row in rows)
-    beside = {id(row): row.ms - row.alone_ms if row.alone_ms is not None else 0.0 for row in step.operations}
-    every, mine = sum(beside.values()), sum(beside[id(row)] for row in rows)
-    if every <= 0 or mine <= 0:
-        return took
-    # The record doesn't keep which operations overlap: the overlap is divided by each operation's part in all overlaps.
-    others = [(beside[id(row)], every - beside[id(row)]) for row in rows]
-    mixed = max(0.0, mine - sum(each * (mine - each) / rest for each, rest in others if rest > 0))
-    wide = sum(row.busy_ms - row.ms for row in step.operations) / every + 1
-    kept_ms = sum(row.ms for row in step.operations) - took
-    kept_busy = sum(row.busy_ms for row in step.operations) - sum(row.busy_ms for row in rows)
-    with_them = (wide - 1) * mixed
-    without = kept_ms - with_them
-    if without <= 0:
-        return took - mixed
-    width = (kept_busy - wide * with_them) / without
-    left = kept_busy / width if width >= 1 else kept_ms + mixed
-    return max(took - mixed, min(took, took + kept_ms - left))
 
 
 def _idle_ms(evidence: Evidence, step: ComputedStep) -> float:
@@ -323,25 +257,6 @@ def _is_inside(name: str, names: set[str]) -> bool:
     parts = name.split("/")
     begins = [0, *(at for at in range(1, len(parts)) if _CALL.fullmatch(parts[at - 1]))]
     return any("/".join(parts[begin:end]) in names for begin in begins for end in range(begin + 1, len(parts) + 1))
-
-
-def _left(evidence: Evidence, waste: Cause, share: float, differentiated: bool) -> tuple[float, float]:
-    """Return the part (0 to 1) of the wasted work's time that its replacement takes at best and at worst."""
-    if waste.left is not None:
-        return waste.left * WASTE_LEFT_MIN.value, min(1.0, waste.left * WASTE_LEFT_MAX.value)
-    best, worst = _ms(evidence, waste.flops, waste.bytes)
-    times = WITH_GRADIENT.value if differentiated else 1
-    took = share * (evidence.step_ms or 0.0)
-    return min(1.0, times * best / took), min(1.0, times * worst / took)
-
-
-def _ms(evidence: Evidence, flops: float, moved: float) -> tuple[float, float]:
-    """ms that arithmetic and memory take, at best and at worst."""
-    rate = (evidence.machine_gflops or USUAL_GFLOPS.value) * 1e6
-    return (
-        flops / (rate * costs.RATE_MAX.value) + moved / costs.MEMORY_MAX_BYTES.value,
-        flops / (rate * costs.RATE_MIN.value) + moved / costs.MEMORY_MIN_BYTES.value,
-    )
 
 
 def _count_untraced_runs(evidence: Evidence, step: ComputedStep) -> float:

@@ -104,7 +104,7 @@ class SmallUpdates(GraphRule[OneByOne]):
         """Report updates that take longer than a call of a function."""
         for part in self.parts(evidence):
             # A call of the step may take as long: that is what to save then.
-            if part.upper * (evidence.step_ms or 0.0) >= costs.FUNCTION_CALL_MAX_MS.value:
+            if part.goes.high * (evidence.step_ms or 0.0) >= costs.FUNCTION_CALL_MAX_MS.value:
                 yield weighed(self.report(evidence, part), part, *_asked(evidence))
 
     def report(self, evidence: Evidence, part: Part[OneByOne]) -> Finding:

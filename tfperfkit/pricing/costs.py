@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tfperfkit.calibration import Chosen, Cited, Derived, Measured, Threshold
 from tfperfkit.model import Measurement
@@ -148,3 +148,9 @@ def find_work_ms(gflops: float, flops: float, moved: float, operations: float = 
         flops / (rate * RATE_MAX.value) + moved / MEMORY_MAX_BYTES.value + operations * GRAPH_OP_MIN_MS.value,
         flops / (rate * RATE_MIN.value) + moved / MEMORY_MIN_BYTES.value + operations * GRAPH_OP_MAX_MS.value,
     )
+
+
+def find_tiny_ms(each: Iterable[float]) -> float:
+    """Return the ms of a minimal operation among those that took so many ms each; 0.0 if there are none."""
+    ordered = sorted(each)
+    return ordered[int(len(ordered) * TINY_OPERATIONS.value)] if ordered else 0.0

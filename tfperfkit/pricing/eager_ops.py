@@ -125,14 +125,16 @@ _HEAVY = optable.names(trait="heavy") | optable.names(kind=("sort", "decompositi
 #: These do no work of their own, however long the runtime takes over them.
 _FREE = optable.names(trait="instant")
 #: Of one example alone these have too little work for threads, or read a matrix for one row.
-_CONVOLUTIONS = ("Conv",)
+_CONVOLUTION = "Conv"
 _PRODUCTS = ("MatMul", "Einsum")
 
 
 class EagerOps(NamedTuple):
-    """Operations that ran eagerly. ``heavy``: matmuls, convolutions and the like. ``light``: other work. ``tiny_ms``:
-    ms of the trace for an operation on a negligible input. ``scale``: ms of a step or an iteration for each of them."""
+    """Operations that ran eagerly: ``rows``. Of these ``heavy`` are matmuls, convolutions and the like, ``light`` other
+    work. ``tiny_ms``: traced ms of an operation on a negligible input. ``scale``: ms of a step or an iteration for each
+    traced one."""
 
+    rows: Sequence[RanOperation]
     heavy: list[RanOperation]
     light: list[RanOperation]
     tiny_ms: float
@@ -143,7 +145,7 @@ class EagerOps(NamedTuple):
         """Divide operations into heavy and light ones; others do no work."""
         heavy = [row for row in rows if row.type in _HEAVY]
         light = [row for row in rows if row.type not in _HEAVY and row.type not in _FREE]
-        return cls(heavy, light, _find_tiny_ms(rows), scale)
+        return cls(rows, heavy, light, _find_tiny_ms(rows), scale)
 
     @property
     def heavy_ms(self) -> float:
@@ -197,7 +199,8 @@ def trace_once(ops: EagerOps, own_ms: float) -> Bounds:
 def batch_ops(ops: EagerOps, own_ms: float, iterations: Bounds, cpus: int) -> Bounds:
     """Return the ms that are left of ``own_ms`` when all iterations of a loop become one: each operation is dispatched
     once, and its kernel does the work of all iterations, on as many CPU cores as it finds."""
-    convolutions, products = ([row for row in ops.heavy if _is_of(row, types)] for types in (_CONVOLUTIONS, _PRODUCTS))
+    convolutions = [row for row in ops.heavy if _CONVOLUTION in row.type]
+    products = [row for row in ops.heavy if any(part in row.type for part in _PRODUCTS)]
     rest = [row for row in ops.heavy if row not in convolutions and row not in products]
     least = (
         BATCHED_LEFT_MIN.value * _add_work(convolutions, ops.small_ms)
@@ -218,11 +221,6 @@ def _leave_waking_out(rows: Sequence[RanOperation], small_ms: float) -> float:
     """Return the ms of work without the time that short operations spend on waking threads."""
     short = [row for row in rows if row.self_ms < SHORT_MS.value * row.count]
     return _add_work(rows, small_ms) - (1 - SHORT_LEFT.value) * _add_work(short, small_ms)
-
-
-def _is_of(row: RanOperation, types: tuple[str, ...]) -> bool:
-    """Return whether an operation is of one of these types, by a part of its name."""
-    return any(part in row.type for part in types)
 
 
 def _find_tiny_ms(rows: Sequence[RanOperation]) -> float:

@@ -72,19 +72,19 @@ def find_freed_share(rows: Sequence[ComputedOperation]) -> float:
     return 1 - REST_LEFT_MIN.value if large else 0.0
 
 
-def find_replaced(took_ms: float, flops: float, moved: float, gflops: float | None, *, with_gradient: bool) -> Left:
-    """Return the part of ``took_ms`` that a replacement of so many FLOPs and bytes takes.
+def find_left(
+    took_ms: float, known: float | None, flops: float, moved: float, gflops: float | None, *, with_gradient: bool
+) -> Left:
+    """Return the part of ``took_ms`` that stays: about ``known`` (0 to 1), or what a replacement of so many FLOPs and
+    bytes takes.
 
     ``gflops``: the rate of a float32 matmul on this machine; None if it was not measured.
     """
+    if known is not None:
+        return Left(known * WASTE_LEFT_MIN.value, min(1.0, known * WASTE_LEFT_MAX.value))
     work = find_work_ms(gflops or USUAL_GFLOPS.value, flops, moved)
     best, worst = work.times(WITH_GRADIENT.value if with_gradient else 1.0)
     return Left(min(1.0, best / took_ms), min(1.0, worst / took_ms))
-
-
-def find_known_left(share: float) -> Left:
-    """Return the part of wasted work that stays, if ``share`` (0 to 1) of the work should stay."""
-    return Left(share * WASTE_LEFT_MIN.value, min(1.0, share * WASTE_LEFT_MAX.value))
 
 
 def find_saved_ms(step: ComputedStep, rows: Sequence[ComputedOperation]) -> float:

@@ -15,16 +15,8 @@ from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep, FunctionCalls
-from tfperfkit.pricing import costs
+from tfperfkit.pricing import costs, graph_ops
 from tfperfkit.pricing.costs import find_work_ms
-from tfperfkit.pricing.graph_ops import (
-    USUAL_GFLOPS,
-    WASTE_SAVED_MIN,
-    find_freed_share,
-    find_known_left,
-    find_replaced,
-    find_saved_ms,
-)
 from tfperfkit.remedy import Remedy, ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import C, Cause
@@ -145,15 +137,11 @@ def _part(evidence: Evidence, function: Brief, waste: C) -> Part[C] | None:
     share = min(found.forward + found.backward + found.update, 1.0)
     if share < MIN_WASTE.value or not evidence.step_ms:
         return None
-    took_ms = share * evidence.step_ms
-    left = (
-        find_known_left(waste.left)
-        if waste.left is not None
-        else find_replaced(took_ms, waste.flops, waste.bytes, evidence.machine_gflops, with_gradient=found.backward > 0)
-    )
+    took_ms, gflops, trained = share * evidence.step_ms, evidence.machine_gflops, found.backward > 0
+    left = graph_ops.find_left(took_ms, waste.left, waste.flops, waste.bytes, gflops, with_gradient=trained)
     whole = min(share + found.gaps, evidence.share("graph"), shared.MAX_STEP_SHARE.value)
     saved = share if found.saved is None else min(found.saved, share)
-    goes = pricing.Part(saved * WASTE_SAVED_MIN.value, max(whole, share)).without(left)
+    goes = pricing.Part(saved * graph_ops.WASTE_SAVED_MIN.value, max(whole, share)).without(left)
     if goes.low < WASTE_MIN_SAVED.value:
         return None
     return Part(function, waste, share, min(found.backward, share), goes, found.window, found.freed)
@@ -199,14 +187,14 @@ def _shares(evidence: Evidence, function: Brief, waste: Cause) -> _Shares:
         every = scale * sum(row.ms for row in step.operations)
         gaps = scale * _idle_ms(evidence, step)
         gaps *= max((whole + updates) / every if every else 0.0, _runs(step, rows, waste))
-        saved = scale * find_saved_ms(step, [*rows, *updating])
+        saved = scale * graph_ops.find_saved_ms(step, [*rows, *updating])
         if waste.each_variable:
             # A gap that is longer than starting the operations takes is a wait for something else. A trace
             # leaves out operations that TensorFlow holds for cheap; the graph has them.
             starts = max(sum(row.runs for row in (*rows, *updating)), len(names.union(waste.updates)))
             gaps = min(gaps, starts * costs.GRAPH_OP_MAX_MS.value / (evidence.step_ms or math.inf))
             return _Shares(forward, whole - forward, updates + gaps, saved=saved + gaps)
-        return _Shares(forward, whole - forward, updates, gaps, saved=saved, freed=find_freed_share(rows))
+        return _Shares(forward, whole - forward, updates, gaps, saved=saved, freed=graph_ops.find_freed_share(rows))
     # If no trace timed a step's operations (few steps, or the run was cut), sizes are used too, without gradients.
     if evidence.work is None and (step is not None or waste.each_variable or waste.of_result):
         return _Shares(0.0)
@@ -220,7 +208,7 @@ def _shares(evidence: Evidence, function: Brief, waste: Cause) -> _Shares:
         share = graph_time.share(evidence, lambda row: _is_inside(row.name, names))
         rest = graph_time.rest(evidence)
         return _Shares(share, gaps=share * rest / (1 - rest) if rest < 1 else 0.0, window="tfprof")
-    gflops = evidence.machine_gflops or USUAL_GFLOPS.value
+    gflops = evidence.machine_gflops or graph_ops.USUAL_GFLOPS.value
     total = find_work_ms(gflops, waste.whole_flops, waste.whole_bytes).lower
     part = find_work_ms(gflops, waste.takes_flops + waste.uncounted_flops, waste.takes_bytes).lower
     share = mine.share * min(1.0, part / total) if total > 0 else 0.0

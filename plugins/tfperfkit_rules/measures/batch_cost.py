@@ -47,7 +47,7 @@ def step_cost(evidence: Evidence) -> StepCost | None:
         return None
     scale = min(1.0, graph / traced) / data.steps
     operations = sum(row.self_ms for row in rows) + data.rest_ms
-    tiny = _tiny([row.self_ms / row.count for row in rows])
+    tiny = costs.find_tiny_ms(row.self_ms / row.count for row in rows)
     work = sum(max(0.0, row.self_ms - costs.SMALL_OPERATION.value * tiny * row.count) for row in rows)
     return StepCost(
         step_ms=account.mean_ms,
@@ -57,7 +57,3 @@ def step_cost(evidence: Evidence) -> StepCost | None:
         work_ms=min(work * scale, graph),
         operations=sum(row.count for row in rows) / data.steps,
     )
-
-
-def _tiny(each: list[float]) -> float:
-    return sorted(each)[int(len(each) * costs.TINY_OPERATIONS.value)]

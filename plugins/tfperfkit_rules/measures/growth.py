@@ -187,5 +187,4 @@ def fed_ms(evidence: Evidence) -> float:
 
 def tiny_of(rows: tuple[ComputedOperation, ...]) -> float:
     """Return the ms that a trivial operation of a compiled step takes."""
-    each = sorted(row.busy_ms / row.runs for row in rows if row.runs)
-    return each[int(len(each) * costs.TINY_OPERATIONS.value)] if each else 0.0
+    return costs.find_tiny_ms(row.busy_ms / row.runs for row in rows if row.runs)

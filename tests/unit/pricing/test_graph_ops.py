@@ -11,8 +11,7 @@ from tfperfkit.pricing.graph_ops import (
     BEYOND_CACHE,
     REST_LEFT_MIN,
     find_freed_share,
-    find_known_left,
-    find_replaced,
+    find_left,
     find_saved_ms,
 )
 
@@ -50,14 +49,14 @@ def test_an_operation_that_ran_alone_goes_whole() -> None:
 def test_a_replacement_takes_no_more_than_what_it_replaces(
     took_ms: float, flops: float, moved: float, gflops: float | None
 ) -> None:
-    plain, trained = (find_replaced(took_ms, flops, moved, gflops, with_gradient=each) for each in (False, True))
+    plain, trained = (find_left(took_ms, None, flops, moved, gflops, with_gradient=each) for each in (False, True))
     assert 0 <= plain.low <= plain.high <= 1
     assert plain.low <= trained.low and plain.high <= trained.high
 
 
 @given(st.floats(0.0, 1.0))
 def test_what_should_stay_is_within_what_stays(share: float) -> None:
-    left = find_known_left(share)
+    left = find_left(1.0, share, 0.0, 0.0, None, with_gradient=True)
     assert 0 <= left.low <= share <= left.high <= 1
 
 

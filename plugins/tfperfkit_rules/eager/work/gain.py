@@ -12,9 +12,9 @@ import math
 from collections import Counter
 from typing import NamedTuple
 
+from tfperfkit import pricing
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.clock import MS_PER_S
-from tfperfkit.gain import interval
 from tfperfkit.graph import optable
 from tfperfkit.model import Measurement
 from tfperfkit.offers import RanOperation, RanOperations
@@ -87,8 +87,7 @@ class Left(NamedTuple):
 
     def saved(self, share: float, samples: int) -> Part:
         """Return the part of the work that goes if eager operations take this share."""
-        low, high = interval(share, samples)
-        return Part(low * (1 - self.upper), high * (1 - self.lower))
+        return Part.sampled(share, samples).without(pricing.Left(self.lower, self.upper))
 
     @property
     def evidence(self) -> tuple[Measurement, ...]:
@@ -120,9 +119,17 @@ def left(
         evidence.work.seconds * MS_PER_S / (evidence.step_ms or math.inf) if evidence.work is not None else math.inf
     )
     ops = EagerOps.split(rows, seen.scale)
+    traced_s, loops = None, False
     if iterations is not None:
-        return _conclude(seen, rows, own, inside, batch_ops(ops, own, iterations, evidence.cpus))
-    return _compile(seen, rows, ops, own, calls, inside, max(pieces, 1.0), repeated)
+        estimate = batch_ops(ops, own, iterations, evidence.cpus)
+    else:
+        estimate, traced_s, loops = _compile(seen, ops, own, calls, max(pieces, 1.0), repeated)
+    highest = min(estimate.upper / own, shared.MAX_STEP_SHARE.value)
+    lower = min(estimate.lower / own, highest)
+    types = Counter({row.type: row.count for row in rows if not row.type.startswith("_")})
+    frequent = tuple(name for name, _ in types.most_common(3))
+    ends = 1 - inside * (1 - lower), 1 - inside * (1 - highest)
+    return Left(*ends, count * seen.scale, frequent, seen.by, traced_s, loops)
 
 
 def _of_steps(evidence: Evidence) -> Traced | None:
@@ -133,36 +140,13 @@ def _of_steps(evidence: Evidence) -> Traced | None:
     return Traced(ran.rows, 1 / ran.steps, evidence.offered_by(RanOperations))
 
 
-def _conclude(
-    seen: Traced,
-    rows: list[RanOperation],
-    own: float,
-    inside: float,
-    estimate: Bounds,
-    traced_s: float | None = None,
-    loops: bool = False,
-) -> Left:
-    """Return what is left of ``own`` ms, where ``estimate`` is the rest of the operations inside."""
-    highest = min(estimate.upper / own, shared.MAX_STEP_SHARE.value)
-    lower = min(estimate.lower / own, highest)
-    types = Counter({row.type: row.count for row in rows if not row.type.startswith("_")})
-    frequent = tuple(name for name, _ in types.most_common(3))
-    ends = 1 - inside * (1 - lower), 1 - inside * (1 - highest)
-    return Left(*ends, sum(row.count for row in rows) * seen.scale, frequent, seen.by, traced_s, loops)
-
-
 def _compile(
-    seen: Traced,
-    rows: list[RanOperation],
-    ops: EagerOps,
-    own: float,
-    calls: float | None,
-    inside: float,
-    pieces: float,
-    repeated: float | None,
-) -> Left:
-    """``pieces``: iterations, or stretches as long as this one, in all of the work; of training steps there
-    is no end."""
+    seen: Traced, ops: EagerOps, own: float, calls: float | None, pieces: float, repeated: float | None
+) -> tuple[Bounds, float | None, bool]:
+    """Return the ms that compiling leaves of ``own``, the seconds of tracing if they are notable, and whether the loops
+    of the function should become loops of the graph. ``pieces``: iterations, or stretches as long as this one, in all
+    of the work; of training steps there is no end."""
+    rows = ops.rows
     operations = sum(row.count for row in rows) * seen.scale
     worth = operations / MIN_OPERATIONS.value  # calls, of a function of so many operations
     fewest, called = (
@@ -177,8 +161,7 @@ def _compile(
     called_ms = Bounds(fewest * costs.FUNCTION_CALL_MIN_MS.value, called * costs.FUNCTION_CALL_MAX_MS.value)
     estimate = compile_ops(ops, ops.find_heavy_ms(), starts, called_ms, tracing)
     notable = tracing.middle >= TRACING_REPORTED.value * estimate.middle
-    traced_s = tracing.middle * pieces / MS_PER_S
-    return _conclude(seen, rows, own, inside, estimate, traced_s if notable else None, loops)
+    return estimate, tracing.middle * pieces / MS_PER_S if notable else None, loops
 
 
 def _calls(rows: list[RanOperation], seen: Traced) -> tuple[float, float]:

@@ -130,7 +130,7 @@ _PRODUCTS = ("MatMul", "Einsum")
 
 
 class EagerOps(NamedTuple):
-    """Operations that ran eagerly: ``rows``. Of these ``heavy`` are matmuls, convolutions and the like, ``light`` other
+    """Operations that ran eagerly: ``rows``. ``heavy``: the matmuls, convolutions and the like. ``light``: other
     work. ``tiny_ms``: traced ms of an operation on a negligible input. ``scale``: ms of a step or an iteration for each
     traced one."""
 

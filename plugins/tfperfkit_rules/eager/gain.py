@@ -106,7 +106,7 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
         ops.find_step_ms(place.updates, data.steps, evidence.cpus),
         find_cost(evidence, "call_ms").times(waits),
         find_cost(evidence, "graph_op_ms").times(waits * count),
-        Bounds(0.0, evidence.part("host_sync", "other") + (_python_left(dispatch) if place.by_keras else 0.0)),
+        Bounds(0.0, evidence.part("host_sync", "other") + (PYTHON_LEFT.value * dispatch if place.by_keras else 0.0)),
     )
     step = account.mean_ms
     left = together((*kept, made))
@@ -129,10 +129,6 @@ def waiting(evidence: Evidence) -> float:
     """How many times as long all takes that was measured on an idle machine, or undisturbed: the compiled step shares
     the processors with the same other programs as the step does now."""
     return 1 / (1 - min(evidence.waited_share or 0.0, MAX_WAITED.value))
-
-
-def _python_left(dispatch: float) -> float:
-    return PYTHON_LEFT.value * dispatch
 
 
 def _in_the_step(evidence: Evidence) -> float:

@@ -161,5 +161,5 @@ def _inside(step: ComputedStep, loop: Control) -> list[ComputedOperation]:
 
 def _arithmetic_ms(evidence: Evidence, step: ComputedStep, loop: Control) -> float:
     """The loop's arithmetic at the best rate: what stays whoever calls it."""
-    rate = (evidence.machine_gflops or 0.0) * 1e6 * costs.RATE_MAX.value
-    return sum(row.flops or 0.0 for row in _inside(step, loop)) / rate if rate else 0.0
+    flops = sum(row.flops or 0.0 for row in _inside(step, loop))
+    return costs.find_work_ms(evidence.machine_gflops, flops, 0.0).lower if evidence.machine_gflops else 0.0

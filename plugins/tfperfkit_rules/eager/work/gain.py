@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tfperfkit import pricing
@@ -119,7 +120,8 @@ def left(
         evidence.work.seconds * MS_PER_S / (evidence.step_ms or math.inf) if evidence.work is not None else math.inf
     )
     ops = EagerOps.split(rows, seen.scale)
-    traced_s, loops = None, False
+    traced_s: float | None = None
+    loops = False
     if iterations is not None:
         estimate = batch_ops(ops, own, iterations, evidence.cpus)
     else:
@@ -164,7 +166,7 @@ def _compile(
     return estimate, tracing.middle * pieces / MS_PER_S if notable else None, loops
 
 
-def _calls(rows: list[RanOperation], seen: Traced) -> tuple[float, float]:
+def _calls(rows: Sequence[RanOperation], seen: Traced) -> tuple[float, float]:
     """Estimate how often the code to compile runs, at least and at most, if no line was counted: as often as its rarest
     types of operations, which run once or a few times per call. Still rarer types are outside this code."""
     types = Counter[str]()

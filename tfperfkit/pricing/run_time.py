@@ -112,7 +112,7 @@ def _slow_down(other: Elsewhere, quiet: float) -> Elsewhere:
 
 def _span(seconds: Seconds) -> str:
     low, high = (f"{value:,.0f}" if value >= 9.95 else f"{value:.1f}" for value in seconds)
-    return low if low == high else f"{low} to {high}"
+    return f"up to {high}" if seconds[0] < _MIN_S else low if low == high else f"{low} to {high}"
 
 
 def saved_wait(waited_s: float, of_s: float, factor: float) -> Seconds:

@@ -14,11 +14,11 @@ from tfperfkit.agents.tools import Refused, Tools
 from tfperfkit.version import __version__
 
 _INSTRUCTIONS = """tfperf tells what makes a TensorFlow 2 training script slow, where, and what to change.
-Use: run (a script, a minute or two of it is enough), findings (of that run), fix (the patch of one, or a draft), prove
-(measures the patch, tells whether results stay), then apply the diff. Without a patch: explain, make the change, then
-run and compare; or try (a change is measured without editing the script). Figures name the window that they were
-measured in.
-"predicted" is a model's range, "measured" comes from pairs of runs with a 95 % interval; promise no other gain.
+Use: run (a script; a minute or two of it is enough), findings (of that run), fix (the patch of a finding, or a draft),
+prove (measures the patch and compares the results), then apply the diff. Without a patch: explain, make the change,
+then run and compare; or try (measures a change without editing the script). Figures name the window in which tfperf
+measured them.
+"predicted" is an estimated range, "measured" comes from pairs of runs with a 95 % interval; promise no other gain.
 A run is named by its folder, its name, or "last" (of the project that `folder` is in)."""
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _RUNS = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True)
@@ -42,8 +42,8 @@ def make(files: Path) -> MCPServer:
         """Profile a training script ("train.py" or "-m package.module") with its arguments, in a folder.
 
         Runs the script as it is, in this Python, and returns the first line of its report and the folder of the run.
-        After max_seconds it is interrupted as by Ctrl-C, and reported all the same; 40 steps are enough.
-        steps_from: a function, a call of which is one training step, where none was seen.
+        After max_seconds tfperf interrupts it as Ctrl-C does and reports what was recorded; 40 steps are enough.
+        steps_from: the function whose call is one training step; needed only if tfperf finds no steps.
         """
         return await _answer(tools.run(script, arguments or [], steps_from, max_seconds, folder, _tell(context)))
 

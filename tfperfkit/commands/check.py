@@ -30,7 +30,7 @@ COMMAND = _Check(
     "check",
     callback=_check,
     params=[
-        click.Option(["--base"], metavar="REVISION", help="Compare step time with this git revision."),
+        click.Option(["--base"], metavar="REVISION", help="Also compare the step time with this git revision."),
         click.Option(
             ["--time-limit"],
             metavar="TIME",
@@ -40,7 +40,7 @@ COMMAND = _Check(
         click.Option(
             ["--interrupt-after"],
             metavar="TIME",
-            help="Interrupt each run after this time, e.g. 90s, as Ctrl-C does.",
+            help="End each run after this time, e.g. 90s, as Ctrl-C does.",
         ),
         run_dir("Record the checked run in DIR."),
         json_file("the result"),
@@ -49,12 +49,12 @@ COMMAND = _Check(
     ],
     options_metavar="[OPTIONS] SCRIPT [SCRIPT ARGUMENTS]",
     short_help="Check a script against its performance budget (CI).",
-    help="""Check a script against the budget in pyproject.toml, and its step time against a base revision.""",
+    help="""Check a script against the budget in pyproject.toml, [tool.tfperf.budget].""",
     examples=(
         "tfperf check train.py --steps 300",
         "tfperf check --base main train.py --steps 300",
         "tfperf check --format junit -o junit.xml --format github train.py",
     ),
-    status="0: within budget; 1: over budget; 3: undecided; 2: usage, configuration or input error.",
+    status="0: within budget; 1: over budget, or the script failed; 2: usage, configuration or input error; 3: undecided.",
     context_settings=HELP,
 )

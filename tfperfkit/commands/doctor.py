@@ -16,7 +16,7 @@ COMMAND = Command(
     "doctor",
     callback=_doctor,
     short_help="Check this environment.",
-    help="Check this environment: what tfperf found, and what to do about it.",
+    help="Check Python, TensorFlow, GPU libraries and what tfperf needs, and say how to fix what is missing.",
     status="0: everything works; 1: something is broken.",
     context_settings=HELP,
 )

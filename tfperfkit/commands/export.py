@@ -24,7 +24,7 @@ COMMAND = Command(
             type=click.Choice(("perfetto", "speedscope")),
             default="perfetto",
             metavar="VIEWER",
-            help="perfetto (also for chrome://tracing) or speedscope. [default: perfetto]",
+            help="Write for this viewer: perfetto (also chrome://tracing) or speedscope. [default: perfetto]",
         ),
         click.Option(
             ["-o", "--output"],

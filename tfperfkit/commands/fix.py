@@ -57,26 +57,30 @@ COMMAND = Command(
     params=[
         click.Argument(["run"], default="last", metavar="[RUN]"),
         click.Argument(["identity"], required=False, metavar="[ID]"),
-        click.Option(["--apply", "write"], is_flag=True, help="Write the patches to the files; keeps the originals."),
-        click.Option(["--prove"], is_flag=True, help="Measure each patch first; --apply then writes what gains."),
+        click.Option(["--apply", "write"], is_flag=True, help="Write the patches to the files; --undo takes them back."),
+        click.Option(
+            ["--prove"],
+            is_flag=True,
+            help="Measure each patch; --apply then writes only patches that are faster with the same results.",
+        ),
         click.Option(
             ["--all", "everything"],
             is_flag=True,
-            help="With --prove: take one patch after another, and record again after each.",
+            help="With --prove: add one proven patch after another, and profile again after each.",
         ),
-        click.Option(["--only"], metavar="ID", help="The same as ID."),
+        click.Option(["--only"], metavar="ID", help="Take only the finding ID, like the argument ID."),
         click.Option(
             ["--time-limit"],
             metavar="TIME",
-            help=f"Time for --prove, e.g. 90s. [default: {PROVE_TIME}, with --all {LADDER_TIME}]",
+            help=f"Time limit of --prove, e.g. 90s. [default: {PROVE_TIME}, with --all {LADDER_TIME}]",
         ),
-        click.Option(["--undo"], is_flag=True, help="Bring the originals back that --apply has kept."),
+        click.Option(["--undo"], is_flag=True, help="Take patches back: restore the files as they were before --apply."),
         color(),
     ],
     short_help="Show suggested patches; --apply writes them.",
     help=f"""Show suggested source patches for a run's findings. Nothing is written without --apply.
 
-    {RUN} ID is one finding, such as INP003.
+    {RUN} ID is one finding of the run, such as INP003.
 
     Needs LibCST: pip install 'tfperfkit[fix]'.""",
     examples=("tfperf fix", "tfperf fix INP003 --apply", "tfperf fix --prove --apply", "tfperf fix --undo"),

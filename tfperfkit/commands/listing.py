@@ -41,17 +41,17 @@ def _list_probes() -> None:
     from tfperfkit.report.text import one_line
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("probe", "cost", "from", "tells"):
+    for heading in ("probe", "measures", "from", "what"):
         table.add_column(heading, overflow="fold")
     for name, point in registry.available().items():
         source = f"{point.dist.name} {point.dist.version}" if point.dist else "unknown"
         try:
             probe = registry.load(name)
-            cost = "none: on throughout" if probe.cost.value == "free" else "a window of a few steps"
+            span = "the whole run" if probe.cost.value == "free" else "a few steps"
             words = (type(probe).__doc__ or "").strip().partition("\n")[0]
         except ProbeError as error:
-            cost, words = "-", str(error)
-        table.add_row(*(Text(one_line(text)) for text in (name, cost, source, words)))
+            span, words = "-", str(error)
+        table.add_row(*(Text(one_line(text)) for text in (name, span, source, words)))
     for name, problem in registry.refused().items():
         table.add_row(Text(one_line(name)), Text("-"), Text(""), Text(one_line(f"can't be selected: {problem}")))
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 140, highlight=False)
@@ -65,7 +65,7 @@ COMMAND = Command(
     callback=_list,
     params=[click.Argument(["kind"], type=click.Choice(_KINDS), metavar="|".join(_KINDS)), color()],
     short_help="List rules, probes, experiments and runs.",
-    help="List the rules, probes and experiments that are installed, the recorded runs, or the terms of the report.",
+    help="List the installed rules, probes or experiments, the recorded runs, or the terms that tfperf explain knows.",
     examples=("tfperf list rules", "tfperf list experiments"),
     context_settings=HELP,
 )

@@ -16,8 +16,9 @@ COMMAND = Command(
     "mcp",
     callback=_serve_agents,
     short_help="Serve coding agents on stdin and stdout (MCP).",
-    help="""Serve coding agents: run, findings, explain, try, compare, check.
+    help="""Serve coding agents with the tools run, findings, explain, fix, prove, try, compare and check.
 
-    The protocol is the Model Context Protocol on stdin and stdout. Needs its SDK: pip install 'tfperfkit[agents]'.""",
+    The agent starts this command and speaks the Model Context Protocol on stdin and stdout. Needs the protocol's SDK:
+    pip install 'tfperfkit[agents]'.""",
     context_settings=HELP,
 )

@@ -30,8 +30,8 @@ COMMAND = Command(
     short_help="Measure a run that is still training.",
     help=f"""Measure a run that is still training.
 
-    In a tfperf run --long-run it opens a profiling window. In one with --profiler-service it records a trace of all
-    ranks.
+    In a run with --long-run, tfperf opens a profiling window now. In a run with --profiler-service, tfperf records a
+    trace of all ranks.
 
     {RUN}""",
     context_settings=HELP,

@@ -63,8 +63,8 @@ COMMAND = ReportOptionsCommand(
 
     RUN is a folder, a run's name, or last. [default: last]
 
-    TRACE was recorded by TensorFlow, JAX or Horovod: a TensorBoard log directory, an .xplane.pb, a Chrome trace
-    (.json.gz) or a Horovod timeline, or the address of one (gs://bucket/logs).""",
+    TRACE was recorded by TensorFlow, JAX, PyTorch or Horovod: a TensorBoard log directory, an .xplane.pb, a Chrome
+    trace (.json.gz) or a Horovod timeline, or the address of one (gs://bucket/logs).""",
     brief=("html", "json_file", "outputs", "formats", "full", "show"),
     examples=(
         "tfperf report",

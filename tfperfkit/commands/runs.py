@@ -51,7 +51,7 @@ def runs(context: click.Context, word: str, key: str, rows: int, json_file: str 
 @click.option("--yes", is_flag=True, help="Remove without asking.")
 @click.pass_context
 def prune(context: click.Context, older: str | None, larger: str | None, yes: bool) -> int:
-    """Remove old runs, after asking."""
+    """Remove the oldest runs, after asking."""
     if older is None and larger is None:
         raise click.MissingParameter(
             ctx=context, param_type="option", param_hint="--older-than 30d or --larger-than 10GB"
@@ -74,7 +74,7 @@ def sql(statement: str, json_file: str | None) -> None:
 @runs.command("export", cls=Command)
 @click.argument("folder")
 def export_runs(folder: str) -> None:
-    """Write the tables of sql as Parquet files to FOLDER."""
+    """Write the tables that tfperf runs sql queries to FOLDER, as Parquet files."""
     from tfperfkit.runs.command import export as write
 
     write(folder)

@@ -31,17 +31,18 @@ COMMAND = _Try(
             ["--with", "changes"],
             metavar="EXPERIMENT",
             multiple=True,
-            help="Try this change on SCRIPT: jit, threads=2,1, env:NAME=VALUE ... May be repeated.",
+            help="Measure this change of SCRIPT: jit, threads=2,1, env:NAME=VALUE ... May be repeated; tfperf list experiments "
+            "lists them.",
         ),
-        click.Option(["--together"], is_flag=True, help="Try all --with changes at once. [default: one by one]"),
+        click.Option(["--together"], is_flag=True, help="Make all --with changes at once. [default: one by one]"),
         click.Option(
-            ["--all", "everything"], is_flag=True, help="Try everything that SCRIPT allows, then the best together."
+            ["--all", "everything"], is_flag=True, help="Measure every change that suits SCRIPT, then the best together."
         ),
         click.Option(
             ["--vary"],
             metavar="OPTION",
             multiple=True,
-            help="Try values of a script option: --vary '--batch-size {32,128}'.",
+            help="Measure values of a script option: --vary '--batch-size {32,128}'.",
         ),
         click.Option(
             ["--only"], metavar="WHAT", help="Measure one finding of RUN (INP002, INP002-2) or experiment (jit)."
@@ -49,7 +50,7 @@ COMMAND = _Try(
         click.Option(
             ["--time-limit"],
             metavar="TIME",
-            help=f"Time for all trials, e.g. 90s, 3m. [default: {FINDINGS_TIME} for RUN, {SCRIPT_TIME} for SCRIPT]",
+            help=f"Time limit for all trials, e.g. 90s, 3m. [default: {FINDINGS_TIME} for RUN, {SCRIPT_TIME} for SCRIPT]",
         ),
         json_file("the measurements"),
         click.Option(["--no-sandbox"], is_flag=True, help="Run in the script's own folder; the files it writes stay."),
@@ -70,8 +71,8 @@ COMMAND = _Try(
     help="""Measure what a change gains, without editing the script.
 
     With RUN (a folder, a run's name, or last [default]) tfperf measures the run's findings. With SCRIPT it measures the
-    changes that you name. The script runs several times, unchanged and changed in turn, in a copy-on-write view of its
-    folder.""",
+    changes that you name. The script runs several times, unchanged and changed in turn, in an overlay of its folder: your
+    files stay as they are.""",
     brief=("changes", "together", "everything", "vary", "only", "time_limit", "json_file", "no_sandbox"),
     examples=(
         "tfperf try",
@@ -79,6 +80,6 @@ COMMAND = _Try(
         "tfperf try train.py --with jit --with batch=x4 -- --epochs 2",
         "tfperf list experiments",
     ),
-    status="0, whatever the result; 130 after Ctrl-C; 2 if the script cannot be run.",
+    status="0, whatever the result; 2: the script cannot run, or fails unchanged; 130: Ctrl-C.",
     context_settings=HELP,
 )

@@ -10,7 +10,7 @@ from tfperfkit.probe import API_VERSION, Capture, Cost, Recording
 
 
 class DevicesProbe:
-    """The device of each operation, why it isn't a GPU, copies between devices, reads that Python waits for.
+    """Device of each operation and why it isn't a GPU, copies between devices, and tensors that Python waits for.
 
     In the background it reads the graphs of each function's first execution; a few steps tell what a step does.
     """

@@ -12,9 +12,7 @@ from tfperfkit.probe import API_VERSION, Capture, Cost, Recording
 
 
 class InputProbe:
-    """The source of the batches: the stage that bounds a pipeline, and data that is loaded or computed again at each
-    step.
-    """
+    """Input pipelines: the slowest stage, and data that is loaded or computed again in each step."""
 
     api: ClassVar[int] = API_VERSION
     name: ClassVar[str] = "input"

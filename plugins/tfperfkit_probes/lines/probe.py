@@ -17,7 +17,7 @@ from tfperfkit_probes.lines.graph.model import DEPTH
 
 
 class LinesProbe:
-    """The time of each line of the script: of its Python, and of what its compiled functions execute."""
+    """Time of each source line, in Python and in compiled functions."""
 
     api: ClassVar[int] = API_VERSION
     name: ClassVar[str] = "lines"
@@ -29,14 +29,14 @@ class LinesProbe:
             type="names",
             metavar="FUNCTIONS",
             flag="--lines",
-            help="Profile these functions by line (names with commas), not the hot ones.",
+            help="Profile these functions by line (names with commas), not the hot functions.",
         ),
         Option(
             name="paths",
             type="paths",
             metavar="PATH",
             flag="--lines-in",
-            help="Profile all functions of a file or folder by line; may be given again.",
+            help="Profile all functions of a file or folder by line. May be repeated.",
         ),
         Option(
             name="depth",
@@ -45,7 +45,7 @@ class LinesProbe:
             minimum=0,
             metavar="N",
             in_report=True,
-            help="Unfold lines of compiled functions N calls deep.",
+            help="Unfold lines of compiled functions N calls deep. [default: 3]",
         ),
     )
 

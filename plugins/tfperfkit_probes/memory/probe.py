@@ -12,7 +12,7 @@ from tfperfkit.probe import API_VERSION, Capture, Cost, Recording
 
 
 class MemoryProbe:
-    """How much memory the run takes, what of it grows with the steps and at which line, how near a limit is.
+    """Memory of the process: its peak, the lines where it grows with the steps, and the distance to a limit.
 
     Samples by a thread, and a few looks at the user's containers as steps begin.
     """

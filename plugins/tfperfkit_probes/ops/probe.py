@@ -13,7 +13,7 @@ from tfperfkit.probe import API_VERSION, Capture, Cost, Recording
 
 
 class OpsProbe:
-    """The work of each compiled function: operations, FLOPs by line, constants, loops, and its slow parts.
+    """Operations of each compiled function: how many, FLOPs by line, constants, loops, and slow operations.
 
     Reads a graph once, when it was traced, and once when it is first executed: nothing on the steady path.
     """
@@ -35,10 +35,10 @@ class OpsProbe:
             default="",
             metavar="FUNCTION",
             flag="--ops-autograph",
-            help="Show the code AutoGraph made of a function.",
+            help="Show the code that AutoGraph made of a function.",
         ),
         Option(name="keras", type="flag", default=False, in_report=True, help="Include Keras' own functions."),
-        Option(name="xla", type="flag", default=False, help="Ask XLA what it can compile: 0.5 s a function."),
+        Option(name="xla", type="flag", default=False, help="Ask XLA which functions it can compile: about 0.5 s per function."),
     )
 
     def record(self, recording: Recording, /) -> AbstractContextManager[None]:

@@ -12,7 +12,7 @@ from tfperfkit.probe import API_VERSION, Capture, Cost, Recording
 
 
 class RetraceProbe:
-    """Every trace of a tf.function: when, how long, and which argument from which line made it necessary.
+    """Every trace of a tf.function: step, time, and the argument and line that caused it.
 
     Sees traces only, so it costs nothing while nothing is traced, and is on from arming to the end.
     """

@@ -14,7 +14,7 @@ from tfperfkit.timeline import Tick, Timeline
 
 
 class TfprofProbe:
-    """The time of a step by part and by operation, from a trace of TensorFlow's own profiler."""
+    """Time of a step by part and by operation, from a trace of the TF Profiler."""
 
     api: ClassVar[int] = 1
     name: ClassVar[str] = "tfprof"
@@ -30,7 +30,7 @@ class TfprofProbe:
             name="python",
             type="flag",
             default=False,
-            help="Trace Python calls too: more to see in the trace viewer, up to 1.4 x slower in its window.",
+            help="Also trace Python calls: up to 1.4 times slower in that window.",
         ),
         Option(
             name="max_mb",
@@ -39,7 +39,7 @@ class TfprofProbe:
             minimum=1,
             metavar="MB",
             in_report=True,
-            help="Read traces up to this size.",
+            help="Read traces up to this size. [default: 512]",
         ),
     )
 

@@ -55,6 +55,6 @@ COMMAND = _Check(
         "tfperf check --base main train.py --steps 300",
         "tfperf check --format junit -o junit.xml --format github train.py",
     ),
-    status="0: within budget; 1: over budget, or the script failed; 2: usage, configuration or input error; 3: undecided.",
+    status="0: within budget; 1: over budget or failed script; 2: usage, configuration or input error; 3: undecided.",
     context_settings=HELP,
 )

@@ -57,7 +57,9 @@ COMMAND = Command(
     params=[
         click.Argument(["run"], default="last", metavar="[RUN]"),
         click.Argument(["identity"], required=False, metavar="[ID]"),
-        click.Option(["--apply", "write"], is_flag=True, help="Write the patches to the files; --undo takes them back."),
+        click.Option(
+            ["--apply", "write"], is_flag=True, help="Write the patches to the files; --undo takes them back."
+        ),
         click.Option(
             ["--prove"],
             is_flag=True,
@@ -74,7 +76,9 @@ COMMAND = Command(
             metavar="TIME",
             help=f"Time limit of --prove, e.g. 90s. [default: {PROVE_TIME}, with --all {LADDER_TIME}]",
         ),
-        click.Option(["--undo"], is_flag=True, help="Take patches back: restore the files as they were before --apply."),
+        click.Option(
+            ["--undo"], is_flag=True, help="Take patches back: restore the files as they were before --apply."
+        ),
         color(),
     ],
     short_help="Show suggested patches; --apply writes them.",

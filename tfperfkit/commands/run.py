@@ -48,8 +48,8 @@ _OPTIONS: list[click.Parameter] = [
         ["--window"],
         metavar="PROBE=START:COUNT",
         multiple=True,
-        help="Steps in which a probe measures. PROBE=all: the whole run; PROBE=none: never; PROBE=auto: tfperf chooses. "
-        "[default: auto]",
+        help="Steps in which a probe measures. PROBE=all: the whole run; PROBE=none: never; PROBE=auto: tfperf "
+        "chooses. [default: auto]",
     ),
     click.Option(["--children"], is_flag=True, help="Also record processes that the script starts."),
     click.Option(

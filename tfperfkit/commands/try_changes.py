@@ -31,12 +31,14 @@ COMMAND = _Try(
             ["--with", "changes"],
             metavar="EXPERIMENT",
             multiple=True,
-            help="Measure this change of SCRIPT: jit, threads=2,1, env:NAME=VALUE ... May be repeated; tfperf list experiments "
-            "lists them.",
+            help="Measure this change of SCRIPT: jit, threads=2,1, env:NAME=VALUE ... May be repeated; tfperf list "
+            "experiments lists them.",
         ),
         click.Option(["--together"], is_flag=True, help="Make all --with changes at once. [default: one by one]"),
         click.Option(
-            ["--all", "everything"], is_flag=True, help="Measure every change that suits SCRIPT, then the best together."
+            ["--all", "everything"],
+            is_flag=True,
+            help="Measure every change that suits SCRIPT, then the best together.",
         ),
         click.Option(
             ["--vary"],
@@ -50,7 +52,7 @@ COMMAND = _Try(
         click.Option(
             ["--time-limit"],
             metavar="TIME",
-            help=f"Time limit for all trials, e.g. 90s, 3m. [default: {FINDINGS_TIME} for RUN, {SCRIPT_TIME} for SCRIPT]",
+            help=f"Time limit for all trials, e.g. 90s. [default: {FINDINGS_TIME} for RUN, {SCRIPT_TIME} for SCRIPT]",
         ),
         json_file("the measurements"),
         click.Option(["--no-sandbox"], is_flag=True, help="Run in the script's own folder; the files it writes stay."),
@@ -71,8 +73,8 @@ COMMAND = _Try(
     help="""Measure what a change gains, without editing the script.
 
     With RUN (a folder, a run's name, or last [default]) tfperf measures the run's findings. With SCRIPT it measures the
-    changes that you name. The script runs several times, unchanged and changed in turn, in an overlay of its folder: your
-    files stay as they are.""",
+    changes that you name. The script runs several times, unchanged and changed in turn, in an overlay of its folder:
+    your files stay as they are.""",
     brief=("changes", "together", "everything", "vary", "only", "time_limit", "json_file", "no_sandbox"),
     examples=(
         "tfperf try",

@@ -38,7 +38,12 @@ class OpsProbe:
             help="Show the code that AutoGraph made of a function.",
         ),
         Option(name="keras", type="flag", default=False, in_report=True, help="Include Keras' own functions."),
-        Option(name="xla", type="flag", default=False, help="Ask XLA which functions it can compile: about 0.5 s per function."),
+        Option(
+            name="xla",
+            type="flag",
+            default=False,
+            help="Ask XLA which functions it can compile: about 0.5 s per function.",
+        ),
     )
 
     def record(self, recording: Recording, /) -> AbstractContextManager[None]:

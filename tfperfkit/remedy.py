@@ -41,10 +41,12 @@ class Hoist(msgspec.Struct, frozen=True, tag="hoist"):
 
 
 class BatchLoop(msgspec.Struct, frozen=True, tag="batch_loop"):
-    """Do the iterations of a loop at once, on whole tensors.
+    """Do the iterations of a loop at once, on whole tensors. ``each``: what an iteration does one at a time.
 
     Its price assumes that the kernels do as much arithmetic, in one call for all iterations. That arithmetic is left.
     """
+
+    each: Literal["call", "element"] = "call"
 
 
 class Compile(msgspec.Struct, frozen=True, tag="compile"):

@@ -22,7 +22,7 @@ class WithoutLine(Base):
     usage = "without-line:FILE:LINE"
     remedies = (
         Remove("statement"),
-        BatchLoop(),
+        BatchLoop,
         KeepTrace("instance"),
         Setting("check_numerics"),
         Every("save"),

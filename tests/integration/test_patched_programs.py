@@ -400,7 +400,7 @@ REMEDIES: dict[str, dict[str, Any]] = {
     "EAG005": {"remedy": Compile("loop")},
     "EAG001": {"remedy": Compile("step")},
     "GRF023": {"remedy": ReplaceOps("fewer")},
-    "EAG011": {"remedy": BatchLoop()},
+    "EAG011": {"remedy": BatchLoop("element")},
     "EAG004": {"remedy": CallDirectly("predict")},
     "INP008": {"remedy": ChangeStage("order")},
 }

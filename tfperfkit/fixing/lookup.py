@@ -90,7 +90,7 @@ def _fixer_modules(remedy: Remedy) -> tuple[str, ...]:
             return ("kept_attribute",)
         case ReplaceOps("array"):
             return ("arrays.LIST",)
-        case BatchLoop():
+        case BatchLoop("element"):
             return ("arrays.MESSAGE",)
         case KeepTrace("batch"):
             return "options.REDUCE_RETRACING", "stages.DROP_REMAINDER"

@@ -130,7 +130,7 @@ def elements_one_by_one(evidence: Evidence) -> Iterable[Finding]:
         part,
         Left(ELEMENTS_LEFT_MIN.value, ELEMENTS_LEFT_MAX.value),
         code="EAG011",
-        remedy=BatchLoop(),
+        remedy=BatchLoop("element"),
         title=f"Python reads {_quoted(one, name)} one at a time{f', in {who}' if who else ''}",
         advice=advice,
         detail="Each element that is read is a separate TensorFlow operation, which returns a new tensor.",

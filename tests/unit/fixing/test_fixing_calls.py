@@ -106,10 +106,11 @@ def test_what_is_no_list_of_arrays_stays(tmp_path: Path, body: str, why: str) ->
 
 
 def test_a_list_in_a_message_stays(tmp_path: Path) -> None:
-    assert "a list already" in refusal(tmp_path, "m = tf.train.FloatList(value=[3.0])  # here", BatchLoop())
+    one = BatchLoop("element")
+    assert "a list already" in refusal(tmp_path, "m = tf.train.FloatList(value=[3.0])  # here", one)
     for values in ("(n for n in x)", "map(int, x)", "{n for n in x}"):
-        assert "an iterator" in refusal(tmp_path, f"m = tf.train.Int64List(value={values})  # here", BatchLoop())
-    assert "an array already" in refusal(tmp_path, "m = tf.train.FloatList(value=x.numpy())  # here", BatchLoop())
+        assert "an iterator" in refusal(tmp_path, f"m = tf.train.Int64List(value={values})  # here", one)
+    assert "an array already" in refusal(tmp_path, "m = tf.train.FloatList(value=x.numpy())  # here", one)
 
 
 @pytest.mark.parametrize(

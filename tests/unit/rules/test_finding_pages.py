@@ -74,6 +74,11 @@ def test_the_collapsed_part_has_what_the_rule_says(page: Path) -> None:
     assert len(describe_detection(page.stem)) > 20
 
 
+def test_a_badge_promises_a_patch_only_for_the_code_that_has_a_fixer(finding_pages) -> None:
+    """Both codes ask for whole tensors, but only elements that Python reads can be patched."""
+    assert (finding_pages.find_fix("EAG011"), finding_pages.find_fix("EAG013")) == ("patch", "suggestion")
+
+
 def test_the_index_has_a_row_for_each_finding(finding_pages) -> None:
     rows = finding_pages.index().splitlines()
     assert re.findall(r"^\| \[(\w+)\]", "\n".join(rows), re.MULTILINE) == [page.stem for page in PAGES]

@@ -47,6 +47,20 @@ def test_positions_that_nobody_uses(function: Makes, used: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("function", "only_last"),
+    [
+        (lambda x: dense(x)[:, -1], True),
+        (lambda x: dense(x)[:, 0], False),
+        (lambda x: dense(x)[:, -2:], False),
+        (lambda x: tf.gather(dense(x), [19], axis=1), True),
+    ],
+)
+def test_whether_only_the_last_position_is_used(function: Makes, only_last: bool) -> None:
+    (one,) = found(function, SEQUENCES)
+    assert one.only_last is only_last
+
+
+@pytest.mark.parametrize(
     ("function", "used"),
     [
         (lambda at, x: tf.gather(dense(x), tf.reshape(at, [8, 3]), batch_dims=1), 3),

@@ -34,15 +34,21 @@ POSITIONS_OPERATIONS_MAX = Threshold(
 )
 _AXES = ("examples", "positions", "numbers")
 _POSITIONS = _AXES.index("positions")
+_LAST = (
+    " Or: set return_sequences=False in the recurrent layer below, if it is not Bidirectional and nothing else uses "
+    "the other positions."
+)
 _ALONE = UNARY | optable.names(kind=("bias", "softmax"), differentiates=False)
 
 
 class ComputedPositions(Cause, frozen=True, kw_only=True):
-    """Of ``positions`` that are computed, ``used`` are used; of these data name ``named``, and slices the others."""
+    """Of ``positions`` that are computed, ``used`` are used; of these data name ``named``, and slices the others.
+    ``only_last``: whether the last position alone is used."""
 
     positions: int
     used: int
     named: int
+    only_last: bool = False
 
 
 class AllPositions(GraphRule[ComputedPositions]):
@@ -77,6 +83,7 @@ class AllPositions(GraphRule[ComputedPositions]):
                 positions=length,
                 used=used,
                 named=named,
+                only_last=not named and fixed == {length - 1},
             )
 
     def report(self, evidence: Evidence, part: Part[ComputedPositions]) -> Finding:
@@ -89,8 +96,7 @@ class AllPositions(GraphRule[ComputedPositions]):
             part,
             f"Dense layer computes all {often(cause.positions)} positions, {often(cause.used)} "
             f"{'is' if cause.used == 1 else 'are'} used",
-            f"{_advise_order(layer, slice_)} Or: set return_sequences=False in the recurrent layer below, if "
-            "nothing else uses the other positions.",
+            _advise_order(layer, slice_) + (_LAST if cause.only_last else ""),
             "Each position is computed on its own, so the results are the same. The results of all other positions are "
             "discarded, forward and backward.",
             count("positions computed", cause.positions),
@@ -179,7 +185,7 @@ def _advise_order(layer: str, slice_: str) -> str:
     )
     if not layer:
         return f"Take the positions first, and compute with these: {example}."
-    return f"Take the positions before the layer {layer}, not behind it: {example}."
+    return f"Take the positions before the layer {layer}, not after it: {example}."
 
 
 def _find_layer(evidence: Evidence, cause: Cause) -> str:

@@ -63,10 +63,10 @@ class ClippedNorms(GraphRule[ClippedGradients]):
             evidence,
             part,
             f"Clipping {gradients} gradients by {norm} takes {100 * part.share:.0f} % of {evidence.unit.a}",
-            "Print tf.linalg.global_norm(gradients) every hundred steps, and remove the clipping if the norm stays "
-            "below "
-            "the limit. Or: clip only the layers that need it, such as recurrent ones. Or: keep it and update each "
-            "variable in one operation (see this finding's page).",
+            "Keep the largest norm of a whole run, largest.assign(tf.maximum(largest, "
+            "tf.linalg.global_norm(gradients))), and remove the clipping if it stays below the limit. Or: clip only "
+            "the layers that need it, such as recurrent ones. Or: keep the clipping and update each variable in one "
+            "operation (see this finding's page).",
             "All gradients are read for the norm, then read and written again to scale them. That happens even if the "
             "norm is below the limit: then they are multiplied by 1.",
             count("clipped gradients", gradients),

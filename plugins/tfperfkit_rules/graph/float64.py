@@ -62,16 +62,17 @@ FLOAT64_WIDTH = Threshold(
 )
 
 _DECOMPOSED = (
-    "Most of its time goes into decomposing or inverting matrices. float32 often has too few digits for that: keep "
-    "float64 there, and cast what comes before and after it where that is large."
+    "Keep float64 for decomposing and inverting matrices, which take most of the time: float32 often has too few "
+    "digits for that. Cast the computation before and after it to float32, if it is large: tf.cast(x, tf.float32)."
 )
 _DECOMPOSED_HERE = (
-    "It decomposes or solves with matrices, for which float32 often has too few digits: keep float64 there, and cast "
-    "what comes before and after it where that is large."
+    "Keep float64 for decomposing and solving with matrices: float32 often has too few digits for that. Cast the "
+    "computation before and after it to float32, if it is large: tf.cast(x, tf.float32)."
 )
 _CHOSEN = (
-    "set_floatx('float64') makes every layer compute so: leave it out, and give float64 (dtype='float64') only to what "
-    "needs its digits. It moves twice the bytes and runs at half the speed or less on a CPU, at a fraction on a GPU."
+    "Remove set_floatx('float64'), which makes every layer compute in float64, and set dtype='float64' only for layers "
+    "that need its digits. float64 moves twice the bytes and runs at half the speed or less on a CPU, at a fraction on "
+    "a GPU."
 )
 
 

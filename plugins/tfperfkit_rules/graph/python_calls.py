@@ -124,7 +124,7 @@ def _effects(function: Brief) -> Finding:
         title=f"Python side effect in {effects[0].function} runs only while tracing: {names}",
         where=places(SourceSpan(effect.file, effect.line, effect.function) for effect in effects),
         evidence=(counted("statements", len(effects)), counted("traces", function.traces)),
-        advice="Use TensorFlow's own operation if it must run in every call: tf.print, tf.Variable, tf.TensorArray, "
-        "tf.random or tf.timestamp(). Or: leave it, if it is meant to run once for each trace.",
+        advice="Use TensorFlow's own operation if the side effect must happen in every call: tf.print, tf.Variable, "
+        "tf.TensorArray, tf.random or tf.timestamp(). Or: leave the line if it is meant to run once for each trace.",
         detail="\n".join(f"{os.path.basename(e.file)}:{e.line}  {e.text}" for e in effects[: shared.MAX_PLACES.value]),
     )

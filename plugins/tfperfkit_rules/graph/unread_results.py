@@ -109,8 +109,8 @@ class UnreadResult(GraphRule[ResultAlone]):
             "Predict with a model that has only the outputs that you read, made once: keras.Model(model.input, "
             f"[outputs]).predict(...). It shares layers and weights with {of}."
             if keras
-            else f"Remove it from the return value of {of}, and compute it in another tf.function if needed. Or: "
-            "compute it only if a Python argument is True."
+            else f"Remove this result from the return value of {of}, and compute it in another tf.function if needed. "
+            "Or: compute it only if a Python argument is True."
         )
         made = self.finding(
             evidence,

@@ -28,6 +28,9 @@ AVERAGED_EACH = Threshold(
 #: Work number by number, as in ``momentum * average + (1 - momentum) * weight``.
 _BETWEEN = SAME | UNARY | BINARY | optable.names(kind="sum-of-many")
 _MAX_OPERATIONS = 100
+_LEFT_TO_USER = (
+    " Assign the averages to the weights after the training, which use_ema did. ema_overwrite_frequency saves nothing."
+)
 
 
 class AveragedWeights(Cause, frozen=True, kw_only=True):
@@ -63,8 +66,7 @@ class WeightAverages(GraphRule[AveragedWeights]):
             part,
             f"Weight averages (EMA) of {often(part.cause.numbers)} numbers updated in {evidence.unit.every}",
             f"{first} you call every {each} steps: momentum = 0.999 ** {each}, then "
-            "average.assign(momentum * average + (1 - momentum) * weight)."
-            + (" ema_overwrite_frequency saves nothing." if by_keras else ""),
+            "average.assign(momentum * average + (1 - momentum) * weight)." + (_LEFT_TO_USER if by_keras else ""),
             f"Each update reads all weights and averages and writes all averages, in {evidence.unit.each}.",
             count("averaged variables", part.cause.variables),
             count("numbers in the averaged variables", part.cause.numbers),

@@ -51,8 +51,8 @@ _SWITCH = (
     "tf.data.Options(); options.autotune.enabled = False; dataset = dataset.with_options(options)."
 )
 _KERAS = (
-    "Give Keras a tf.data.Dataset with options.autotune.enabled = False instead of arrays. Or: ignore it in longer "
-    "runs, which it hardly slows."
+    "Give Keras a tf.data.Dataset with options.autotune.enabled = False instead of arrays. Or: ignore this wait "
+    "in longer runs, which it hardly slows."
 )
 
 

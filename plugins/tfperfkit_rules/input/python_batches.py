@@ -52,8 +52,8 @@ PYTHON_LEFT_LIKELY = Threshold(
 _SAME_WAITING = ("BAT001", "STP002")
 TITLES = {"INP005": "Python prepares the batches (generator, PyDataset, py_function)"}
 _IN_THREADS = (
-    "Only one thread runs Python at a time: num_parallel_calls does not speed it up, and the training thread waits for "
-    "it."
+    "Only one thread runs Python at a time: num_parallel_calls does not speed this Python up, and the training thread "
+    "waits for it."
 )
 _IN_PROCESSES = (
     "The worker processes compete with the training thread and each other for CPU cores, and a single process makes "

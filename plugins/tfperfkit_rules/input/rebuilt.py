@@ -303,6 +303,7 @@ def constant_data(evidence: Evidence) -> Iterator[Finding]:
                 title="Dataset arrays are copied into TensorFlow's memory by from_tensor_slices",
                 where=where,
                 evidence=(*rows, Measurement("share of the memory limit in the copy", size / memory, "share", "run")),
-                advice=("Make a dataset of indices, and pick rows from the array in a map. Or: read TFRecord files."),
+                advice="Make a dataset of indices, batch it, and pick the rows in a map: tf.numpy_function(lambda i: "
+                "array[i], [ids], array.dtype), then tf.ensure_shape. Or: read TFRecord files.",
                 detail="The NumPy array stays in memory next to the copy as long as a name refers to it.",
             )

@@ -253,6 +253,7 @@ def graphs_grow(evidence: Evidence) -> Iterator[Finding]:
                 "Build all operations before the loop and only run them in it. tf.Graph.finalize() then raises at the "
                 "line that adds one."
                 if default
-                else "Let it trace once: pass tensors, not Python values, and create the tf.function outside the loop."
+                else "Trace the function once: pass tensors, not Python values, and create the tf.function outside the "
+                "loop."
             ),
         )

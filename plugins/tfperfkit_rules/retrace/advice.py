@@ -102,7 +102,10 @@ def advise(blame: Blame, function: TracedFunction, traces: Sequence[Trace], batc
     if blame == "varying_batch" and partial_batch(traces):
         return f"Drop the partial batch: dataset.batch(n, drop_remainder=True). Or: keep it, with {signature}."
     if blame in ("varying_batch", "varying_length"):
-        pad = "ad or bucket to a few lengths (padded_batch, bucket_by_sequence_length)."
+        pad = (
+            "ad to a few lengths: padded_batch(n, padded_shapes=[128]), or bucket_by_sequence_length(..., "
+            "pad_to_bucket_boundary=True)."
+        )
         if function.jit_compile:
             return f"P{pad} With jit_compile, XLA compiles again for each size even if the trace leaves it open."
         return f"Leave the size open with {signature}. Or: p{pad}"
@@ -128,7 +131,7 @@ def advise(blame: Blame, function: TracedFunction, traces: Sequence[Trace], batc
             "called inside one tf.function."
         )
     if blame == "context":
-        return _context(name)
+        return _context(name, function.function)
     if blame == "failing":
         return (
             "Fix the exception raised during tracing, or avoid the call. TensorFlow does not cache failed traces, so "
@@ -149,12 +152,12 @@ def _are_numbers(traces: Sequence[Trace]) -> bool:
     )
 
 
-def _context(path: str) -> str:
+def _context(path: str, function: str) -> str:
     if path == "context.strategy_scope":
-        return "Call it always inside strategy.run, not once in the strategy's scope and once outside."
+        return f"Call {function} always inside strategy.run, not once in the strategy's scope and once outside."
     if path == "context.enclosing_graph":
-        return "Call it outside tf.Graph().as_default(), for each graph traces it again."
-    return "Call it in the same context each time."
+        return f"Call {function} outside tf.Graph().as_default(), because each graph traces it again."
+    return f"Call {function} in the same context each time."
 
 
 def _keras(blame: Blame, name: str) -> str:

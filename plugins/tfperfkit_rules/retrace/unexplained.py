@@ -96,8 +96,8 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
             _advise_keeping(evidence, made)
             if made is not None
             else (
-                f"Call {name}.compile once, before the loop. Or: if the loop switches something by it, use one model "
-                f"per state (trainable) or a variable: {name}.optimizer.learning_rate.assign(value)."
+                f"Call {name}.compile once, before the loop. Or, if compile changes a setting in the loop: use one "
+                f"model per state (trainable), or a variable: {name}.optimizer.learning_rate.assign(value)."
             )
         )
     elif new is not None:

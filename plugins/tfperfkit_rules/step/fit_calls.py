@@ -61,7 +61,7 @@ CALLS_LEFT = Threshold(
 )
 
 
-TITLES = {"STP002": "Model.fit steps cost more to call than compute"}
+TITLES = {"STP002": "Model.fit steps cost more to call than to compute"}
 
 
 def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:

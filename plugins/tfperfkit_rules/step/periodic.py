@@ -74,9 +74,8 @@ def every_nth(evidence: Evidence) -> Iterator[Finding]:
             Measurement("long steps", float(len(numbers)), "count", "baseline"),
             Measurement("samples at lines that only long steps run", float(seen), "count", "baseline"),
         ),
-        advice=(
-            f"Do what this line does less often than every {gap} steps. Or: make it cheaper, or use another thread."
-        ),
+        advice=f"Run this line less often than every {gap} steps. Or: make its work cheaper, or do it in another "
+        "thread.",
         absorbs_here=("LIN001", "SYN001"),
         parts=(part, "other"),
     )

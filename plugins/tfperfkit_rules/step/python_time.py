@@ -92,8 +92,8 @@ _SELDOM = (
     "Do it for every hundredth batch (if batch % 100 == 0) or in on_epoch_end: Keras calls {name} for every batch. Or: "
 )
 _COSTLY = (
-    "Leave it if its result is needed: it works on new data each time, and no faster call is known. Or: do it less "
-    "often, or on a sample."
+    "Keep this work if its result is needed: its data is new each time, and tfperf knows no faster call. Or: do it "
+    "less often, or on a sample."
 )
 _ON_ONE_LINE = "on one line"
 _FALLS_LATE = "\nTimed by line_profiler: the line holds the interpreter lock, so samples fall on later lines."

@@ -31,7 +31,7 @@ def wait_for_compilation(evidence: Evidence) -> Iterator[Finding]:
             Measurement("share of accelerator time waiting for compilation", share, "share", "accelerators"),
             *find_worst_host(trace, Doing.COMPILE.value),
         ],
-        "Record after the warm-up. Or: run tfperf run on the script if it goes on; it names the argument whose shape "
-        "or Python value changes.",
+        "Record after the warm-up. Or, if later steps compile too: run tfperf run on the script, which names the "
+        "argument whose shape or Python value changes.",
         basis=get_basis(trace),
     )

@@ -52,7 +52,7 @@ def test_floatx_is_the_place() -> None:
     floatx = {"floatx": "float64"}
     result = one(op("MatMul", 50.0), float64_flops_share=1.0, marks=WIDE, settings=floatx, source=source)
     assert [span.line for span in result.where] == [2, 9, 5]
-    assert result.advice.startswith("set_floatx('float64') makes every layer compute so")
+    assert result.advice.startswith("Remove set_floatx('float64')")
 
 
 def test_where_float64_begins_is_the_place() -> None:

@@ -185,6 +185,12 @@ def test_the_layer_that_computes_all_positions_is_named_where_it_gets_its_name(d
     assert named is not direct and ("scores(h[:, -1])" in finding.advice) is not direct
 
 
+@pytest.mark.parametrize("only_last", [True, False])
+def test_a_recurrent_layer_returns_one_output_only_if_the_last_position_is_used(only_last: bool) -> None:
+    (finding,) = told(step(waste("GRF027", only_last=only_last)))
+    assert ("return_sequences=False" in finding.advice) is only_last
+
+
 @pytest.mark.parametrize(
     "line",
     ["tf.norm(flat[:, None, :] - self.codes[None, :, :], axis=-1)", "tf.square(self.codes[None] - flat[:, None])"],

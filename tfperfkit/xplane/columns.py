@@ -149,12 +149,10 @@ _NONE = np.zeros(0, dtype=np.int64)
 def _values(plane: Plane, starts: Ints, ends: Ints, tags: Sequence[int]) -> Ints:
     """Return the numbers that stand behind one of the tags in the stats at these places, -1 where there is none."""
     found = np.full(len(starts), -1, dtype=np.int64)
-    for first in range(0, len(starts), _BLOCK):
-        block = slice(first, first + _BLOCK)
-        there = np.flatnonzero(starts[block] >= 0)
-        if not len(there):
-            continue
-        at, stop = starts[block][there], ends[block][there]
+    places = np.flatnonzero(starts >= 0)
+    for block in _blocks(starts[places]):
+        there = places[block]
+        at, stop = starts[there], ends[there]
         low = int(at.min())
         buffer = plane.space.bytes_at(low, int(stop.max()))
         at, stop = at - low, stop - low
@@ -162,8 +160,23 @@ def _values(plane: Plane, starts: Ints, ends: Ints, tags: Sequence[int]) -> Ints
         for tag in tags:
             value, after = _number(buffer, at, stop, tag)
             has = after > at
-            found[there[has] + first] = value[has]
+            found[there[has]] = value[has]
     return found
+
+
+def _blocks(places: Ints) -> Iterator[slice]:
+    """Cut places in the file into blocks that are read in one piece: of not too many, and without wide gaps.
+
+    The latter holds for places in the order of the file only, in which nearly all are.
+    """
+    if not len(places):
+        return
+    ahead = np.diff(places)
+    gaps = np.flatnonzero(ahead > _PIECE) + 1 if not (ahead < 0).any() else _NONE
+    bounds = [0, *gaps.tolist(), len(places)]
+    for begin, end in zip(bounds, bounds[1:], strict=False):
+        for first in range(begin, end, _BLOCK):
+            yield slice(first, min(first + _BLOCK, end))
 
 
 def _joined(parts: list[list[Any]], column: int) -> Any:
@@ -364,8 +377,7 @@ def _find_stats(plane: Plane, begins: Ints, ends: Ints, wanted: Sequence[int]) -
     """Find the begins [0] and ends [1] of the stats of these numbers, by number and event; -1 if an event has none."""
     found = np.full((2, len(wanted), len(begins)), -1, dtype=np.int64)
     if any(wanted):
-        for first in range(0, len(begins), _BLOCK):
-            block = slice(first, first + _BLOCK)
+        for block in _blocks(begins):
             _find_in_block(plane, begins[block], ends[block], wanted, found[:, :, block])
     return found
 

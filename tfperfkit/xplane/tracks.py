@@ -11,7 +11,7 @@ Only events that ``names.parse`` knows, and where XLA's kernels end, are there. 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import chain
 
 import numpy as np
@@ -20,9 +20,9 @@ import numpy.typing as npt
 from tfperfkit.xplane import reader
 from tfperfkit.xplane.columns import Coded, Ints, LineColumns, columns
 from tfperfkit.xplane.names import XLA_END, XLA_EXECUTE, Kind, Named, parse
+from tfperfkit.xplane.nesting import Flags
 from tfperfkit.xplane.reader import Plane
 
-Flags = npt.NDArray[np.bool_]
 #: Events that are there as Python's numbers at a time.
 _BLOCK = 1 << 15
 _KINDS = {kind: number for number, kind in enumerate(Kind)}
@@ -54,9 +54,13 @@ class Track:
         begin, code = self.begin_ps[which], self.code[which]
         return zip(begin.tolist(), (begin + self._line.duration_ps[which]).tolist(), code.tolist(), strict=True)
 
+    def integers(self, stat: str, which: Ints) -> Ints:
+        """Return an integer stat of each of these events; -1 of one that has none."""
+        return self._line.numbers(stat, which)
+
     def numbers(self, stat: str, which: Ints) -> list[int | None]:
         """Return an integer stat of each of these events; None of one that has none."""
-        return [number if number != -1 else None for number in self._line.numbers(stat, which).tolist()]
+        return [number if number != -1 else None for number in self.integers(stat, which).tolist()]
 
     def texts(self, stats: tuple[str, ...], which: Ints) -> Iterator[tuple[str | None, ...]]:
         """Stats of each of these events; None of what is no text."""
@@ -88,6 +92,10 @@ class Tracks:
     def flag_kinds(self, kinds: Collection[Kind]) -> Flags:
         """Flag the codes of events that are of one of these kinds."""
         return np.isin(self._kind, [_KINDS[kind] for kind in kinds])
+
+    def flag_named(self, is_wanted: Callable[[Named], bool]) -> Flags:
+        """Flag the codes of events of a known kind whose names are wanted."""
+        return np.array([named is not None and is_wanted(named) for named in self.named], dtype=bool)
 
     def lines(self) -> Iterator[Track]:
         """One after the other. Raises ``Unavailable`` for a damaged file."""

@@ -11,8 +11,10 @@ import numpy as np
 from tfperfkit.errors import Unavailable
 from tfperfkit.storage.safe_reader import trace_files
 from tfperfkit.xplane import open_space
+from tfperfkit.xplane.intervals import Ints
 from tfperfkit.xplane.names import HOST
-from tfperfkit.xplane.tracks import Tracks, read_tracks
+from tfperfkit.xplane.nesting import around
+from tfperfkit.xplane.tracks import Track, Tracks, read_tracks
 
 _PREFIX = "Iterator::"
 #: A loop over a dataset in a compiled function is a reduction for TensorFlow; AutoGraph puts its body into a stage.
@@ -61,27 +63,48 @@ def read_trace(trace_dir: Path) -> tuple[TracedPipeline, ...]:
 def _read(tracks: Tracks, sums: dict[int, _Sum]) -> None:
     """The events of each thread: those inside of others took part of the others' time."""
     wanted = np.array([name.startswith((_PREFIX, _REDUCED)) for name in tracks.names])
-    paths = [name.partition("#")[0] for name in tracks.names]
     for track in tracks.lines():
         which = track.where(wanted)
-        iterators, parents = track.numbers("id", which), track.numbers("parent_id", which)
-        open_events: list[tuple[int, _Sum]] = []
-        for (begin, end, code), number, parent in zip(track.events(which), iterators, parents, strict=True):
-            if number is None or (number not in sums and len(sums) >= _MAX_NODES):
-                continue
-            entry = sums.setdefault(number, _Sum())
-            while open_events and open_events[-1][0] <= begin:
-                open_events.pop()
-            if open_events:
-                open_events[-1][1].own -= end - begin
-            entry.parent = parent if parent is not None else entry.parent
-            entry.path = paths[code]
-            entry.total += end - begin
-            entry.own += end - begin
-            entry.begin = begin if not entry.count else min(entry.begin, begin)
-            entry.end = max(entry.end, end)
-            entry.count += 1
-            open_events.append((end, entry))
+        iterators = track.integers("id", which)
+        which, iterators = which[iterators != -1], iterators[iterators != -1]
+        if not len(which):
+            continue
+        iterators, first, number = np.unique(iterators, return_index=True, return_inverse=True)
+        entries: list[_Sum | None] = [None] * len(iterators)
+        for index in np.argsort(first).tolist():
+            iterator = int(iterators[index])
+            if iterator in sums or len(sums) < _MAX_NODES:
+                entries[index] = sums.setdefault(iterator, _Sum())
+        is_kept = np.array([entry is not None for entry in entries])[number]
+        _add(tracks, track, which[is_kept], number[is_kept], entries)
+
+
+def _add(tracks: Tracks, track: Track, which: Ints, number: Ints, entries: list[_Sum | None]) -> None:
+    """Add events to the entries that they are of by ``number``."""
+    begin, end = track.begin_ps[which], track.end_ps[which]
+    length = end - begin
+    outer = around(begin, end, np.ones(len(which), dtype=bool))
+    total, inner = np.zeros(len(entries), dtype=np.int64), np.zeros(len(entries), dtype=np.int64)
+    np.add.at(total, number, length)
+    np.add.at(inner, number[outer[outer >= 0]], length[outer >= 0])
+    latest = np.zeros(len(entries), dtype=np.int64)
+    np.maximum.at(latest, number, end)
+    count = np.bincount(number, minlength=len(entries))
+    # If an assignment has several values for one place, the last one stays.
+    earliest, path, parent = (np.full(len(entries), -1, dtype=np.int64) for _ in range(3))
+    earliest[number[::-1]] = begin[::-1]
+    path[number] = track.code[which]
+    parents = track.integers("parent_id", which)
+    parent[number[parents != -1]] = parents[parents != -1]
+    for index, entry in enumerate(entries):
+        if entry is not None:
+            entry.begin = min(entry.begin, int(earliest[index])) if entry.count else int(earliest[index])
+            entry.end = max(entry.end, int(latest[index]))
+            entry.total += int(total[index])
+            entry.own += int(total[index] - inner[index])
+            entry.count += int(count[index])
+            entry.path = tracks.names[path[index]].partition("#")[0]
+            entry.parent = int(parent[index]) if parent[index] != -1 else entry.parent
 
 
 def _pipelines(sums: dict[int, _Sum]) -> tuple[TracedPipeline, ...]:

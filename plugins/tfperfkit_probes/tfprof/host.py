@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
 from tfperfkit.records.pipelines import READING
 from tfperfkit.xplane import Plane, Space
 from tfperfkit.xplane.intervals import Ints, Spans, union
 from tfperfkit.xplane.names import HOST, STEP_MARKER, Kind, Named, is_function, is_input
+from tfperfkit.xplane.nesting import around, nearest, pieces
 from tfperfkit.xplane.spans import Span
-from tfperfkit.xplane.tracks import Flags, Track, Tracks, read_tracks
+from tfperfkit.xplane.tracks import Track, Tracks, read_tracks
 from tfperfkit_probes.tfprof.breakdown import LABELS, Label, Labelled
 
 #: tf.data's own threads: ``tf_data_private_threadpool``, ``tf_data_iterator_get_next`` ...
@@ -22,6 +24,7 @@ DATA_THREADS = "tf_data"
 _ITS_THREADS = "tf_"
 #: The stage of a tf.data pipeline that runs the body of a loop over a dataset within a compiled function.
 _LOOP_BODY = "::Scan"
+_REDUCTION = "ReduceIterator::"
 _PREFETCHED = "Iterator::Root::Prefetch"
 
 
@@ -57,6 +60,8 @@ class Host:
     end: int = 0
     prefetches: bool = False  # the pipeline ends with a prefetch, the script's own or one that tf.data put in
     compiles: list[Span] = field(default_factory=list)  # XLA making machine code
+    # who asked for the work within each event of a thread, see ``pieces``
+    asked_by: WeakKeyDictionary[Track, npt.NDArray[np.int8]] = field(default_factory=WeakKeyDictionary)
     unfinished: Span | None = None  # a call of a compiled function that was under way when the trace ended
 
     @property
@@ -68,19 +73,6 @@ class Host:
             return marked
         own = [line for line in self.timelines if not line.of_tensorflow]
         return max(own, key=_busy, default=Timeline())
-
-    def is_own(self, named: Named, call: object) -> bool:
-        """Whether an event and what is within it is tfperf's reading of a pipeline: no work of the script's. ``call``:
-        the execution of an executor."""
-        if named.kind is Kind.EXECUTOR:
-            return call in self.own_calls
-        return named.type == READING and named.kind is Kind.EAGER
-
-    def is_of_data(self, call: int | None) -> bool | None:
-        """Whether tf.data asked for an execution; None where it is not known who did."""
-        if call in self.data_calls:
-            return True
-        return False if call in self.script_calls else None
 
 
 _FIRST = frozenset(
@@ -112,10 +104,12 @@ def read_host(plane: Plane) -> Host:
 def _read(plane: Plane) -> Host:
     host = Host()
     tracks = read_tracks(plane)
-    first = tracks.flag_kinds(_FIRST)
+    first, compiles = tracks.flag_kinds(_FIRST), tracks.flag_kinds({Kind.COMPILE})
+    prefetches = tracks.flag_named(lambda named: named.name.startswith(_PREFETCHED))
+    reductions = tracks.flag_named(lambda named: named.name.startswith(_REDUCTION))
     labels = [_label(named) if named is not None else None for named in tracks.named]
     label_of = np.array([LABELS.index(label) if label is not None else -1 for label in labels], dtype=np.int8)
-    inner = tracks.flag_kinds({Kind.CALL, Kind.GET_NEXT})
+    askers = _Askers(host, tracks)
     sources: dict[str, list[Span]] = {}
     for track in tracks.lines():
         which = track.where(first)
@@ -123,11 +117,10 @@ def _read(plane: Plane) -> Host:
             continue
         host.end = max(host.end, int(track.end_ps[which].max()))
         timeline = Timeline(_markers(tracks, track), of_tensorflow=track.name.startswith(_ITS_THREADS))
-        host.compiles += _spans(track, track.where(tracks.flag_kinds({Kind.COMPILE})))
-        for span, named in _named(tracks, track, tracks.flag_kinds({Kind.ITERATOR})):
-            host.prefetches |= named.name.startswith(_PREFETCHED)
-            if named.name.startswith("ReduceIterator::"):
-                sources.setdefault(named.name, []).append(span)
+        host.compiles += _spans(track, track.where(compiles))
+        host.prefetches |= bool(prefetches[track.code].any())
+        for begin, end, code in track.events(track.where(reductions)):
+            sources.setdefault(tracks.names[code], []).append(Span(begin, end))
         counted = label_of[track.code[which]]
         label = counted[counted >= 0]
         there = which[counted >= 0]
@@ -137,8 +130,7 @@ def _read(plane: Plane) -> Host:
         timeline.calls = [
             (span, named.type) for span, named in zip(_spans(track, graphs), types, strict=True) if named is not None
         ]
-        if inner[track.code[which]].any():
-            _read_calls(host, tracks, track, which)
+        askers.read(track, which)
         if timeline.markers or len(there):
             host.timelines.append(timeline)
     host.fetches += _loop_fetches(sources)
@@ -154,13 +146,6 @@ def _spans(track: Track, which: Ints) -> list[Span]:
     return [Span(begin, end) for begin, end, _ in track.events(which)]
 
 
-def _named(tracks: Tracks, track: Track, wanted: Flags) -> Iterator[tuple[Span, Named]]:
-    for begin, end, code in track.events(track.where(wanted)):
-        named = tracks.named[code]
-        if named is not None:
-            yield Span(begin, end), named
-
-
 def _markers(tracks: Tracks, track: Track) -> list[Marker]:
     """Other tools and scripts mark steps by the same name; ours also carry "tfperf"."""
     which = track.where(tracks.flag_kinds({Kind.MARKER}))
@@ -172,27 +157,42 @@ def _markers(tracks: Tracks, track: Track) -> list[Marker]:
     return [Marker(number, span) for number, span, is_ours in found if is_ours and number is not None]
 
 
-def _read_calls(host: Host, tracks: Tracks, track: Track, which: Ints) -> None:
-    """Who asked for each execution, and the fetches of graphs: by the events around them, outermost first."""
-    on_data_thread = track.name.startswith(DATA_THREADS)
-    calls = iter(track.numbers("id", track.where(tracks.flag_kinds({Kind.CALL}))))
-    stack: list[tuple[int, Named]] = []
-    for begin, end, code in track.events(which):
-        named = tracks.named[code]
-        assert named is not None
-        while stack and begin >= stack[-1][0]:
-            stack.pop()
-        if named.kind is Kind.CALL:
-            number = next(calls)
-            if number is not None:
-                of_data = _is_of_data(stack, on_data_thread)
-                own = any(outer.kind is Kind.EAGER and outer.type == READING for _, outer in stack)
-                (host.own_calls if own else host.data_calls if of_data else host.script_calls).add(number)
-        elif named.kind is Kind.GET_NEXT and not any(
-            outer.kind is Kind.EAGER and is_input(outer.type) for _, outer in stack
-        ):
-            host.fetches.append(Span(begin, end))
-        stack.append((end, named))
+class _Askers:
+    """Finds who asked for each execution, and the fetches of graphs, by the events around them."""
+
+    def __init__(self, host: Host, tracks: Tracks) -> None:
+        self._host = host
+        self._calls = tracks.flag_kinds({Kind.CALL})
+        self._fetches = tracks.flag_kinds({Kind.GET_NEXT})
+        stages = tracks.flag_kinds({Kind.ITERATOR})
+        bodies = tracks.flag_named(lambda named: named.name.startswith(_REDUCTION) and named.name.endswith(_LOOP_BODY))
+        self._deciding = stages | tracks.flag_kinds({Kind.REDUCE})
+        self._of_data = stages & ~bodies
+        self._readings = tracks.flag_named(lambda named: named.kind is Kind.EAGER and named.type == READING)
+        self._inputs = tracks.flag_named(lambda named: named.kind is Kind.EAGER and is_input(named.type))
+
+    def read(self, track: Track, which: Ints) -> None:
+        """Read the events of a thread that are in ``which``."""
+        if not (self._calls | self._fetches)[track.code[which]].any():
+            return
+        begin, end = track.begin_ps[which], track.end_ps[which]
+        for cut in pieces(begin, end):
+            self._read_piece(track, which[cut], begin[cut], end[cut])
+
+    def _read_piece(self, track: Track, which: Ints, begin: Ints, end: Ints) -> None:
+        code = track.code[which]
+        parent = around(begin, end, np.ones(len(which), dtype=bool))
+        calls = np.flatnonzero(self._calls[code])
+        numbers = track.integers("id", which[calls])
+        calls, numbers = calls[numbers != -1], numbers[numbers != -1]
+        source = nearest(parent, self._deciding[code])[calls]
+        of_data = np.where(source >= 0, self._of_data[code[source]], track.name.startswith(DATA_THREADS))
+        is_own = nearest(parent, self._readings[code])[calls] >= 0
+        self._host.own_calls.update(numbers[is_own].tolist())
+        self._host.data_calls.update(numbers[~is_own & of_data].tolist())
+        self._host.script_calls.update(numbers[~is_own & ~of_data].tolist())
+        fetches = self._fetches[code] & (nearest(parent, self._inputs[code]) < 0)
+        self._host.fetches += map(Span, begin[fetches].tolist(), end[fetches].tolist())
 
 
 def calls_of(timeline: Timeline) -> Spans:
@@ -231,16 +231,23 @@ def _add_unfinished(host: Host, tracks: Tracks) -> None:
 
 def _running(host: Host, tracks: Tracks, last: int) -> Span | None:
     """The longest execution for the script that goes on after the training thread's ``last`` event."""
-    others = host.data_calls | host.own_calls
+    others = np.array(sorted(host.data_calls | host.own_calls), dtype=np.int64)
+    executors = tracks.flag_kinds({Kind.EXECUTOR})
     spans: dict[int, Span] = {}
     for track in tracks.lines():
-        which = track.where(tracks.flag_kinds({Kind.EXECUTOR}))
-        which = which[track.begin_ps[which] >= last] if len(which) else which
-        stretches = zip(track.numbers("id", which), track.events(which), strict=True)
-        for number, (begin, end, _) in stretches:
-            if number is not None and number not in others:
-                known = spans.get(number, Span(begin, end))
-                spans[number] = Span(min(known.begin, begin), max(known.end, end))
+        which = track.where(executors)
+        which = which[track.begin_ps[which] >= last]
+        numbers = track.integers("id", which)
+        is_mine = (numbers != -1) & ~np.isin(numbers, others)
+        which = which[is_mine]
+        calls, first, call = np.unique(numbers[is_mine], return_index=True, return_inverse=True)
+        end_ps = track.end_ps[which]
+        ends = end_ps[first]
+        np.maximum.at(ends, call, end_ps)
+        for index in np.argsort(first).tolist():  # of calls that last equally long the first counts
+            begin, end = int(track.begin_ps[which[first[index]]]), int(ends[index])
+            known = spans.get(int(calls[index]), Span(begin, end))
+            spans[int(calls[index])] = Span(min(known.begin, begin), max(known.end, end))
     return max(spans.values(), key=lambda span: span.end - span.begin, default=None)
 
 
@@ -254,15 +261,6 @@ def _label(named: Named) -> Label | None:
     if named.kind is Kind.TRACING:
         return "tracing"
     return "other" if named.kind is Kind.FREEING else None
-
-
-def _is_of_data(around: list[tuple[int, Named]], on_data_thread: bool) -> bool:
-    for _, outer in reversed(around):
-        if outer.kind is Kind.ITERATOR:
-            return not (outer.name.startswith("ReduceIterator::") and outer.name.endswith(_LOOP_BODY))
-        if outer.kind is Kind.REDUCE:
-            return False
-    return on_data_thread
 
 
 def _loop_fetches(sources: dict[str, list[Span]]) -> list[Span]:

@@ -8,24 +8,23 @@ all: the median would be one that waited if the thread waits most of the time.
 
 from __future__ import annotations
 
-from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
 from tfperfkit.xplane import Plane
-from tfperfkit.xplane.intervals import NONE, Spans, inside, overlap, spans_of, union
+from tfperfkit.xplane.intervals import Ints, Spans, inside, overlap, spans_of, union
 from tfperfkit.xplane.names import DERIVED_LINES, Kind, Named, function_name, is_function, is_input
+from tfperfkit.xplane.nesting import Flags, around, nearest
 from tfperfkit.xplane.spans import Span, SpanIndex
-from tfperfkit.xplane.tracks import Track, Tracks, read_tracks
-from tfperfkit_probes.tfprof.host import DATA_THREADS, Host, read_host
+from tfperfkit.xplane.tracks import Tracks, read_tracks
+from tfperfkit_probes.tfprof.host import Host, read_host
+from tfperfkit_probes.tfprof.pieces import Piece, PieceReader
 
 #: How an operation ran: one by one, in a graph, as an XLA kernel, on an accelerator, or for the input pipeline.
 Place = Literal["eager", "graph", "xla", "device", "input"]
-
-
 #: Types of operations in a graph that exchange tensors with other replicas; an event lasts until the last has come.
 EXCHANGES = ("CollectiveReduce", "CollectiveGather", "CollectiveAllToAll", "Nccl", "Horovod")
 
@@ -50,31 +49,96 @@ class OpTime:
         self.kernel_ps: float | None = None
 
 
-class _Open:
-    """An event on the stack: an operation, or a context that tells who runs what is in it.
-
-    ``key``, ``op``: of an operation that counts; what begins outside of the window does not. ``of_data``: whether
-    tf.data runs what is within. ``operation``: the innermost that counts, itself or around it.
-    """
-
-    __slots__ = ("begin", "end", "inner", "key", "named", "of_data", "op", "operation")
-
-    def __init__(self, begin: int, end: int, named: Named, key: OpKey | None, of_data: bool) -> None:
-        self.begin = begin
-        self.end = end
-        self.named = named
-        self.key = key
-        self.of_data = of_data
-        self.inner = 0
-        self.op: OpTime | None = None
-        self.operation: _Open | None = None
-
-
 _SECOND = frozenset({Kind.EAGER, Kind.OP, Kind.ASYNC, Kind.EXECUTOR, Kind.GET_NEXT, Kind.ITERATOR, Kind.MAYBE_THUNK})
 _SECOND |= {Kind.KERNEL}
-_CONTEXTS = frozenset({Kind.ITERATOR, Kind.EXECUTOR})
+#: Stats of events whose names don't say which operation they are.
+_TOLD = {Kind.ASYNC: ("name", "kernel_type"), Kind.MAYBE_THUNK: ("hlo_op",)}
 #: Lines of the host plane that hold the driver's calls; the kernels themselves stand on the device's lines.
 DRIVER_LINES = "Host Threads"
+#: Operations of the same type within each other that are looked through for the eager operation that they are part of.
+_MAX_DEPTH = 100
+
+
+class _Labels:
+    """Numbers for operations, and facts about the names of a plane's events.
+
+    ``of_code`` is the number of each name's operation, -1 if the name says none. ``opens``: whether later events may be
+    within an event of that name. ``type_of``: a number for the type in each name.
+    """
+
+    def __init__(self, tracks: Tracks, has_thunks: bool) -> None:
+        self._keys: list[OpKey] = []
+        self._told: dict[tuple[Any, ...], int] = {}
+        count = len(tracks.named)
+        self.of_code = np.full(count, -1, dtype=np.int64)
+        self.opens = tracks.flag_kinds({Kind.ITERATOR, Kind.EXECUTOR})
+        self.type_of = np.full(count, -1, dtype=np.int64)
+        self.kernels = tracks.flag_kinds({Kind.KERNEL})
+        self.fetches = tracks.flag_kinds({Kind.GET_NEXT})
+        self.eager = tracks.flag_named(lambda named: named.kind is Kind.EAGER and not is_function(named.type))
+        self.parts = tracks.flag_named(lambda named: named.kind is Kind.OP and not is_function(named.type))
+        self.kinds = {kind: tracks.flag_kinds({kind}) for kind in _TOLD}
+        types: dict[str, int] = {}
+        for code, named in enumerate(tracks.named):
+            if named is None or named.kind not in (Kind.EAGER, Kind.OP, Kind.GET_NEXT):
+                continue
+            self.type_of[code] = types.setdefault(named.type, len(types))
+            if named.kind is Kind.EAGER and is_function(named.type):
+                self.opens[code] = True
+                continue
+            keys = [_named_key(named, of_data, has_thunks) for of_data in (False, True)]
+            if keys[0].type:
+                self.opens[code] = True
+                self.of_code[code] = self._add(*keys)
+
+    def told(self, kind: Kind, texts: tuple[str | None, ...]) -> int:
+        """Return the number of an operation that the stats of an event tell; -1 if they tell too little."""
+        if (kind, texts) not in self._told:
+            self._told[kind, texts] = self._tell(kind, texts)
+        return self._told[kind, texts]
+
+    def _tell(self, kind: Kind, texts: tuple[str | None, ...]) -> int:
+        name, op_type, place = (*texts, "graph") if kind is Kind.ASYNC else (*texts, "XLA", "xla")
+        # The whole of a fetch or of a loop over a dataset has an event of its own.
+        if name is None or op_type is None or kind is Kind.ASYNC and (is_input(op_type) or op_type == "ReduceDataset"):
+            return -1
+        return self._add(OpKey(name, op_type, cast(Place, place)), OpKey(name, op_type, "input"))
+
+    def _add(self, of_script: OpKey, of_data: OpKey) -> int:
+        self._keys += (of_script, of_data)
+        return len(self._keys) // 2 - 1
+
+    def key(self, slot: int) -> OpKey:
+        """Return the key of an operation: its number twice, and one more where tf.data runs it."""
+        return self._keys[slot]
+
+
+def _named_key(named: Named, of_data: bool, has_thunks: bool) -> OpKey:
+    """Return the key of an event whose name says it all; without a type if it is no operation."""
+    if named.kind is Kind.EAGER:
+        return OpKey(named.type, named.type, "input" if of_data or is_input(named.type) else "eager")
+    if named.kind is Kind.GET_NEXT:
+        return OpKey(named.type, named.type, "input")
+    if is_function(named.type):  # how an eager call of a jit-compiled function reads
+        # TensorFlow 2.16 tells no kernels of XLA on a CPU: the function is one piece.
+        return OpKey(function_name(named.type), "" if has_thunks else "XLA function", "xla")
+    return OpKey(named.name, named.type, "input" if of_data else "graph")
+
+
+class _Work(NamedTuple):
+    """Facts about each event of a piece. ``parent``: the place of the event around it, -1 for none.
+
+    ``operation``: the place of the innermost operation around it that counts. ``is_operation``: whether the event is an
+    operation, and not part of the one around it. ``counts``: whether it is one that begins within the window.
+    ``of_data``: whether tf.data runs it. ``slot``: see ``_Labels.key``.
+    """
+
+    parent: Ints
+    operation: Ints
+    is_operation: Flags
+    counts: Flags
+    of_data: Flags
+    slot: Ints
 
 
 class OpReader:
@@ -88,22 +152,19 @@ class OpReader:
         self.ops: dict[OpKey, OpTime] = {}
         self.exchanges: list[tuple[Span, str]] = []  # with other replicas, and the operation's name
         self.handed: list[tuple[Span, str]] = []  # the same, as they were handed over to whoever waits
-        # What computes, in a graph, and what runs for the script: numbers, not objects, for there may be millions.
-        self._computing = (array("q"), array("q"))
+        self._computing: list[Spans] = []
         self._busy: list[Spans] = []
         self._host = host
         self._window = union([spans_of(window)])
         self._fetches = union([spans_of(host.fetches)])
-        self._thunks = False
         self._kernels: list[list[Kernel]] = []
-        self._keys: dict[tuple[int, bool], OpKey] = {}
 
     @property
     def computing(self) -> Spans:
         """Return the stretches in which an operation of a graph computed, without operations inside it, and without
         exchanges.
         """
-        return union([_spans(*self._computing)])
+        return union(self._computing)
 
     @property
     def busy(self) -> Spans:
@@ -112,142 +173,97 @@ class OpReader:
 
     def read(self, plane: Plane) -> None:
         """Read the plane ``/host:CPU``."""
-        self._thunks = "hlo_op" in plane.stat_ids
         tracks = read_tracks(plane)
-        self._keys.clear()
+        labels = _Labels(tracks, "hlo_op" in plane.stat_ids)
+        reader = PieceReader(self._host, tracks, _SECOND)
         for track in tracks.lines():
             if not track.name.startswith(DRIVER_LINES):
                 self._kernels.append([])
-                self._read_line(tracks, track)
+                for piece in reader.read(track):
+                    self._read_piece(labels, piece)
         for kind, ps in undisturbed(self._kernels).items():
             op = self.ops.get(OpKey(kind, kind, "eager"))
             if op is not None:
                 op.kernel_ps = ps
 
-    def _read_line(self, tracks: Tracks, track: Track) -> None:
-        which = track.where(tracks.flag_kinds(_SECOND))
-        told: dict[Kind, Iterator[Any]] = {
-            Kind.EXECUTOR: iter(track.numbers("id", track.where(tracks.flag_kinds({Kind.EXECUTOR})))),
-            Kind.ASYNC: track.texts(("name", "kernel_type"), track.where(tracks.flag_kinds({Kind.ASYNC}))),
-            Kind.MAYBE_THUNK: track.texts(("hlo_op",), track.where(tracks.flag_kinds({Kind.MAYBE_THUNK}))),
-        }
-        on_data_thread = track.name.startswith(DATA_THREADS)
-        counts = inside(self._window, track.begin_ps[which]).tolist()
-        beside = (array("q"), array("q"))  # operations that may have run next to a fetch
-        stack: list[_Open] = []
-        own_until = 0
-        for (begin, end, code), counted in zip(track.events(which), counts, strict=True):
-            named = tracks.named[code]
-            assert named is not None
-            kind = named.kind
-            stat = next(told[kind]) if kind in told else None
-            if begin < own_until:
-                continue
-            if self._host.is_own(named, stat):
-                own_until = end
-                continue
-            while stack and begin >= stack[-1].end:
-                self._close(stack.pop())
-            if kind is Kind.KERNEL:
-                self._kernel(end - begin, stack)
-                continue
-            around = stack[-1] if stack else None
-            of_data = around.of_data if around is not None else on_data_thread
-            if kind in _CONTEXTS:
-                known = kind is Kind.ITERATOR or self._host.is_of_data(stat)
-                opened = _Open(begin, end, named, None, of_data if known is None else known)
-            elif kind is Kind.EAGER and is_function(named.type):
-                opened = _Open(begin, end, named, None, of_data)
-            else:
-                key = self._key(code, named, stat, around.operation if around is not None else None, of_data)
-                if key is None:
-                    continue
-                opened = _Open(begin, end, named, key, of_data)
-                if kind is not Kind.GET_NEXT and not of_data:
-                    beside[0].append(begin)
-                    beside[1].append(end)
-            self._count(opened, around, counted)
-            stack.append(opened)
-        while stack:
-            self._close(stack.pop())
+    def _read_piece(self, labels: _Labels, piece: Piece) -> None:
+        code = piece.code
+        label, opens = labels.of_code[code], labels.opens[code]
+        for kind, stats in _TOLD.items():
+            places = np.flatnonzero(labels.kinds[kind][code])
+            if len(places):
+                label[places] = [labels.told(kind, texts) for texts in piece.texts(stats, places)]
+                opens[places] = label[places] >= 0
+        work = self._operations(labels, piece, label, opens)
+        self._count(labels, piece, work)
+        self._add_kernels(labels, piece, work)
         if len(self._fetches):
-            ran = _spans(*beside)
-            touched = overlap(self._fetches, ran.begin, ran.end)
-            self._busy.append(union([Spans(ran.begin[touched], ran.end[touched])]))
+            beside = work.is_operation & ~labels.fetches[code] & ~work.of_data
+            begin, end = piece.begin[beside], piece.end[beside]
+            touched = overlap(self._fetches, begin, end)
+            self._busy.append(union([Spans(begin[touched], end[touched])]))
 
-    def _key(self, code: int, named: Named, stat: Any, operation: _Open | None, of_data: bool) -> OpKey | None:
-        """Return the key of an event; None if it belongs to one on the stack already, or says too little."""
-        kind = named.kind
-        if kind is Kind.ASYNC:
-            name, op_type = stat
-            # The whole of a fetch or of a loop over a dataset has an event of its own.
-            if name is None or op_type is None or is_input(op_type) or op_type == "ReduceDataset":
-                return None
-            return OpKey(name, op_type, "input" if of_data else "graph")
-        if kind is Kind.MAYBE_THUNK:
-            (name,) = stat
-            return OpKey(name, "XLA", "input" if of_data else "xla") if name is not None else None
-        if operation is not None and operation.named.kind is Kind.EAGER:
-            if kind is Kind.GET_NEXT:
-                return None
-            if kind is Kind.OP and operation.named.type == named.type and not is_function(named.type):
-                return None  # the kernel of the eager operation around it
-        key = self._keys.get((code, of_data))
-        if key is None:
-            key = self._keys[code, of_data] = self._named_key(named, of_data)
-        return key if key.type else None
+    def _operations(self, labels: _Labels, piece: Piece, label: Ints, opens: Flags) -> _Work:
+        """Find the operations. An event is part of an eager operation only if no other operation is between them."""
+        code = piece.code
+        inside_window = inside(self._window, piece.begin)
+        is_part = np.zeros(len(piece), dtype=bool)
+        for _ in range(_MAX_DEPTH):
+            open_now = opens & ~is_part
+            is_operation = open_now & (label >= 0)
+            counts = is_operation & inside_window
+            parent = around(piece.begin, piece.end, open_now)
+            operation = nearest(parent, counts)
+            outer = code[operation]
+            found = labels.fetches[code] | labels.parts[code] & (labels.type_of[code] == labels.type_of[outer])
+            found &= (operation >= 0) & labels.eager[outer]
+            if (found == is_part).all():
+                break
+            is_part = found
+        of_data = piece.is_of_data(parent)
+        return _Work(parent, operation, is_operation, counts, of_data, 2 * label + of_data)
 
-    def _named_key(self, named: Named, of_data: bool) -> OpKey:
-        """The same where the event's name says it all; without a type where it is none."""
-        if named.kind is Kind.EAGER:
-            return OpKey(named.type, named.type, "input" if of_data or is_input(named.type) else "eager")
-        if named.kind is Kind.GET_NEXT:
-            return OpKey(named.type, named.type, "input")
-        if is_function(named.type):  # how an eager call of a jit-compiled function reads
-            # TensorFlow 2.16 tells no kernels of XLA on a CPU: the function is one piece.
-            return OpKey(function_name(named.type), "" if self._thunks else "XLA function", "xla")
-        return OpKey(named.name, named.type, "input" if of_data else "graph")
+    def _count(self, labels: _Labels, piece: Piece, work: _Work) -> None:
+        """Add the operations that count, each without the time of the operations within it."""
+        own = piece.end - piece.begin
+        inner = np.zeros(len(piece), dtype=np.int64)
+        within = np.flatnonzero(work.is_operation & (work.operation >= 0))
+        outer = work.operation[within]
+        np.add.at(inner, outer, np.minimum(piece.end[within], piece.end[outer]) - piece.begin[within])
+        own -= inner
+        counted = np.flatnonzero(work.counts)
+        slots, first, slot, counts = np.unique(
+            work.slot[counted], return_index=True, return_inverse=True, return_counts=True
+        )
+        keys = [labels.key(number) for number in slots.tolist()]
+        sums = np.zeros(len(slots), dtype=np.int64)
+        np.add.at(sums, slot, own[counted])
+        for index in np.argsort(first).tolist():
+            op = self.ops.get(keys[index])
+            if op is None:
+                op = self.ops[keys[index]] = OpTime()
+            op.count += int(counts[index])
+            op.self_ps += int(sums[index])
+        exchange = np.array([key.type.startswith(EXCHANGES) for key in keys], dtype=bool)
+        in_graph = np.array([key.place == "graph" for key in keys], dtype=bool)
+        computes = np.array([key.place in ("graph", "xla") for key in keys], dtype=bool) & ~exchange
+        computing = counted[computes[slot] & (inner[counted] == 0)]
+        self._computing.append(union([Spans(piece.begin[computing], piece.end[computing])]))
+        for index in np.flatnonzero((exchange & in_graph)[slot]).tolist():
+            place = counted[index]
+            spans = self.handed if labels.kinds[Kind.ASYNC][piece.code[place]] else self.exchanges
+            spans.append((Span(int(piece.begin[place]), int(piece.end[place])), keys[slot[index]].name))
 
-    def _count(self, opened: _Open, around: _Open | None, counted: bool) -> None:
-        """Count an operation, where it ``counted`` by its begin; set the innermost operation."""
-        outer = opened.operation = around.operation if around is not None else None
-        key = opened.key
-        if key is None:
-            return
-        if outer is not None:
-            outer.inner += min(opened.end, outer.end) - opened.begin
-        if not counted:
-            return
-        op = self.ops.get(key)
-        if op is None:
-            op = self.ops[key] = OpTime()
-        op.count += 1
-        op.self_ps += opened.end - opened.begin
-        opened.op, opened.operation = op, opened
-        if key.place == "graph" and key.type.startswith(EXCHANGES):
-            spans = self.handed if opened.named.kind is Kind.ASYNC else self.exchanges
-            spans.append((Span(opened.begin, opened.end), key.name))
-
-    def _kernel(self, ps: int, stack: list[_Open]) -> None:
-        """The kernel of the eager operation around it, if that is counted; what runs a graph is none."""
-        around = stack[-1] if stack else None
-        if around is not None and around.op is not None and around.named.kind is Kind.EAGER:
-            assert around.key is not None
-            if around.key.place == "eager":
-                self._kernels[-1].append(Kernel(around.key.type, ps))
-
-    def _close(self, opened: _Open) -> None:
-        op, key = opened.op, opened.key
-        if op is None or key is None:
-            return
-        op.self_ps -= opened.inner
-        if key.place in ("graph", "xla") and not opened.inner and not key.type.startswith(EXCHANGES):
-            self._computing[0].append(opened.begin)
-            self._computing[1].append(opened.end)
-
-
-def _spans(begin: array[int], end: array[int]) -> Spans:
-    return Spans(np.frombuffer(begin, dtype=np.int64), np.frombuffer(end, dtype=np.int64)) if begin else NONE
+    def _add_kernels(self, labels: _Labels, piece: Piece, work: _Work) -> None:
+        """Add the kernel of each eager operation that counts. The run of a graph is no kernel."""
+        kernels = np.flatnonzero(labels.kernels[piece.code])
+        kernels = kernels[work.parent[kernels] >= 0]
+        parent = work.parent[kernels]
+        is_eager = work.counts[parent] & labels.eager[piece.code[parent]]
+        for kernel, op in zip(kernels[is_eager].tolist(), parent[is_eager].tolist(), strict=True):
+            key = labels.key(work.slot[op])
+            if key.place == "eager":
+                self._kernels[-1].append(Kernel(key.type, int(piece.end[kernel] - piece.begin[kernel])))
 
 
 def read_operations(plane: Plane, *window: Span) -> OpReader:

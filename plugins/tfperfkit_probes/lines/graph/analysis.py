@@ -8,7 +8,7 @@ they belong to: if several functions have an operation of that name, the one wit
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tfperfkit.errors import Unavailable
@@ -25,7 +25,7 @@ from tfperfkit_probes.lines.graph.device import read_kernels
 from tfperfkit_probes.lines.graph.locate import Locator
 from tfperfkit_probes.lines.graph.model import LEFT_OUT, BuiltGraphs, read_graphs
 from tfperfkit_probes.lines.graph.origin import Origin, Origins, Owner
-from tfperfkit_probes.lines.graph.trace import Activity, Call, Key, Segment, read_activity
+from tfperfkit_probes.lines.graph.trace import Activity, Call, Key, read_activity
 from tfperfkit_probes.lines.graph.tree import FunctionTime, LayerTime, Ran
 from tfperfkit_probes.tfprof.analysis import choose_steps, whole
 from tfperfkit_probes.tfprof.host import has_steps, read_host
@@ -244,12 +244,8 @@ def _module_graph(module: str, origins: Origins) -> int | None:
     return best[1] if best else None
 
 
-def in_pipeline(built: Iterable[BuiltGraphs], segments: Iterable[Segment]) -> list[FunctionTime]:
-    """The user functions in the pipeline with their busy time, the longest first."""
-    busy: dict[str, int] = {}
-    for segment in segments:
-        if not segment.waits and not segment.key.module:
-            busy[segment.key.name] = busy.get(segment.key.name, 0) + segment.end - segment.begin
+def in_pipeline(built: Iterable[BuiltGraphs], busy: Mapping[str, int]) -> list[FunctionTime]:
+    """Return the user functions in the pipeline with their busy time, the longest first; ``busy``: by operation."""
     candidates = [
         (Origins(item), {name for graph in item.graphs.graphs for name in graph.operations})
         for item in built

@@ -168,6 +168,21 @@ def test_the_kernels_of_eager_operations_count_undisturbed(tmp_path: Path) -> No
     assert result["Mul"].kernel_ms == pytest.approx(10 * 400 / 1e6)
 
 
+def test_an_operation_in_the_kernel_of_an_eager_one_is_part_of_it_however_deep(tmp_path: Path) -> None:
+    builder = SpaceBuilder()
+    builder.plane().line(
+        "python3.11",
+        step(4, 0, 100_000),
+        ("EagerLocalExecute: MatMul", 10_000, 20_000),
+        *[("MatMul:MatMul", 11_000 + number, 10_000 - 2 * number) for number in range(20)],
+        ("inner/Mul:Mul", 12_000, 3_000),
+        ("IteratorGetNextOp::DoCompute", 16_000, 1_000),
+    )
+    result = facts(tmp_path, builder)
+    assert ops(result) == {"MatMul": (1, 17, "eager"), "inner/Mul": (1, 3, "graph")}
+    assert result.input_ops == ()
+
+
 def test_our_own_reading_of_a_pipeline_is_no_work_of_the_script(tmp_path: Path) -> None:
     builder = SpaceBuilder()
     plane = builder.plane()

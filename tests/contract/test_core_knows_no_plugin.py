@@ -64,6 +64,7 @@ ORDINARY = {
         "fixing/traceable",
         "instruments/memory/process",
         "ledger/explained_parts",
+        "pricing/costs",
         "model",
         "reading/machine",
         "records/stated_gains",

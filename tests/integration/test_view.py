@@ -193,3 +193,17 @@ def test_the_page_of_a_run_is_written_and_its_address_printed(tfperf: Tfperf, ru
     assert shown.stdout == f"{(run / 'report.html').as_uri()}\n"
     assert (run / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert "--port is for --tensorboard" in tfperf.refuses("view", run, "--port", "80")
+
+
+def test_a_link_in_the_run_is_not_followed_to_write_the_page(tfperf: Tfperf, run: Path, tmp_path: Path) -> None:
+    page, target = run / "report.html", tmp_path / "mine.txt"
+    target.write_text("mine")
+    page.unlink(missing_ok=True)
+    page.symlink_to(target)
+    try:
+        shown = tfperf("view", run, "--no-browser")
+        assert shown.returncode == 0, shown.stderr
+        assert page.as_uri() not in shown.stdout and shown.stdout.startswith("file:///")
+        assert target.read_text() == "mine"
+    finally:
+        page.unlink()

@@ -11,9 +11,10 @@ from tfperfkit.viewing.command import open_browser
 
 def new_page(folder: Path) -> Path:
     """Return the file for the page of a run: ``report.html`` in its folder, or one in a temporary folder if the folder
-    can't be written."""
-    if os.access(folder, os.W_OK):
-        return folder / "report.html"
+    can't be written, or if it has a link of this name, which may lead anywhere."""
+    page = folder / "report.html"
+    if os.access(folder, os.W_OK) and not page.is_symlink():
+        return page
     return Path(tempfile.mkdtemp(prefix="tfperf-view-")) / f"{folder.name}.html"
 
 

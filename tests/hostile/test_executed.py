@@ -137,6 +137,7 @@ READING = {
     "storage/run_directory.py",  # makes the manifest
     "doctor/trial.py",
     "doctor/runtime.py",  # the machine's limits, which storage/machine_limits.py reads
+    "storage/machine_limits.py",  # the user's own file in the state folder, and /proc/cpuinfo
     "viewing/tensorboard.py",  # its own log
     "viewing/command.py",
     "viewing/server.py",  # its own folder of links

@@ -161,6 +161,13 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, metaclass=TakesStated):
         """Return whether it is a note and no finding: an observation of which no gain is predicted."""
         return self.severity == "info" or isinstance(self.gain, UpTo)
 
+    @property
+    def subject(self) -> str:
+        """Name what gets faster, and what ``share_of_step`` is a share of: "step", "training loop", "run", "call"."""
+        if self.work and self.basis in ("step", "turn"):
+            return self.work_kind or "work"
+        return {"turn": "training loop", "run": "run"}.get(self.basis, "step")
+
 
 class Column(msgspec.Struct, frozen=True):
     """A column of a table. ``name`` is the heading, ``unit`` says how its values are printed."""
@@ -352,10 +359,10 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     """Work outside of training steps that took a tenth of the run: a loop, or a line that made one long call.
 
     ``iterations`` that were counted, None if no call that tfperf sees separates them; ``iterations_went_on``: there
-    were more after the last one that was timed; ``steps``: their times and their account, or those of the longest
-    stretch of the work in one piece, without a breakdown if that would explain little; ``share_of_run``: of the time
-    from the start of the process to its end; ``spent_s``: kinds of time in all of its ``seconds``, by stack samples, in
-    the kinds of ``StepAccount.between_ms``.
+    were more after the last one that was timed; ``steps``: their times and their account. Without iterations all of the
+    work outside of windows is one, without a breakdown if that would explain little; ``share_of_run``: of the time from
+    the start of the process to its end; ``spent_s``: kinds of time in all of its ``seconds``, by stack samples, in the
+    kinds of ``StepAccount.between_ms``.
     """
 
     kind: Literal["loop", "call"]

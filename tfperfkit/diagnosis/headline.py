@@ -35,7 +35,7 @@ from tfperfkit.records.conclusion import (
     START_UP,
     Conclusion,
 )
-from tfperfkit.records.parts import PARTS, PLACED, RUN_PARTS, PartName, RunPart, words_of
+from tfperfkit.records.parts import PARTS, PLACED, PartName, RunPart, name_run_part, words_of
 from tfperfkit.rule import Evidence
 
 #: Below this a step does next to no arithmetic that is counted: a rate would say nothing.
@@ -326,9 +326,8 @@ def of_the_run(
         taken, what = call.site.value, call.words
         of = f"{100 * taken / account.total_s:.0f} % of the run ({taken:.1f} of {account.total_s:.1f} s)"
         return Conclusion(verdict=NO_CAUSE, why=f"{of} is {what}")
-    return Conclusion(
-        verdict=NO_CAUSE, why=f"{100 * taken / account.total_s:.0f} % of the run is {RUN_PARTS[name]}{at}"
-    )
+    part = name_run_part(name, account.parts_s)
+    return Conclusion(verdict=NO_CAUSE, why=f"{100 * taken / account.total_s:.0f} % of the run is {part}{at}")
 
 
 def _near_the_limit(evidence: Evidence) -> bool:

@@ -13,11 +13,13 @@ from collections.abc import Set as AbstractSet
 import msgspec
 
 from tfperfkit import calibration
-from tfperfkit.diagnosis.headline import within
+from tfperfkit.diagnosis.places import name_place
 from tfperfkit.model import Basis, Finding
 
 #: A finding is not folded into one that explains less than this part of what it costs.
 EXPLAINS = calibration.EXPLAINS.value
+#: A smaller share would be shown as 0 %.
+_MIN_SHOWN = 0.005
 
 
 def merge(
@@ -84,6 +86,13 @@ def fold_in(finding: Finding, minor: list[Finding]) -> Finding:
     """Return the finding with those that it explains named in its detail."""
     if not minor:
         return finding
-    parts = "; ".join(dict.fromkeys(f"{item.code} {within(item.title)}" for item in minor))
-    detail = f"Also explained by this: {parts}."
+    detail = f"Also explains: {'; '.join(dict.fromkeys(map(_name_briefly, minor)))}."
     return msgspec.structs.replace(finding, detail=f"{finding.detail}\n{detail}".strip())
+
+
+def _name_briefly(item: Finding) -> str:
+    """Return ``LIN001 (normalise, 59 % of the step)``: the code, the function or line, the cost."""
+    parts = [place.function or name_place(place) for place in item.where[:1]]
+    if item.share_of_step >= _MIN_SHOWN:
+        parts.append(f"{100 * item.share_of_step:.0f} % of the {item.subject}")
+    return f"{item.code} ({', '.join(parts)})" if parts else item.code

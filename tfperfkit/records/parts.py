@@ -6,6 +6,7 @@ The names are those of the JSON report and of run directories; the words for the
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Literal, NamedTuple
 
 #: The parts of a step. ``python``: the user's own and other libraries'; ``dispatch``: of TensorFlow and Keras;
@@ -141,6 +142,16 @@ RUN_PARTS: dict[RunPart, str] = {
     "tfperf": "tfperf",
     "not sampled": "not sampled",
 }
+
+
+def name_run_part(part: str, parts: Container[str]) -> str:
+    """Return the label of a part in the account of a run that has these ``parts``. A run that trains nothing has no
+    TensorFlow "outside of training"."""
+    if part == "tensorflow" and "training" not in parts:
+        return "TensorFlow"
+    return RUN_PARTS.get(part, part)  # type: ignore[call-overload,no-any-return]  # a report may have unknown parts
+
+
 #: The parts that the user's lines ask for: for the others (the steps have tables of their own) no line is named.
 PLACED: tuple[RunPart, ...] = (
     "data",

@@ -19,9 +19,6 @@ from tfperfkit.report.text import cells, wrap
 from tfperfkit.report.trials import detail_items, verdict_words
 
 _SEVERITY = {"high": "bold red", "medium": "bold yellow", "low": "cyan", "info": "blue"}
-#: The thing that gets faster, and of which a finding takes a share, by the finding's basis.
-_FASTER = {"turn": "training loop", "run": "run"}
-_OF = {"step": "the step", "turn": "the training loop", "run": "the run", "risk": "the step"}
 #: The share of the run is reported where it is no sliver, and another figure than the share of the step.
 _MIN_OF_RUN, _MUCH = 0.01, 0.9
 _INDENT = 3
@@ -156,7 +153,7 @@ def _gain(finding: Finding, screen: Screen) -> list[Text]:
     items, certain = [], False
     gain = finite(finding.gain)
     if gain.likely is None and gain.low is not None:
-        items.append(f"{_gets_faster(finding)} at least {numbers.speedup(gain.low)} faster")
+        items.append(f"{place_subject(finding)} at least {numbers.speedup(gain.low)} faster")
     elif gain.likely is None:
         items.append(unknown_words(gain))
     elif gain.likely < 1.005:
@@ -166,8 +163,8 @@ def _gain(finding: Finding, screen: Screen) -> list[Text]:
         certain = True
         if finding.once is not None:
             items.append(name(once_words(finding.once), screen))
-    said = certain or items[0].startswith(_gets_faster(finding))
-    of = "it" if said and (finding.work or finding.basis in _FASTER) else _takes_share_of(finding)
+    said = certain or items[0].startswith(place_subject(finding))
+    of = "it" if said and (finding.work or finding.subject != "step") else place_subject(finding, "the ")
     if math.isfinite(finding.share_of_step) and finding.share_of_step > 0:
         items.append(f"costs {numbers.alone(finding.share_of_step, 'share', screen.symbols)} of {of}")
         of_run = finding.share_of_run
@@ -187,7 +184,7 @@ def _gain(finding: Finding, screen: Screen) -> list[Text]:
 
 def _say_faster(finding: Finding, gain: Gain) -> str:
     """Return ``step 2.0x faster (1.8x to 2.3x)``, or ``the loop at a.py:3: most of it goes``."""
-    what = _gets_faster(finding)
+    what = place_subject(finding)
     if nearly_goes(finding):
         return f"{what}: most of it goes"
     return f"{what} {numbers.speedup(gain.likely or 1.0)} faster{range_words(gain)}"
@@ -208,20 +205,10 @@ def unknown_words(gain: Gain) -> str:
     return "gain not known" if isinstance(gain, UpTo) else "gain not predicted"
 
 
-def _gets_faster(finding: Finding) -> str:
-    """What gets faster."""
-    if finding.work and finding.basis in ("step", "turn"):
-        return f"the {finding.work_kind or 'work'} at {finding.work}"
-    return _FASTER.get(finding.basis, "step")
-
-
-def _takes_share_of(finding: Finding) -> str:
-    """Return what a finding takes a share of."""
-    return (
-        f"the {finding.work_kind or 'work'} at {finding.work}"
-        if finding.work and finding.basis in ("step", "turn")
-        else _OF[finding.basis]
-    )
+def place_subject(finding: Finding, article: str = "") -> str:
+    """Return what gets faster; a loop or call with its place."""
+    at_work = finding.work and finding.basis in ("step", "turn")
+    return f"the {finding.subject} at {finding.work}" if at_work else f"{article}{finding.subject}"
 
 
 def _evidence(finding: Finding, screen: Screen) -> list[Text]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tfperfkit.model import Finding, Report
-from tfperfkit.records.parts import RUN_PARTS, words_of
+from tfperfkit.records.parts import name_run_part, words_of
 from tfperfkit.report import numbers
 from tfperfkit.report.annotation import below
 from tfperfkit.report.findings import proof_words
@@ -42,9 +42,8 @@ def _accounts(report: Report) -> Iterator[str]:
     yield from _account("A step", "ms", "in the mean", parts, labels)
     run = report.run_account
     if run is not None:
-        yield from _account(
-            "The whole run", "s", "", run.parts_s, {part: RUN_PARTS.get(part, part) for part in run.parts_s}
-        )
+        labels = {part: name_run_part(part, run.parts_s) for part in run.parts_s}
+        yield from _account("The whole run", "s", "", run.parts_s, labels)
 
 
 def _account(title: str, unit: str, how: str, parts: Mapping[Any, float], labels: Mapping[Any, str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from tfperfkit import calibration
 from tfperfkit.model import BEFORE_TENSORFLOW, RunAccount
-from tfperfkit.records.parts import PLACED, RUN_PARTS, RunPart
+from tfperfkit.records.parts import PLACED, RunPart, name_run_part
 from tfperfkit.report import numbers
 from tfperfkit.report.layout import joined
 from tfperfkit.report.paths import name, short_path
@@ -39,7 +39,7 @@ def _finite(account: RunAccount) -> bool:
 
 def _part_text(account: RunAccount, part: RunPart, seconds: float, screen: Screen) -> str:
     """Return the text of a part of the run."""
-    text = f"{RUN_PARTS.get(part, part)} {numbers.alone(seconds, 's')}"
+    text = f"{name_run_part(part, account.parts_s)} {numbers.alone(seconds, 's')}"
     line = next(iter(account.lines.get(part, ())), None)
     if part in PLACED and line is not None and line.seconds >= _MAX * seconds:
         text += f" ({short_path(line.where.file, screen.folder)}:{line.where.line})"

@@ -18,7 +18,7 @@ WAYS = ("evaluate", "predict")
 
 
 class Inside(NamedTuple):
-    """The input of an iteration of the work, or of its longest stretch: ms of waiting, batches.
+    """The input of an iteration of the work, or of all of it: ms of waiting, batches.
 
     ``traced``: a trace saw it.
     """

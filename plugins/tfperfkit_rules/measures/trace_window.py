@@ -17,7 +17,7 @@ from tfperfkit_rules.measures.source_text import Function, find_loops
 
 class Traced(NamedTuple):
     """The operations of a trace that lay in the work. ``scale``: what to multiply them by for one
-    iteration of the work, or for its longest stretch."""
+    iteration of the work, or for all of the work outside of windows."""
 
     rows: tuple[RanOperation, ...]
     scale: float
@@ -25,7 +25,7 @@ class Traced(NamedTuple):
 
 
 def traced(evidence: Evidence) -> Traced | None:
-    """None where the trace is of something else, or there is none."""
+    """Return the operations of the work's trace; None if the trace is of something else, or there is none."""
     after, by = evidence.offer(OperationsAfterSteps), evidence.offered_by(OperationsAfterSteps)
     if evidence.work is None or not evidence.step_ms:
         return None
@@ -41,8 +41,10 @@ def traced(evidence: Evidence) -> Traced | None:
 
 
 def waited_share(evidence: Evidence) -> float | None:
-    """The share of a work's traced time in which the training thread waited for a batch; None where the trace is of
-    something else, or there is none."""
+    """Return the share of a work's traced time in which the training thread waited for a batch.
+
+    None if the trace is of something else, or there is none.
+    """
     data, name = evidence.offer(TfprofData), evidence.offered_by(TfprofData)
     if evidence.work is None or data is None or data.steps or window_in_work(evidence, name) is None:
         return None
@@ -51,8 +53,10 @@ def waited_share(evidence: Evidence) -> float | None:
 
 
 def reached(evidence: Evidence, file: str, first: int, last: int) -> float | None:
-    """How often the seldomest of these lines ran in an iteration of the work, or in its longest stretch: the head of a
-    loop runs more often than what stands around it. None when none was counted."""
+    """Return how often the seldomest of these lines ran in an iteration of the work, or in all of it.
+
+    The head of a loop runs more often than the lines around the loop. None if no line was counted.
+    """
     counts, name = evidence.offer(LineCounts), evidence.offered_by(LineCounts)
     span = window_in_work(evidence, name) if counts is not None else None
     if counts is None or span is None or not evidence.step_ms:
@@ -62,7 +66,7 @@ def reached(evidence: Evidence, file: str, first: int, last: int) -> float | Non
 
 
 def entered(evidence: Evidence, file: str, function: Function) -> float | None:
-    """How often a function was called in an iteration of the work, or in its longest stretch, at most; see ``reached``.
+    """Return how often a function was called in an iteration of the work, or in all of it, at most; see ``reached``.
     If only lines of loops inside the function ran in the window, the window lay within one call: less than one call."""
     counts, name = evidence.offer(LineCounts), evidence.offered_by(LineCounts)
     span = window_in_work(evidence, name) if counts is not None else None

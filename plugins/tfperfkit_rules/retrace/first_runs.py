@@ -61,8 +61,8 @@ def _measure_first_runs(evidence: Evidence, cost: FunctionCost) -> FirstRuns | N
 
 
 def idle(evidence: Evidence) -> FirstRuns | None:
-    """ms of an iteration of the work, or of its longest stretch, in which compiled functions were called and no
-    operation of theirs ran, by a trace that lay in it. None without one."""
+    """Return the ms of an iteration of the work, or of all of it, in which compiled functions were called and none of
+    their operations ran, by a trace of the work. None without a trace."""
     seen = traced(evidence)
     if seen is None:
         return None

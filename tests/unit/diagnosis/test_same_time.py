@@ -43,7 +43,7 @@ def test_two_that_claim_one_call_are_one_and_the_first_names_the_other() -> None
     traces = claim("RET012", 3.0, 5, Hoist("value"), family="retrace")
     assert fold(saves, traces) == ["STP001"]
     (kept,) = fold_same_time([saves, traces], LEDGER, lambda item: EVERY)
-    assert "Also explained by this: RET012" in kept.detail
+    assert "Also explains: RET012 (t" in kept.detail
 
 
 @pytest.mark.parametrize("severity", ["high", "info"])

@@ -78,6 +78,11 @@ def test_every_part_has_words_and_a_glossary_reads_them() -> None:
     assert set(PLACED) < set(RUN_PARTS)
 
 
+def test_a_run_that_trains_nothing_has_no_time_outside_of_training() -> None:
+    account = RunAccount(total_s=10.0, parts_s={"tensorflow": 6.0, "data": 4.0})
+    assert shown(account)[0] == "run 10.0 s: TensorFlow 6.00 s · data and other Python 4.00 s"
+
+
 @pytest.mark.parametrize(
     "account", [None, RunAccount(total_s=0.0), RunAccount(total_s=1.0, parts_s={"data": float("nan")})]
 )

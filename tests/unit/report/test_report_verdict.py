@@ -158,7 +158,7 @@ def test_work_without_steps_has_its_own_header_and_bar() -> None:
     assert "mean 25 ms  ▓ graph 80 %  █ Python 20 %" in lines
     one = msgspec.structs.replace(loop, seconds=30.0, iterations=None)
     text = verdict(msgspec.structs.replace(stepless, work=(one,)))
-    assert "LOOP 30 s   ▓▓▓" in text and "25 ms timed " in text
+    assert "LOOP 30 s   ▓▓▓" in text and "25 ms clean " in text
     call = msgspec.structs.replace(loop, kind="call", iterations=None)
     assert "call at infer.py:40, 16 s" in verdict(msgspec.structs.replace(stepless, work=(call,)))
 

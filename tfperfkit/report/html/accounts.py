@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfperfkit.model import Report, SourceSpan, StepSummary
-from tfperfkit.records.parts import RUN_PARTS
+from tfperfkit.records.parts import name_run_part
 from tfperfkit.report import numbers
 from tfperfkit.report.html.colors import color_of, paint_of, text_on
 from tfperfkit.report.html.in_order import in_order
@@ -45,7 +45,7 @@ def accounts(report: Report, rules: Rules, sources: Sources) -> list[dict[str, A
     run = report.run_account
     if run is not None:
         lines = {part: [(row.where, row.seconds) for row in rows] for part, rows in run.lines.items()}
-        labels = {part: RUN_PARTS.get(part, part) for part in run.parts_s}
+        labels = {part: name_run_part(part, run.parts_s) for part in run.parts_s}
         aside = f"{figure(run.total_s, 's')}, from its start to its end"
         made.append(_account("The whole run", "run", aside, run.parts_s, labels, "s", lines, rules, sources))
     warm = report.steps.warm_up

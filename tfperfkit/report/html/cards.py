@@ -9,7 +9,7 @@ from typing import Any
 from tfperfkit.model import Finding, Report, SourceSpan
 from tfperfkit.records.gains import finite
 from tfperfkit.report import numbers
-from tfperfkit.report.findings import once_words, proof_words, range_words, unknown_words
+from tfperfkit.report.findings import once_words, place_subject, proof_words, range_words, unknown_words
 from tfperfkit.report.html.source import Sources
 from tfperfkit.report.html.widths import Rules
 from tfperfkit.report.html.words import figure, name, place, text
@@ -19,7 +19,6 @@ from tfperfkit.report.terminal import Screen
 from tfperfkit.report.trials import verdict_words
 from tfperfkit.report.verdict.findings import factor_words
 
-_OF = {"step": "of the step", "turn": "of the training loop", "run": "of the run", "risk": "of the step"}
 _WINDOWS = {
     "run": "whole run",
     "samples": "stack samples",
@@ -147,12 +146,7 @@ def _cost(finding: Finding) -> str:
     share = finding.share_of_step
     if not math.isfinite(share) or share <= 0:
         return ""
-    whole = (
-        f"of the {finding.work_kind or 'work'} at {finding.work}"
-        if finding.work and finding.basis in ("step", "turn")
-        else _OF[finding.basis]
-    )
-    words = f"costs {figure(share, 'share')} {whole}"
+    words = f"costs {figure(share, 'share')} of {place_subject(finding, 'the ')}"
     run = finding.share_of_run
     if run is not None and finding.basis != "run" and math.isfinite(run) and run >= 0.01:
         words += f", {figure(run, 'share')} of the run"

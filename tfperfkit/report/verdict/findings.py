@@ -61,7 +61,7 @@ def _joined(where: str, gains: list[str], screen: Screen) -> str:
 def _list_gains(finding: Finding) -> list[str]:
     """Return the seconds that a further finding saves, and its factor: after the earlier fixes if these change it."""
     if after := saved_after(finding):
-        factor = f"{_whole(finding)} {_say_factor(finding.once.gain)} then" if finding.once is not None else ""
+        factor = f"{finding.subject} {_say_factor(finding.once.gain)} then" if finding.once is not None else ""
         return [part for part in (after, factor, name_ties(finding)) if part]
     return [part for part in (saved_seconds(finding), factor_words(finding, ranged=False), name_ties(finding)) if part]
 
@@ -121,7 +121,7 @@ def remarks_on_gain(finding: Finding, screen: Screen) -> list[str]:
 def factor_words(finding: Finding, *, ranged: bool = True) -> str:
     """``step 5.1x faster (4.2x-6.3x)``, the range if ``ranged``; "" if no factor is predicted."""
     gain = finite(finding.gain)
-    what = _whole(finding)
+    what = finding.subject
     if gain.likely is None:
         return f"{what} at least {numbers.speedup(gain.low)} faster" if gain.low is not None else ""
     if gain.likely < _NO_GAIN:
@@ -139,19 +139,12 @@ def _say_factor(gain: Gain) -> str:
     return f"{numbers.speedup(gain.likely)} faster"
 
 
-def _whole(finding: Finding) -> str:
-    """Return what gets faster, and what a finding takes a share of: the header says where a loop or call is."""
-    if finding.work and finding.basis in ("step", "turn"):
-        return finding.work_kind or "work"
-    return {"turn": "training loop", "run": "run"}.get(finding.basis, "step")
-
-
 def cost_items(finding: Finding) -> list[str]:
     """``81 % of the step``, ``60 % of the run``; ``about 12 % of the step`` if the samples leave much open."""
     parts = []
     about = "about " * numbers.is_wide(finding.costs_s, finding.costs_range_s)
     if math.isfinite(finding.share_of_step) and finding.share_of_step > 0:
-        parts.append(f"{about}{numbers.short(finding.share_of_step, 'share')} of the {_whole(finding)}")
+        parts.append(f"{about}{numbers.short(finding.share_of_step, 'share')} of the {finding.subject}")
     of_run = finding.share_of_run
     if of_run is not None and finding.basis != "run" and math.isfinite(of_run) and of_run >= _MIN_OF_RUN:
         parts.append(f"{numbers.short(of_run, 'share')} of the run")

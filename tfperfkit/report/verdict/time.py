@@ -10,7 +10,7 @@ from rich.text import Text
 
 from tfperfkit.clock import MS_PER_S
 from tfperfkit.model import Finding, Report, StepSummary, Work
-from tfperfkit.records.parts import RUN_PARTS, words_of
+from tfperfkit.records.parts import name_run_part, words_of
 from tfperfkit.report import numbers
 from tfperfkit.report.bar import bar_text, sign_of
 from tfperfkit.report.paths import name
@@ -62,7 +62,7 @@ def _work(work: Work, screen: Screen) -> Whole:
     if total_ms >= _ALL * MS_PER_S * work.seconds:
         return Whole(work.kind.upper(), time, parts)
     whole = numbers.short(float(work.seconds), "s", screen.symbols)
-    return Whole(f"{work.kind.upper()} {whole}", f"{time} timed", parts)
+    return Whole(f"{work.kind.upper()} {whole}", f"{time} clean", parts)
 
 
 def _parts(steps: StepSummary) -> dict[str, float]:
@@ -113,7 +113,7 @@ def _run(report: Report, screen: Screen) -> list[Text]:
     left = 1.0
     for part, seconds in largest:
         share = seconds / total
-        item = f"{name(RUN_PARTS.get(part, part), screen)} {_percent(share)}"
+        item = f"{name(name_run_part(part, account.parts_s), screen)} {_percent(share)}"
         longest = dot.join([*items, item, "other 99 %"])
         if share < _MIN_SHARE or cells(longest) > screen.width - MARGIN:
             break

@@ -72,7 +72,7 @@ _FILES = optable.names(kind=("file", "decode", "encode", "parse", "dataset", "it
 
 class Left(NamedTuple):
     """Shares of the eager time, the least and the most, that are left when it is compiled; ``operations`` in an
-    iteration or in the longest stretch; None where no trace counted them. ``types``: the most frequent.
+    iteration or in all of the work; None if no trace counted them. ``types``: the most frequent.
 
     ``traced_s``: what tracing takes once, where that is much of what is left; ``loops``: what is to be compiled is
     called so seldom that its own loops should become loops of the graph.

@@ -151,8 +151,8 @@ def graph_loops(evidence: Evidence, place: Place | None) -> list[Loop]:
 
 
 def count_iterations(evidence: Evidence, place: Place | None) -> float | None:
-    """Return how many iterations such loops make in an iteration of the work, or in its longest stretch: the
-    innermost, which repeats most. None without one, or where no line was counted."""
+    """Return how many iterations such loops make in an iteration of the work, or in all of it: the
+    innermost, which repeats most. None without one, or if no line was counted."""
     counted = (
         reached(evidence, place[0], loop.line + 1, loop.last)
         for loop in graph_loops(evidence, place)

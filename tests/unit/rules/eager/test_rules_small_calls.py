@@ -69,7 +69,7 @@ def test_a_model_that_is_made_for_each_call_is_one_cause_with_the_call() -> None
     assert (found.code, found.share_of_step) == ("EAG009", 1.0)
     assert [place.line for place in found.where] == [3, 4, 5]
     assert found.gain.likely and found.gain.likely > 5
-    assert "tf.function(model)" in found.advice and "Also explained by this: EAG004" in found.detail
+    assert "tf.function(model)" in found.advice and "Also explains: EAG004 (" in found.detail
 
 
 KEPT = """\

@@ -8,12 +8,15 @@ from collections.abc import Iterator
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from tfperfkit.cli import cli, main
 from tfperfkit.commands._common_options import paired
 from tfperfkit.commands._help import Command, Root
+from tfperfkit.doctor import command as doctor
+from tfperfkit.doctor.check import Check
 from tfperfkit.errors import UsageError
-from tfperfkit.report.terminal import choose_color, terminal_of
+from tfperfkit.report.terminal import choose_color, choose_quiet, is_quiet, terminal_of
 
 
 def helps() -> Iterator[list[str]]:
@@ -98,3 +101,95 @@ def test_colour_is_chosen_over_the_environment() -> None:
     finally:
         choose_color("auto")
     assert terminal_of(io.StringIO(), {"FORCE_COLOR": "1"}).color
+
+
+#: Arguments with which a command is called.
+ARGUMENTS = {
+    "run": ["a.py"],
+    "check": ["a.py"],
+    "try": ["a.py"],
+    "compare": ["a", "b"],
+    "explain": ["INP001"],
+    "list": ["rules"],
+    "completion": ["bash"],
+    "launch": ["a.py"],
+    "runs prune": ["--older-than", "30d"],
+    "runs sql": ["select 1"],
+    "runs export": ["folder"],
+}
+
+
+def find_command(words: list[str]) -> click.Command:
+    """Return the command of these words."""
+    command = cli.commands[words[0]]
+    for word in words[1:]:
+        assert isinstance(command, click.Group)
+        command = command.commands[word]
+    return command
+
+
+@pytest.fixture
+def loud() -> Iterator[None]:
+    """Undo ``--quiet`` after the test."""
+    yield
+    choose_quiet(False)
+
+
+@pytest.mark.parametrize("words", helps(), ids=" ".join)
+def test_every_command_shows_the_traceback_of_an_error_if_asked(
+    words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise UsageError("the run is gone")
+
+    monkeypatch.setattr(find_command(words), "callback", fail)
+    arguments = ARGUMENTS.get(" ".join(words), [])
+    for flag, count in ((["-v"], 1), (["--verbose"], 1), ([], 0)):
+        if words == ["launch"]:  # its -v is for tfperf run
+            flag, count = [], 0
+        done = CliRunner().invoke(cli, [*words, *flag, *arguments])
+        assert isinstance(done.exception, UsageError), done.output
+        assert done.output.count("Traceback") == count
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *([name] for name in ("run", "report", "try", "check", "fix", "export", "view", "doctor", "runs")),
+        ["runs", "prune"],
+    ],
+    ids=" ".join,
+)
+def test_commands_that_print_more_than_a_result_can_be_quiet(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, loud: None
+) -> None:
+    seen = list[bool]()
+    monkeypatch.setattr(find_command(words), "callback", lambda *_, **__: seen.append(is_quiet()))
+    arguments = ARGUMENTS.get(" ".join(words), [])
+    for flag in ("-q", "--quiet"):
+        assert CliRunner().invoke(cli, [*words, flag, *arguments]).exit_code == 0
+    assert CliRunner().invoke(cli, [*words, *arguments]).exit_code == 0
+    assert seen == [True, True, False]
+
+
+def test_launch_passes_quiet_and_verbose_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = list[tuple[str, ...]]()
+    monkeypatch.setattr("tfperfkit.launch.run.launch_workers", lambda count, folder, words: given.append(words))
+    assert CliRunner().invoke(cli, ["launch", "-q", "-v", "a.py", "-q"]).exit_code == 0
+    assert given == [("-q", "-v", "a.py", "-q")]
+
+
+@pytest.mark.parametrize("words", [["doctor"], ["doctor", "-q"]], ids=" ".join)
+def test_a_quiet_doctor_shows_what_is_broken(words: list[str], monkeypatch: pytest.MonkeyPatch, loud: None) -> None:
+    rows = [Check("Python", "ok", "3.11"), Check("C code", "broken", "not built", "make .venv/.installed")]
+    monkeypatch.setattr(doctor, "check_packages", lambda: [*rows, Check("TensorFlow", "missing", "not installed")])
+    monkeypatch.setattr(doctor, "check_tensorboard", list)
+    monkeypatch.setattr(doctor, "runs_folder", lambda: None)
+    monkeypatch.setattr(doctor, "check_folder", lambda folder: Check("runs folder", "ok", "/runs"))
+    done = CliRunner().invoke(cli, words, standalone_mode=False)
+    assert done.return_value == 1
+    lines = done.stdout.splitlines()
+    quiet = ["broken   C code             not built", f"{'':27} -> make .venv/.installed"]
+    assert [line for line in lines if line in quiet] == quiet
+    assert (len(lines) == 2) == (len(words) > 1)
+    assert ("broken: C code" in lines) == (len(words) == 1)

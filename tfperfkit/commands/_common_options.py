@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 import click
 
+from tfperfkit.commands._help import VERBOSE
 from tfperfkit.errors import UsageError
+
+_QUIET = "tfperfkit.quiet"
 
 
 def run_dir(words: str) -> click.Option:
@@ -25,12 +28,34 @@ def full() -> click.Option:
 
 
 def noise() -> list[click.Parameter]:
-    """Return ``-q``, ``-v`` and ``--color``. The last one takes effect by itself."""
-    return [
-        click.Option(["-q", "--quiet"], is_flag=True, help="Show only the result: no header, no progress."),
-        click.Option(["-v", "--verbose"], is_flag=True, help="Show a traceback if tfperf itself fails."),
-        color(),
-    ]
+    """Return ``-q``, ``-v`` and ``--color``. The command gets the values of the first two."""
+    return [quiet(exposed=True), verbose(exposed=True), color()]
+
+
+def quiet(words: str = "Show only the result: no header, no progress.", *, exposed: bool = False) -> click.Option:
+    """Return ``-q``, which ``report.terminal.is_quiet`` answers."""
+    return click.Option(["-q", "--quiet"], is_flag=True, callback=_choose_quiet, expose_value=exposed, help=words)
+
+
+def verbose(*, exposed: bool = False) -> click.Option:
+    """Return ``-v``, which lets ``Command.invoke`` print tracebacks."""
+    words = "Show the traceback of an error."
+    return click.Option(["-v", "--verbose"], is_flag=True, callback=_choose_verbose, expose_value=exposed, help=words)
+
+
+def _choose_quiet(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
+    """Remember the choice; a command of a group takes over that of the group."""
+    from tfperfkit.report.terminal import choose_quiet
+
+    chosen = value or bool(ctx.meta.get(_QUIET))
+    ctx.meta[_QUIET] = chosen
+    choose_quiet(chosen)
+    return chosen
+
+
+def _choose_verbose(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
+    ctx.meta[VERBOSE] = value or bool(ctx.meta.get(VERBOSE))
+    return value
 
 
 def color() -> click.Option:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
+from tfperfkit.errors import TfperfError
+
 _ALL = "tfperfkit.help_all"
+#: Key of the context: whether the user asked for tracebacks.
+VERBOSE = "tfperfkit.verbose"
 #: Text that click appends to the help of an option that takes a number in a range.
 _RANGE = re.compile(r"\s+\[[^\[\]]*\bx\b[^\[\]]*\]$")
 
@@ -33,6 +38,17 @@ class Command(click.Command):
         self.brief, self.usages, self.examples, self.status = brief, usages, examples, status
         if brief:
             self.params.append(help_all("Show all options and exit."))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command. With ``--verbose`` the traceback precedes the line of an error."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # the reader has gone
+            raise
+        except (TfperfError, OSError):
+            if ctx.meta.pop(VERBOSE, False):  # a group does not repeat it
+                traceback.print_exc()
+            raise
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_usage(ctx, formatter)

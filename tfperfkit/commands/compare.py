@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from tfperfkit.commands import HELP
-from tfperfkit.commands._common_options import color, json_file
+from tfperfkit.commands._common_options import color, json_file, verbose
 from tfperfkit.commands._help import Command
 
 
@@ -21,6 +21,7 @@ COMMAND = Command(
     params=[
         click.Argument(["runs"], nargs=-1, required=True, metavar="RUN [RUN...]"),
         json_file("the comparison"),
+        verbose(),
         color(),
     ],
     short_help="Compare two runs.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tfperfkit.commands import HELP
+from tfperfkit.commands._common_options import verbose
 from tfperfkit.commands._help import Command
 
 
@@ -21,7 +22,7 @@ def _completion(shell: str) -> None:
 COMMAND = Command(
     "completion",
     callback=_completion,
-    params=[click.Argument(["shell"], metavar="bash|zsh|fish")],
+    params=[click.Argument(["shell"], metavar="bash|zsh|fish"), verbose()],
     short_help="Print a shell completion script.",
     help="Print a shell completion script.",
     examples=(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from tfperfkit.commands import HELP
-from tfperfkit.commands._common_options import color
+from tfperfkit.commands._common_options import color, verbose
 from tfperfkit.commands._help import Command
 
 
@@ -21,6 +21,7 @@ COMMAND = Command(
     params=[
         click.Argument(["topic"], nargs=-1, required=True, metavar="TOPIC"),
         click.Option(["--full"], is_flag=True, help="Add how a finding is detected and how its gain is estimated."),
+        verbose(),
         color(),
     ],
     short_help="Explain a rule, a probe or a term.",

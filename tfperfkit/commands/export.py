@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tfperfkit.commands import HELP, RUN
+from tfperfkit.commands._common_options import quiet, verbose
 from tfperfkit.commands._help import Command
 
 
@@ -31,6 +32,8 @@ COMMAND = Command(
             metavar="FILE",
             help="Write to FILE. [default: NAME.trace.json.gz or NAME.speedscope.json]",
         ),
+        quiet("Write the file and print nothing."),
+        verbose(),
     ],
     short_help="Write a run's timeline for Perfetto or speedscope.",
     help=f"""Write a run's timeline for Perfetto, or its Python samples for speedscope.

@@ -7,7 +7,7 @@ import re
 import click
 
 from tfperfkit.commands import HELP, RUN
-from tfperfkit.commands._common_options import color
+from tfperfkit.commands._common_options import color, quiet, verbose
 from tfperfkit.commands._help import Command
 from tfperfkit.errors import UsageError
 from tfperfkit.trials import LADDER_TIME, PROVE_TIME

@@ -36,7 +36,7 @@ COMMAND = Command(
     short_help="Train with several workers on this machine.",
     help="""Train with several workers on this machine, to try a distributed script.
 
-    tfperf sets TF_CONFIG for each worker. Options of tfperf run go before SCRIPT.""",
+    tfperf sets TF_CONFIG for each worker. Options of tfperf run, such as -q and -v, go before SCRIPT.""",
     examples=("tfperf launch -n 2 train.py", "tfperf launch -n 4 --probes none train.py --steps 100"),
     status="that of the first worker that failed; 0 if none did.",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False, **HELP},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from tfperfkit.commands import HELP
-from tfperfkit.commands._common_options import color
+from tfperfkit.commands._common_options import color, verbose
 from tfperfkit.commands._help import Command
 
 _KINDS = ("rules", "probes", "experiments", "runs", "terms")
@@ -63,7 +63,7 @@ def _list_probes() -> None:
 COMMAND = Command(
     "list",
     callback=_list,
-    params=[click.Argument(["kind"], type=click.Choice(_KINDS), metavar="|".join(_KINDS)), color()],
+    params=[click.Argument(["kind"], type=click.Choice(_KINDS), metavar="|".join(_KINDS)), verbose(), color()],
     short_help="List rules, probes, experiments and runs.",
     help="List the installed rules, probes or experiments, the recorded runs, or the terms that tfperf explain knows.",
     examples=("tfperf list rules", "tfperf list experiments"),

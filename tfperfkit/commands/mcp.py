@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tfperfkit.commands import HELP
+from tfperfkit.commands._common_options import verbose
 from tfperfkit.commands._help import Command
 
 
@@ -15,6 +16,7 @@ def _serve_agents() -> None:
 COMMAND = Command(
     "mcp",
     callback=_serve_agents,
+    params=[verbose()],
     short_help="Serve coding agents on stdin and stdout (MCP).",
     help="""Serve coding agents with the tools run, findings, explain, fix, prove, try, compare and check.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tfperfkit.commands import HELP, RUN
+from tfperfkit.commands._common_options import verbose
 from tfperfkit.commands._help import Command
 
 
@@ -26,6 +27,7 @@ COMMAND = Command(
             metavar="S",
             help="Length of the trace, at most 60 s. [default: 1]",
         ),
+        verbose(),
     ],
     short_help="Measure a run that is still training.",
     help=f"""Measure a run that is still training.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tfperfkit.commands import HELP
+from tfperfkit.commands._common_options import quiet, verbose
 from tfperfkit.commands._help import Command, Group
 
 
@@ -79,5 +80,10 @@ def export_runs(folder: str) -> None:
 
     write(folder)
 
+
+runs.params.append(quiet("Show only the names of the runs."))
+prune.params.append(quiet("Print nothing but the question."))
+for _command in (runs, *runs.commands.values()):
+    _command.params.append(verbose())
 
 COMMAND = runs

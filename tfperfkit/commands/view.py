@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tfperfkit.commands import HELP, RUN
+from tfperfkit.commands._common_options import quiet, verbose
 from tfperfkit.commands._help import Command
 
 
@@ -50,6 +51,8 @@ COMMAND = Command(
             ["--port"], type=click.IntRange(0, 65535), metavar="N", help="Port of TensorBoard. [default: free]"
         ),
         click.Option(["--no-browser"], is_flag=True, help="Print the address without opening a browser."),
+        quiet("Print the addresses alone."),
+        verbose(),
     ],
     short_help="Open a run's HTML report (or --tensorboard).",
     help=f"""Open a run's HTML report in the browser, or its trace in TensorBoard.

@@ -12,26 +12,29 @@ from tfperfkit.doctor.packages import check_packages
 from tfperfkit.doctor.runtime import check_runtime, gpu_in_machine, keep_costs, try_tensorflow
 from tfperfkit.doctor.tensorboard import check_tensorboard
 from tfperfkit.errors import EXIT_CHECK_FAILED
+from tfperfkit.report.terminal import is_quiet
 from tfperfkit.report.text import one_line
 
 
 def doctor() -> int:
-    """Print the rows as they are found; returns the exit status."""
+    """Print the rows as they are found, with ``--quiet`` the broken ones alone; return the exit status."""
     checks = []
     for check in [*check_packages(), *check_tensorboard(), check_folder(runs_folder())]:
         checks.append(_show(check))
     if any(check.name == "TensorFlow" and check.found == "not installed" for check in checks):
         checks.append(_show(Check("TF Profiler", "missing", "not tried without TensorFlow")))
     else:
-        if sys.stderr.isatty():
+        shows_progress = sys.stderr.isatty() and not is_quiet()
+        if shows_progress:
             print("importing TensorFlow and recording two steps ...", end="", file=sys.stderr, flush=True)
         found, failure = try_tensorflow()
-        if sys.stderr.isatty():
+        if shows_progress:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
         checks += [_show(check) for check in (*check_runtime(found, failure, gpu_in_machine()), *keep_costs(found))]
     broken = [check.name for check in checks if check.status == "broken"]
-    print()
-    print(f"broken: {', '.join(broken)}" if broken else "Nothing is broken.")
+    if not is_quiet():
+        print()
+        print(f"broken: {', '.join(broken)}" if broken else "Nothing is broken.")
     return EXIT_CHECK_FAILED if broken else 0
 
 
@@ -49,6 +52,8 @@ def check_folder(folder: Path) -> Check:
 
 
 def _show(check: Check) -> Check:
+    if is_quiet() and check.status != "broken":
+        return check
     encoding = sys.stdout.encoding or "ascii"
     lines = [f"{check.status:8} {check.name:18} {one_line(check.found)}"]
     if check.advice:

@@ -20,6 +20,7 @@ from tfperfkit.export import samples as sampled
 from tfperfkit.export import tracks
 from tfperfkit.export.chrome import ChromeTrace
 from tfperfkit.records.plural import plural
+from tfperfkit.report.terminal import is_quiet
 from tfperfkit.report.text import one_line
 from tfperfkit.timeline import Timeline, TimelineProbe
 from tfperfkit.version import __version__
@@ -129,7 +130,9 @@ def _size(path: Path) -> str:
 
 
 def _say(text: str) -> None:
-    """Names in it may hold anything; a terminal gets what can be printed."""
+    """Print a line, if the user wants notices. A terminal gets what can be printed of the names in it."""
+    if is_quiet():
+        return
     encoding = sys.stdout.encoding or "ascii"
     print(one_line(text).encode(encoding, "backslashreplace").decode(encoding))
 
@@ -152,6 +155,7 @@ class _Progress:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
     def _show(self, text: str) -> None:
-        if time.monotonic() >= self._next and sys.stderr is not None and sys.stderr.isatty():
+        wanted = not is_quiet() and sys.stderr is not None and sys.stderr.isatty()
+        if wanted and time.monotonic() >= self._next:
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
             self._next, self._shown = time.monotonic() + _REFRESH_S, True

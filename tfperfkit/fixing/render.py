@@ -23,7 +23,7 @@ from tfperfkit.report.findings import range_words
 from tfperfkit.report.layout import prose
 from tfperfkit.report.paths import name, with_short_paths
 from tfperfkit.report.proof import measured_words, proof_words, shortfall
-from tfperfkit.report.terminal import Screen, terminal_of
+from tfperfkit.report.terminal import Screen, is_quiet, terminal_of
 from tfperfkit.report.text import one_line, visible
 
 _COLOR = {"+": "green", "-": "red", "@": "cyan"}
@@ -77,8 +77,9 @@ def _write(lines: Sequence[Text], file: TextIO, screen: Screen) -> None:
 
 
 def tell(text: str) -> None:
-    """Print a line on stderr: stdout holds the patches alone."""
-    print(one_line(f"tfperf: {text}"), file=sys.stderr)
+    """Print a line on stderr, if the user wants notices: stdout holds the patches alone."""
+    if not is_quiet():
+        print(one_line(f"tfperf: {text}"), file=sys.stderr)
 
 
 def _head(

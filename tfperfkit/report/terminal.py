@@ -92,6 +92,19 @@ def choose_color(when: str) -> None:
 _chosen_color = ["auto"]
 
 
+def choose_quiet(quiet: bool) -> None:
+    """Let commands print their result alone, without notices and progress, or (False) all of it."""
+    _chosen_quiet[:] = [quiet]
+
+
+_chosen_quiet = [False]
+
+
+def is_quiet() -> bool:
+    """Return whether the user asked for the result alone (``--quiet``)."""
+    return _chosen_quiet[0]
+
+
 def _color(tty: bool, env: Mapping[str, str]) -> bool:
     if _chosen_color[0] != "auto":
         return _chosen_color[0] == "always"

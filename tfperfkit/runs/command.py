@@ -14,6 +14,7 @@ from tfperfkit.errors import UsageError
 from tfperfkit.model import Column, Table
 from tfperfkit.records.plural import plural
 from tfperfkit.report.numbers import alone
+from tfperfkit.report.terminal import is_quiet
 from tfperfkit.report.text import one_line, shorten
 from tfperfkit.runs import listing, pruning
 
@@ -33,6 +34,9 @@ def show(word: str, key: str, rows_max: int, json_file: str | None) -> None:
             sys.stdout.flush()
         else:
             Path(json_file).write_bytes(text)
+        return
+    if is_quiet():
+        print("".join(f"{one_line(run.name)}\n" for run in found[: rows_max or None]), end="")
         return
     if not found:
         print(one_line(f"no run{' of that kind' if word else ''} in {folder}"))
@@ -56,17 +60,24 @@ def prune(older: str | None, larger: str | None, yes: bool) -> int:
     folder = runs_folder()
     which = pruning.doomed(folder, listing.find(folder), wall_s(), older_s, limit)
     if not which:
-        print("nothing to remove")
+        _say("nothing to remove")
         return 0
     size = alone(float(sum(each.bytes for each in which)), "bytes")
     first, last = which[0].run, which[-1].run
     words = f"{plural(len(which), 'run')}, {size}"
-    print(one_line(f"{words}: {first.name}" + (f" ... {last.name}" if last is not first else "")))
+    if not (yes and is_quiet()):
+        print(one_line(f"{words}: {first.name}" + (f" ... {last.name}" if last is not first else "")))
     if not yes and not _agrees():
-        print("nothing was removed")
+        _say("nothing was removed")
         return 1
-    print(f"{pruning.remove(folder, which)} removed")
+    _say(f"{pruning.remove(folder, which)} removed")
     return 0
+
+
+def _say(text: str) -> None:
+    """Print a line, if the user wants notices."""
+    if not is_quiet():
+        print(text)
 
 
 def _agrees() -> bool:

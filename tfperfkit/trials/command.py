@@ -97,7 +97,7 @@ def _try_script(parts: Split, options: dict[str, Any]) -> int:
         seed=options["seed"],
     )
     with stopped_by_signals() as struck:
-        result = run_trials(parts, wishes, choice, None if options["quiet"] else terminal())
+        result = run_trials(parts, wishes, choice, terminal())
         return _show(result, options["json_file"], struck)
 
 
@@ -109,7 +109,6 @@ def _try_findings(folder: Path, options: dict[str, Any]) -> int:
             only=options["only"] or "",
             in_place=options["no_sandbox"],
             seed=options["seed"],
-            quiet=options["quiet"],
         )
         return _show(result, options["json_file"], struck)
 

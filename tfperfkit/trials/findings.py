@@ -38,10 +38,8 @@ def try_findings(
     only: str = "",
     in_place: bool = False,
     seed: int | None = None,
-    quiet: bool = False,
 ) -> TrialReport:
-    """Measure and store; raises UsageError or RunDirectoryError. ``only`` is the id of a finding, or an
-    experiment; ``quiet`` shows no progress."""
+    """Measure and store; raises UsageError or RunDirectoryError. ``only`` is the id of a finding, or an experiment."""
     run, manifest = RunDirectory.open(folder)
     split_of(manifest)
     cwd = Path(manifest.cwd)
@@ -65,7 +63,7 @@ def try_findings(
         if report.findings:
             reason = "No finding of the run could be tried" if too_long else "No finding of the run has an experiment"
         notes.append(f"{reason}: tried was what may give headroom.")
-    result = run_variants(manifest, report, variants, seconds, in_place=in_place, seed=seed, quiet=quiet)
+    result = run_variants(manifest, report, variants, seconds, in_place=in_place, seed=seed)
     result = msgspec.structs.replace(result, notes=(*result.notes, *notes))
     store(run, result)
     return result
@@ -91,7 +89,6 @@ def run_variants(
     *,
     in_place: bool = False,
     seed: int | None = None,
-    quiet: bool = False,
     contents: Mapping[str, bytes] | None = None,
 ) -> TrialReport:
     """Measure variants of the script of a run, in the run's folder. ``contents``: of files, by path, that are others in
@@ -113,7 +110,7 @@ def run_variants(
             slow=(report.steps.median_ms or 0.0) >= _SLOW_MS,
             contents=dict(contents or {}),
         )
-        return run_trials(parts, wishes, Choice(), None if quiet else terminal())
+        return run_trials(parts, wishes, Choice(), terminal())
     except OSError as error:
         raise UsageError(f"can't enter the folder of that run: {cwd} ({error.strerror})") from error
     finally:

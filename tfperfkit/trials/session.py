@@ -19,6 +19,7 @@ from tfperfkit.launch.arguments import Split
 from tfperfkit.model import Report, RunInfo, StepSummary
 from tfperfkit.recording.environment import processors
 from tfperfkit.records.trials import TRIALS_SCHEMA, Measured, TrialPlan, TrialReport
+from tfperfkit.report.terminal import is_quiet
 from tfperfkit.trials.choice import Choice
 from tfperfkit.trials.judging import ORDER, Variant, baseline
 from tfperfkit.trials.outcome import MIN_WARM, Outcome
@@ -222,8 +223,8 @@ def working_folder() -> Path:
 
 
 def terminal() -> TextIO | None:
-    """Return the stream on which progress is shown."""
-    return sys.stderr
+    """Return the stream on which progress is shown; None with ``--quiet``."""
+    return None if is_quiet() else sys.stderr
 
 
 _EVERY_S = 0.5

@@ -13,6 +13,7 @@ from types import FrameType
 
 from tfperfkit.config import find_run
 from tfperfkit.errors import UsageError
+from tfperfkit.report.terminal import is_quiet
 from tfperfkit.report.text import one_line
 from tfperfkit.viewing.logdir import Shown, build
 from tfperfkit.viewing.tensorboard import TensorBoard
@@ -72,7 +73,9 @@ def _announce(board: TensorBoard, shown: list[Shown], browser: bool) -> None:
     for item in shown:
         print(f"{item.name:{width}}  overview  {board.link(item)}")
         print(f"{'':{width}}  timeline  {board.link(item, 'trace_viewer@')}")
-    print("On this machine only. Ctrl-C ends it.", flush=True)
+    if not is_quiet():
+        print("On this machine only. Ctrl-C ends it.")
+    sys.stdout.flush()
     if browser:
         open_browser(board.link(shown[0]))
 

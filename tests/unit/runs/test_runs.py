@@ -103,6 +103,9 @@ def test_nobody_is_asked_without_a_terminal(folder: Path, capsys: pytest.Capture
     assert len(listing.find(folder)) == 5
     code, _, err = said(capsys, "runs", "prune")
     assert code == 2 and "Usage: tfperf runs prune" in err and "--larger-than 10GB" in err.splitlines()[-1]
+    listed = said(capsys, "runs", "-q", "--limit", "2")[1]
+    assert listed == "train-00004\ntrain-00003\n"
+    assert said(capsys, "runs", "prune", "-q", "--older-than", "9999d", "--yes") == (0, "", "")
     assert "5 removed" in said(capsys, "runs", "prune", "--older-than", "1d", "--yes")[1]
 
 

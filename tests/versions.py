@@ -60,7 +60,7 @@ class Outcome:
 
 
 def interpreter(version: str) -> str | None:
-    """A Python of this version ("3.10") that runs, or None."""
+    """Find a Python of this version ("3.10") that runs; None if there is none."""
     for candidate in _candidates(version):
         try:
             said = subprocess.run(

@@ -12,7 +12,7 @@ from tfperfkit.rule import Evidence
 
 
 def ran(type: str, ms: float, stage: Any = "forward", *, runs: float = 1.0, flops: float | None = None) -> Any:
-    """An operation: its part of a step."""
+    """Return an operation with its part of a step."""
     return ComputedOperation(name=type, type=type, stage=stage, runs=runs, ms=ms, busy_ms=ms, flops=flops)
 
 

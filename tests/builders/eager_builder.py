@@ -37,7 +37,7 @@ for x, y in dataset:
 
 
 def op(type: str, per_step: float, ms: float, where: str = "eager") -> OpRow:
-    """An operation: how often in a step and its own time in a step."""
+    """Return an operation: how often it ran in a step, and its own time in a step."""
     return OpRow(name=type, type=type, count=round(per_step * STEPS), self_ms=ms * STEPS, share=0.0, where=where)
 
 
@@ -69,7 +69,7 @@ def traced(
 
 
 def site(number: int, kind: str, *chain: int, loops: Sequence[int] = (), **fields: Any) -> Site:
-    """A site of ``train.py``; ``chain``: the lines that lead to it, innermost first."""
+    """Return a site of ``train.py``; ``chain``: the lines that lead to it, innermost first."""
     given: dict[str, Any] = {"target": number, "file": FILE, "line": chain[0], **fields}
     return Site(
         id=number,

@@ -42,7 +42,7 @@ def make_steps(count: int = 60, each_ms: float = 10.0, *, warm: int = 3, **field
 
 
 def make_account(parts_ms: Mapping[str, float], *, steps: int = 57, **fields: Any) -> StepAccount:
-    """An account whose mean is the sum of its parts."""
+    """Return an account whose mean is the sum of its parts."""
     mean = sum(parts_ms.values())
     given = {"steps": steps, "mean_ms": mean, "ordinary_ms": mean, "windows": ("tfprof", "samples"), **fields}
     return StepAccount(parts_ms=dict(parts_ms), **given)

@@ -16,7 +16,7 @@ FILE = "train.py"
 
 
 def finding_at(code: str, *places: tuple[int, str], **fields: Any) -> Finding:
-    """A finding at (line, function) of the made file."""
+    """Return a finding at (line, function) of the made file."""
     return Finding(
         **{
             "code": code,

@@ -33,7 +33,7 @@ def rule_of(cause: Cause) -> GraphRule[Any]:
 
 
 def offer_causes(graph: str, *causes: Cause) -> RecordedGraphs:
-    """An offer of graphs, in which the rules have found these causes in the graph of this name."""
+    """Offer graphs in which the rules have found these causes, in the graph of this name."""
     offered = RecordedGraphs({})
     for cause in causes:
         offered.found.setdefault((rule_of(cause).__name__, graph), []).append(cause)

@@ -51,7 +51,7 @@ def pipeline(*stages: Stage, **fields: Any) -> Pipeline:
 
 
 def evidence(*pipelines: Pipeline, data: dict[str, Any] | None = None, **fields: Any) -> Evidence:
-    """A step of 10 ms that waits 6 ms for its input, unless told otherwise."""
+    """Return a step of 10 ms that waits 6 ms for its input, unless ``parts`` say otherwise."""
     inputs = fields.pop("inputs", {})
     made = InputData(pipelines=pipelines, steps=60, **inputs)
     memory = MemoryData(limit_bytes=8_000_000_000)

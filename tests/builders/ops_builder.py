@@ -87,7 +87,7 @@ class Builder:
 
 
 def only(kind: str, takes: tuple[str, ...], makes: str, **attributes: Any) -> tuple[Graph, Node]:
-    """A graph of one operation behind placeholders of the given types."""
+    """Return a graph of one operation behind placeholders of the given types."""
     builder = Builder()
     inputs = tuple(builder.add("Placeholder", f"x{number}", makes=text) for number, text in enumerate(takes))
     builder.add(kind, "operation", inputs, makes, **attributes)

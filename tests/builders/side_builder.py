@@ -48,7 +48,7 @@ def make_side(
     processor_ms: Sequence[float] = (),
     **run: Any,
 ) -> Side:
-    """A run with these clean steps; ``stored``: as a JSON report has it."""
+    """Return a run with these clean steps; ``stored``: as a JSON report has it."""
     begin, steps = 0, []
     for number, time in enumerate(times_ms, 1):
         end = begin + round(time * 1e6)

@@ -21,7 +21,7 @@ class Script:
     def site(
         self, kind: MarkerKind, line: int, *loops: Loop, target: int = 1, name: str = "", via: tuple[int, ...] = ()
     ) -> int:
-        """A new site; ``via`` are the lines that called the function in which it stands, innermost first."""
+        """Return a new site; ``via`` are the lines that called its function, innermost first."""
         number = len(self.counter.sites) + 1
         chain = tuple(("train.py", place) for place in (line, *via))
         self.counter.add_site(

@@ -60,7 +60,7 @@ def _lines(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _findings(report: Mapping[str, Any]) -> Iterator[str]:
-    """A finding costs no more than the parts of the account that it explains.
+    """Check that no finding costs more than the parts of the account that it explains.
 
     A finding from samples is as exact as the samples: the account may come from the trace.
     """

@@ -11,12 +11,12 @@ GRAPH = "__inference_train_step_1"
 
 
 def op(kind: str, self_ms: float, *, count: int = 10, where: str = "graph", name: str = "") -> OpRow:
-    """An operation over all traced steps."""
+    """Return an operation over all traced steps."""
     return OpRow(name=name or kind, type=kind, count=count, self_ms=self_ms, share=0.0, where=where)
 
 
 def traced(*rows: OpRow, steps: int = 10, calls: tuple[CallRow, ...] | None = None, **fields: Any) -> TfprofData:
-    """A trace of ``steps`` steps with these operations, in which GRAPH was called once a step."""
+    """Return a trace of ``steps`` steps with these operations, in which GRAPH was called once a step."""
     given: dict[str, Any] = {
         "steps": steps,
         "trace_dir": "trace",
@@ -42,7 +42,7 @@ def traced(*rows: OpRow, steps: int = 10, calls: tuple[CallRow, ...] | None = No
 
 
 def brief(**fields: Any) -> Brief:
-    """A concrete function of 1 GFLOP called train_step, in train.py at line 5."""
+    """Return a concrete function of 1 GFLOP called train_step, in train.py at line 5."""
     given: dict[str, Any] = {
         "function": "train_step",
         "file": "train.py",

@@ -28,12 +28,12 @@ SESSION = "tensorflow.python.client.session:run"
 
 
 def frame(line: int, *called: str, name: str = "<module>", span: tuple[int, int] | None = None) -> Frame:
-    """A frame of the user's; ``span``: the columns of its expression."""
+    """Return a frame of the user's code; ``span``: the columns of its expression."""
     return Frame(FILE, 1, name, line, (line, line, *span) if span is not None else None, called)
 
 
 def sampled(count: int, activity: str, *frames: Frame, context: str = "") -> tuple[Stack, int]:
-    """A stack and how often it was seen."""
+    """Return a stack and how often it was seen."""
     return Stack(frames, "" if activity == "python" else "tensorflow", activity, context), count
 
 

@@ -81,7 +81,7 @@ FAULT = """print(1)  # FAULT
 
 @pytest.fixture
 def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a package of rules, as a contributor leaves it."""
+    """Make a folder with a package of rules, as a contributor leaves it."""
     for name, text in (
         ("tfperfkit_made/__init__.py", FAMILY),
         ("tfperfkit_made/made.py", RULE),

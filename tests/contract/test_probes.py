@@ -64,7 +64,7 @@ def test_a_report_loads_no_instrument(tmp_path: Path) -> None:
 
 
 def test_the_fake_refuses_what_a_session_could_not_write(tmp_path: Path) -> None:
-    """A text from the system may hold bytes that are no UTF-8."""
+    """Refuse text with bytes that are no UTF-8, which a text from the system may hold."""
     recording = FakeRecording(tmp_path)
     with pytest.raises(UnicodeEncodeError):
         recording.append("texts", ["caf\udce9"])

@@ -42,7 +42,7 @@ for step in range(12):
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """An environment in which the frozen package is installed."""
+    """Make an environment with the frozen package installed."""
     library = tmp_path_factory.mktemp("library")
     shutil.copytree(FROZEN / "probe_hello", library / "probe_hello")
     facts = library / "probe_hello-0.1.0.dist-info"

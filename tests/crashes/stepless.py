@@ -51,7 +51,7 @@ def layers() -> float:
 
 
 def iterate() -> float:
-    """A dataset with Python and TensorFlow in it; what comes out is left to NumPy."""
+    """Return a dataset with Python and TensorFlow in it; NumPy works on its elements."""
 
     def numbers() -> Iterator[np.ndarray]:
         yield from data
@@ -125,7 +125,7 @@ def threads() -> float:
 
 
 def session() -> float:
-    """A graph of TensorFlow 1, run in a session."""
+    """Run a graph of TensorFlow 1 in a session."""
     with tf.Graph().as_default(), tf.compat.v1.Session() as active:
         fed = tf.compat.v1.placeholder(tf.float32, (None, 16))
         result = tf.reduce_sum(tf.matmul(fed, tf.constant(rows(16, 16))))
@@ -189,7 +189,7 @@ def long() -> float:
 
 
 def tracing() -> float:
-    """A new function each time: most of the time is tracing."""
+    """Call a new function each time: most of the time is tracing."""
     total = 0.0
     for number in range(12):
         compiled = tf.function(lambda value, factor=float(number): tf.reduce_sum(tf.nn.relu(value) * factor))

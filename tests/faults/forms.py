@@ -396,7 +396,7 @@ def comprehensions(program: Program) -> None:
 
 
 def statements(program: Program) -> None:
-    """A loop that appends for ``xs = [f(y) for y in ys]``."""
+    """Write a loop that appends for ``xs = [f(y) for y in ys]``."""
     for item in program.nodes:
         if not (
             isinstance(item, ast.Assign) and isinstance(item.value, ast.ListComp) and len(item.value.generators) == 1

@@ -62,7 +62,7 @@ def rename(text: str, name: Callable[[int], str] = plain, seed: int = 0) -> str:
 
 
 def _in_braces(text: str, others: dict[str, str]) -> str:
-    """An f-string with other names in its expressions; what stands behind a dot stays."""
+    """Return an f-string with other names in its expressions; names after a dot stay."""
 
     def expression(found: re.Match[str]) -> str:
         return re.sub(r"(?<![\w.])[A-Za-z_]\w*", lambda name: others.get(name[0], name[0]), found[0])

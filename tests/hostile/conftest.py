@@ -75,7 +75,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
 
 @pytest.fixture
 def copied(recorded: Path, tmp_path: Path) -> Path:
-    """A copy of the run to damage."""
+    """Make a copy of the run to damage."""
     return Path(shutil.copytree(recorded, tmp_path / "run"))
 
 

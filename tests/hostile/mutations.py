@@ -193,7 +193,7 @@ def _walk(value: Any, places: list[tuple[Any, Any]], level: int = 0) -> None:
 
 
 def _text(random: Random, text: str) -> str:
-    """A changed text; what is a packed graph in base64 is changed inside."""
+    """Change a text; a packed graph in base64 is changed inside."""
     if len(text) > 100:
         try:
             raw = zlib.decompress(base64.b64decode(text, validate=True))

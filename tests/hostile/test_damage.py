@@ -53,7 +53,7 @@ def everything_in(run: Path) -> list[str]:
 
 @pytest.mark.parametrize("made", [os.mkfifo, os.mkdir])
 def test_every_file_a_pipe_or_a_folder(made: Callable[[Path], None], copied: Path, tmp_path: Path) -> None:
-    """A pipe that nobody writes to would block whoever opens it."""
+    """Replace each file by a pipe that nobody writes to: it would block whoever opens it."""
     for name in everything_in(copied):
         if name != "run.json":
             (copied / name).unlink()

@@ -60,7 +60,8 @@ RULES = [rule, None, 3, lambda evidence: 3, lambda evidence: [3], lambda evidenc
 
 @pytest.fixture
 def installed(tmp_path: Path) -> dict[str, str]:
-    """A package that an installer left, with entry points that nobody should have; and one whose metadata is broken."""
+    """Make a package as an installer left it, with entry points that nobody should have; and one with broken
+    metadata."""
     library = tmp_path / "library"
     for name in ("evil", "broken"):
         about = library / f"{name}-1.dist-info"

@@ -22,7 +22,7 @@ from tfperfkit.xplane import open_space, reader, wire
 
 
 def field(number: int, data: bytes) -> bytes:
-    """A field with a length."""
+    """Return a field with a length."""
     size, length = len(data), b""
     while size >= 0x80:
         length += bytes([size & 0x7F | 0x80])
@@ -94,7 +94,7 @@ def test_a_line_of_too_many_parts_is_refused(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_any_bytes_are_refused_or_read(recorded: Path, tmp_path: Path) -> None:
-    """A real trace with bytes changed, cut, doubled: the reader alone, so that many can be tried."""
+    """Change, cut and double bytes of a real trace: the reader alone, so that many can be tried."""
     from mutations import MANY
 
     trace = next(recorded.glob("trace/plugins/profile/*/*.xplane.pb")).read_bytes()
@@ -135,7 +135,7 @@ def test_millions_of_empty_parts(make: Callable[[], bytes], words: str, copied: 
 
 
 def test_graphs_that_expand_without_end(copied: Path) -> None:
-    """A megabyte that becomes a gigabyte, instead of every packed graph."""
+    """Replace every packed graph by a megabyte that becomes a gigabyte."""
     bomb = base64.b64encode(zlib.compress(bytes(1 << 30), 9)).decode()
     replaced = 0
 

@@ -63,7 +63,7 @@ def kind_of(each: Cause) -> str:
 
 @functools.cache
 def dense(width: int, **options: Any) -> Any:
-    """A layer whose variables are made before the function is traced."""
+    """Make a layer whose variables are made before the function is traced."""
     layer = tf.keras.layers.Dense(8, **options)
     layer.build((None, width))
     return layer

@@ -58,7 +58,7 @@ def test_this_environment_is_sound_and_a_capture_is_really_made(tfperf: Tfperf) 
 
 
 def test_without_tensorflow(tfperf: Tfperf) -> None:
-    """An interpreter that sees our package and what it needs, but no TensorFlow."""
+    """Use an interpreter that sees our package and its dependencies, but no TensorFlow."""
     hide = tfperf.script(
         "import importlib.metadata as m, sys\n"
         "real = m.version\n"

@@ -151,7 +151,7 @@ OTHERS = {
 
 
 def install(folder: Path) -> None:
-    """A package of its own as an installer would leave it in ``folder``."""
+    """Leave a package in ``folder`` as an installer does."""
     package = folder / "failing_probes"
     package.mkdir()
     (package / "__init__.py").write_text("")

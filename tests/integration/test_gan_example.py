@@ -73,7 +73,7 @@ def png_size(path: Path) -> tuple[int, int]:
 
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory for the drawn digits that all tests of a session share."""
+    """Return a directory for the drawn digits that all tests of a session share."""
     return tmp_path_factory.mktemp("gan-cache")
 
 

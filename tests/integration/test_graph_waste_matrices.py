@@ -14,7 +14,7 @@ pytestmark = needs_tensorflow
 
 @functools.cache
 def fixed() -> Any:
-    """A matrix that is there before a function is traced."""
+    """Make a matrix that is there before a function is traced."""
     with tf.init_scope():
         return tf.eye(240) * 3.0
 
@@ -72,7 +72,7 @@ def test_a_matrix_that_changes(function: Makes, shapes: Any) -> None:
 
 
 def assigned(makes: Makes, rows: int = 5000) -> Makes:
-    """A function that assigns to a variable what ``makes`` makes of it and of its rows."""
+    """Return a function that assigns to a variable what ``makes`` returns for the variable and its rows."""
     held = tf.Variable(tf.zeros((rows, 8)), trainable=False)
 
     def function(x: Any) -> Any:
@@ -252,7 +252,7 @@ def test_what_is_traced_for_a_jacobian_is_no_lookup() -> None:
 
 
 def _links(filled: float, rows: int = 600) -> Any:
-    """A matrix in NumPy of which this share is not zero."""
+    """Return a matrix in NumPy with this share of nonzero elements."""
     import numpy as np
 
     rng = np.random.default_rng(0)

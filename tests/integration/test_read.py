@@ -36,7 +36,7 @@ tf.profiler.experimental.stop()
 
 @pytest.mark.long
 def test_what_tensorflows_profiler_wrote(tfperf: Tfperf) -> None:
-    """A log directory of a real run, read without TensorFlow."""
+    """Read a log directory of a real run without TensorFlow."""
     script = tfperf.script(RECORD)
     subprocess.run([tfperf.python, str(script)], cwd=tfperf.folder, env=tfperf.environment, check=True, timeout=200)
     done = tfperf("report", "logs")

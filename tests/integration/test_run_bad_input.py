@@ -13,7 +13,7 @@ from tfperf_runner import Tfperf
 
 @pytest.fixture
 def marker(tfperf: Tfperf) -> Path:
-    """A file that the script writes: proof that it ran."""
+    """Return a file that the script writes: proof that it ran."""
     tfperf.script("open('ran', 'w').close()\n")
     return tfperf.folder / "ran"
 

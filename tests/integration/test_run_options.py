@@ -235,7 +235,7 @@ def test_pipe_as_a_script(tfperf: Tfperf) -> None:
 
 
 def test_without_tensorflow_and_without_an_installation(tfperf: Tfperf) -> None:
-    """An interpreter without TensorFlow, and tfperfkit found only through the folder that the command is typed in."""
+    """Use an interpreter without TensorFlow that finds tfperfkit only through the current folder."""
     site = next(path for path in sys.path if path.endswith("site-packages"))
     lean = tfperf.folder / "lean"
     venv.create(lean, with_pip=False, symlinks=True)

@@ -242,7 +242,7 @@ def test_a_timer_that_was_set_before_us(tfperf: Tfperf) -> None:
 
 
 def test_sent_to_the_group_first_and_then_to_us(tfperf: Tfperf) -> None:
-    """A signal that the group has had must not count as the group's again."""
+    """Count a signal that the group has had once: ours is not the group's again."""
     tfperf.script(COUNTS.replace("until = ", "os.killpg(0, signal.SIGUSR1)\nuntil = "))
     process = tfperf.start("run", "--probes", "none", "train.py")
     _ready(process.stdout)
@@ -259,7 +259,7 @@ def test_sent_to_the_group_first_and_then_to_us(tfperf: Tfperf) -> None:
 
 
 def test_one_after_another(tfperf: Tfperf) -> None:
-    """A program that gets its progress by signals gets each signal."""
+    """Pass each signal on to a program that gets its progress by signals."""
     tfperf.script(COUNTS)
     process = tfperf.start("run", "--probes", "none", "train.py")
     _ready(process.stdout)

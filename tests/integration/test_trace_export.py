@@ -120,7 +120,7 @@ def test_bad_input_is_one_line_and_leaves_no_file(tfperf: Tfperf, run: Path) -> 
 
 
 def test_long_work_shows_a_line_on_a_terminal_and_takes_it_away(tfperf: Tfperf, run: Path) -> None:
-    """A progress line that comes at once, so that the test need not take long."""
+    """Show a progress line at once, so that the test need not take long."""
     code = "import tfperfkit.export.command as c, tfperfkit.cli as cli\nc._PATIENCE_S = c._REFRESH_S = 0\ncli.main()"
     reader, writer = pty.openpty()
     done = subprocess.run(

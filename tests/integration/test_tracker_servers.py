@@ -28,7 +28,7 @@ def installed(name: str) -> pytest.MarkDecorator:
 
 @pytest.fixture
 def stored(tmp_path: Path) -> Tfperf:
-    """A run without steps: its report is short, and is a report."""
+    """Return a run without steps: its report is short, and is a report."""
     tfperf = Tfperf(tmp_path)
     manifest = Manifest(
         tfperfkit_run=1, argv=["train.py"], cwd=str(tmp_path), python=sys.executable, probes=[], started_ns=1

@@ -43,7 +43,7 @@ def test_several_runs_are_there_by_name_and_nothing_is_written_beside_them(tfper
 
 
 def test_requests_for_other_names_are_refused(tfperf: Tfperf, run: Path) -> None:
-    """A page on the web may let its own name lead to 127.0.0.1."""
+    """Refuse a page on the web that lets its own name lead to 127.0.0.1."""
     with viewing(tfperf, run) as viewed:
         port = int(viewed.base.rstrip("/").rpartition(":")[2])
         for host, status in (("evil.example", 403), (f"evil.example:{port}", 403), (f"localhost:{port}", 200)):

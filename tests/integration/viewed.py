@@ -23,7 +23,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "gan" / "train.py"
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """A run of the example with a trace of its steps; a copy for each module of tests."""
+    """Copy a run of the example with a trace of its steps, once for each module of tests."""
     recorded = recorded_once(tmp_path_factory, worker_id, "gan-with-a-trace", _record) / "gan"
     return Path(shutil.copytree(recorded, tmp_path_factory.mktemp("run") / "gan"))
 

@@ -176,7 +176,7 @@ class Writer:
         self.given: list[str] = []
 
     def number(self, depth: int = 2) -> str:
-        """An expression whose value is a number."""
+        """Write an expression whose value is a number."""
         pick, choose = self.choose.pick, self.choose
         if depth <= 0 or choose.number(0, 3) == 0:
             own = self.given or self.numbers
@@ -261,7 +261,7 @@ class Writer:
         )
 
     def harmless(self, depth: int) -> str:
-        """A number that changes nothing, and follows from what the iteration has."""
+        """Write a number that changes nothing, and follows from the values of the iteration."""
         pick, choose = self.choose.pick, self.choose
         names = [*self.given, *self.given, "box.n", "best", str(choose.number(1, 9))]
         if depth <= 0:
@@ -292,7 +292,7 @@ class Writer:
         )
 
     def list(self, depth: int = 1) -> str:
-        """An expression whose value is a list of numbers."""
+        """Write an expression whose value is a list of numbers."""
         pick, choose = self.choose.pick, self.choose
         if depth <= 0 or choose.number(0, 2) == 0:
             return pick(
@@ -331,7 +331,7 @@ class Writer:
         )
 
     def fresh(self) -> str:
-        """A new name."""
+        """Return a new name."""
         self.names += 1
         return f"v{self.names}"
 
@@ -397,7 +397,7 @@ class Writer:
         return lines
 
     def simple(self) -> list[str]:
-        """A simple statement."""
+        """Write a simple statement."""
         choose, pick = self.choose, self.choose.pick
         a, b, many = self.number(), self.number(1), self.list()
         name = self.fresh()
@@ -515,7 +515,7 @@ class Writer:
         )
 
     def harmless_statement(self, name: str, a: str, b: str) -> list[str]:
-        """A statement whose effect does not depend on the other iterations."""
+        """Write a statement whose effect does not depend on the other iterations."""
         choose = self.choose
         found = choose.pick(
             [
@@ -631,7 +631,7 @@ class Writer:
         return [f"{indent}rows.extend([{value} for {target} in {over}{test}])"]
 
     def program(self) -> str:
-        """A whole program."""
+        """Write a whole program."""
         choose, pick = self.choose, self.choose.pick
         self.pending_lists = []
         self.later = []

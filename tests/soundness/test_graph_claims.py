@@ -33,7 +33,7 @@ def test_no_claim_is_refuted_by_a_shuffle_that_changes_nothing_twice() -> None:
 
 
 def test_a_list_is_no_scalar() -> None:
-    """A loop adds rows to a list whose first element differs from row to row by itself."""
+    """Add rows to a list whose first element differs from row to row by itself."""
     tally = check_claims([3_003_194])
     assert tally.programs == 1 and not tally.refuted[ROWS]
 

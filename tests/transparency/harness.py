@@ -97,7 +97,7 @@ class Outcome:
 
 
 def environment(runs: Path) -> dict[str, str]:
-    """An environment in which nothing of the developer's own settings is felt."""
+    """Return an environment without the developer's own settings."""
     ours = ("TFPERF_", "TESTS_", "PYTHON", "COV_")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
     return {

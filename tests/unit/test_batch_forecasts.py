@@ -20,7 +20,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def first_priced() -> tuple[str, Finding]:
-    """A recorded run whose first finding predicts seconds."""
+    """Return a recorded run whose first finding predicts seconds."""
     for name in NAMES:
         report, _ = study_recorded(name)
         if report.findings and report.findings[0].saves_s and report.findings[0].costs_s:

@@ -55,7 +55,7 @@ def test_by_what_was_called(what: Stack, expected: str) -> None:
 
 
 def at(source: str, call: str, *calls: str, library: str = "python") -> Stack:
-    """A sample in ``call``, which is in the last line of ``source``."""
+    """Return a sample in ``call``, which is in the last line of ``source``."""
     lines = source.splitlines()
     begin = lines[-1].index(call)
     span = (len(lines), len(lines), begin, begin + len(call))

@@ -327,7 +327,7 @@ def test_of_outliers_that_saw_two_things_the_cause_gets_its_share() -> None:
 
 @pytest.mark.parametrize(("usual_ms", "excess_ms"), [(20, 12), (20, 30), (50, 25), (100, 40)])
 def test_short_outliers_are_not_blamed_on_what_a_step_always_does(usual_ms: int, excess_ms: int) -> None:
-    """A compiled function for the usual time, then Python for all of the excess, with a sample each 50 ms."""
+    """Run a compiled function for the usual time, then Python for all of the excess, with a sample each 50 ms."""
     late = range(50, 4000, 39)
     table = steps([float(usual_ms + excess_ms * (number in late)) for number in range(1, 4001)])
     kinds = [Stack((), "tensorflow", name) for name in ("graph", "python")]
@@ -369,7 +369,7 @@ def late_calls(**more: Any) -> StepAccount:
 
 
 def test_late_calls_wait_for_their_input_if_traced_calls_do() -> None:
-    """A generator keeps up with most steps. The others' wait for it is no computing."""
+    """Keep up with most steps by a generator. The others' wait for it is no computing."""
     found = late_calls(longer_wait_share=0.6)
     assert {outlier.cause for outlier in found.outliers} == {"input"}
     excess = 90.0 / 7 * 0.6

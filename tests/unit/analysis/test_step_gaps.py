@@ -27,7 +27,7 @@ def _table(folder: Path, files: dict[int, list[Any]]) -> StepTable:
 
 
 def _file(number: int, first: int, count: int) -> list[Any]:
-    """A file of the ring: steps from ``first`` (from 0) on."""
+    """Return a file of the ring with the steps from ``first`` (from 0) on."""
     markers = [["session/markers", [1, at * STEP, at * STEP + LASTS]] for at in range(first, first + count)]
     return [["session/segments", [number, first * STEP, first]], *markers]
 

@@ -58,7 +58,7 @@ def test_it_does_not_where_the_clock_contradicts() -> None:
 
 
 def test_no_more_processor_time_alone_passes_nothing() -> None:
-    """A step that waits longer uses no more processor time."""
+    """Fail a step that waits longer: it uses no more processor time."""
     same = [(Pace(base.clock, 8, 9), Pace(base.clock * (1 + 0.5 * n), 8, None)) for n, (base, _) in enumerate(NOISY)]
     assert pairs(*same).outcome == "undecided"
     sleeps = [(Pace(base.clock, 8, 9), Pace(head.clock, 8, 29)) for base, head in NOISY]

@@ -73,7 +73,7 @@ def test_processor_time_is_said_where_the_clock_cannot_tell() -> None:
 
 
 def test_a_clock_that_the_processor_time_contradicts_is_not_left_alone() -> None:
-    """A busier machine makes steps longer, and the processor time of a step stays: the code is not what differs."""
+    """Make steps longer by a busier machine; their processor time stays, so the code is not the difference."""
     before = make_side("a", times(1), processor_ms=times(3, 30.0))
     longer = compare(before, make_side("b", times(2, 120.0), processor_ms=times(4, 32.0)))
     assert longer.step is not None and longer.step.verdict == "slower"

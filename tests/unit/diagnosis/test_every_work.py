@@ -35,7 +35,7 @@ def of_the_steps() -> Evidence:
 
 
 def test_a_first_step_that_is_compiled_makes_no_turn_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A finding of the turns, a tenth of it more than that of a work which takes twice as much of the run."""
+    """Compare a finding of iterations, a tenth more than the finding of a work that takes twice as much of the run."""
     run = of_the_steps()
     work = Work(kind="loop", where=SourceSpan(FILE, 9), seconds=20.0, share_of_run=0.5, iterations=99)
     waits = run.narrowed(
@@ -184,7 +184,7 @@ def test_a_range_is_widened_by_past_outcomes(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_tracing_in_a_window_before_the_steps_were_steady_is_paid_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A trace window that opens with the first step holds its tracing: no faster step saves that."""
+    """Open a trace window with the first step: it holds the step's tracing, which no faster step saves."""
     first, *later = of_the_steps().steps.steps
     steps = StepTable(steps=(msgspec.structs.replace(first, window="tfprof"), *later), source="keras")
     run = make_evidence(account=make_account({"graph": 5.0}), steps=steps, tracing=[(0, 2000 * MS)])

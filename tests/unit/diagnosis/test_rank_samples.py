@@ -17,7 +17,7 @@ def found(samples: list[list[Any]]) -> Any:
 
 
 def test_close_samples_tell_by_the_time_between_them() -> None:
-    """A third of the time in compiled functions computes."""
+    """Compute for a third of the time in compiled functions."""
     rows = [["s", n * 10 * MS, 1, 7, n * 10 * MS // 3] for n in range(10, 590)]
     made = found(rows)
     assert made.compute_share == pytest.approx(1 / 3, abs=0.01)

@@ -15,7 +15,7 @@ from tfperfkit.report.saved import saved_after
 
 
 def costs(code: str, share: float, low: float, high: float, **fields: Any) -> Finding:
-    """A finding whose fix takes between ``low`` and ``high`` (shares) of the step away."""
+    """Return a finding whose fix takes between ``low`` and ``high`` (shares) of the step away."""
     given: dict[str, Any] = {"family": "input", "severity": "high", **fields}
     return Finding(
         code=code,

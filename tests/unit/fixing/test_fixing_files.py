@@ -152,7 +152,7 @@ CELL = "import tensorflow as tf\nds = ds.map(f)  # here\n"
 
 
 def test_a_cell_of_a_notebook_has_a_patch_that_is_not_written(tmp_path: Path) -> None:
-    """A kernel gives each cell a file that is not there."""
+    """Use a cell of a notebook, whose kernel names a file that does not exist."""
     name = str(tmp_path / "ipykernel_12" / "345.py")
     files = Files({name: CELL.splitlines(keepends=True)}, str(tmp_path))
     finding = msgspec.structs.replace(finding_at("INP003"), where=(SourceSpan(name, 2, "<module>"),))

@@ -204,7 +204,7 @@ def test_other_values_stay(tmp_path: Path, values: tuple[str, ...], said: str) -
     "base, is_tensor", [("[tf.ones(2), tf.ones(3)]", False), ("np.ones(3)", False), ("tf.ones(3)", True)]
 )
 def test_a_tensor_selects_from_tensors_alone(tmp_path: Path, base: str, is_tensor: bool) -> None:
-    """A list takes no tensor as its index."""
+    """Keep a list, which takes no tensor as its index."""
     source = RATE.replace("return x * rate", "return x * parts[rate]").replace("@tf", f"parts = {base}\n@tf", 1)
     assert source.count("parts") == 2
     finding = finding_at("RET001", *((line, "") for line in at(source)))

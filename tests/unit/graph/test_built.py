@@ -18,7 +18,7 @@ FRAMES = [(0, 1, "main"), (0, 10, "step"), (0, 12, "step"), (1, 5, "call")]
 
 
 def step() -> Builder:
-    """A product in a layer, its gradient, and an assignment."""
+    """Build a matmul in a layer, its gradient, and an assignment."""
     builder = Builder("__inference_step_1")
     x = builder.add("Placeholder", "x", makes=F)
     w = builder.add("Placeholder", "w", makes="resource[]")
@@ -55,7 +55,7 @@ def test_stages_and_what_a_gradient_differentiates() -> None:
 
 
 def test_what_a_gradient_function_added_is_backward_whatever_its_name() -> None:
-    """A custom gradient builds where its author likes. An argument is the graph's, whoever used it first."""
+    """Build a custom gradient where its author likes. An argument is the graph's, whoever used it first."""
     contents = recorded(step(), gradients=[Added(1, 2, "", ""), Added(3, 4, "__inference_step_1", "x")])
     found = [node.name for node in Graph(contents, lambda _: None).nodes.values() if node.backward]
     assert found == ["dense/MatMul", "gradient_tape/MatMul"]

@@ -17,7 +17,7 @@ def flow_of(builder: Builder, *bodies: Builder) -> Flow:
 
 
 def body(name: str, *kinds: str) -> Builder:
-    """A function of x, and of a variable's handle: operations one after the other."""
+    """Build a function of x and of a variable's handle: operations one after the other."""
     made = Builder(name)
     last = made.add("Placeholder", "x", makes=ROWS)
     made.add("Placeholder", "handle", makes="resource[]")
@@ -30,7 +30,7 @@ def body(name: str, *kinds: str) -> Builder:
 
 
 def calling(kind: str, **functions: str) -> Builder:
-    """A graph that calls, with x and a variable."""
+    """Build a graph that calls, with x and a variable."""
     made = Builder()
     x, handle = made.add("Placeholder", "x", makes=ROWS), made.add("Placeholder", "handle", makes="resource[]")
     given = (x, handle)

@@ -30,7 +30,7 @@ def test_what_tensorflow_calls_stateful_varies_unless_someone_wrote_down_why_not
 
 
 def test_reviewed_rows_name_registered_operations() -> None:
-    """A misspelled name would stay unnoticed: the operation would count as unknown."""
+    """Find a misspelled name, which would count as an unknown operation."""
     reviewed = {cells[0] for cells in optable._cells("reviewed.tsv") if "*" not in cells[0]}
     assert reviewed <= optable.names()
     assert {optable.row(name).differentiates for name in optable.names(differentiates=True)} <= optable.names()

@@ -63,7 +63,7 @@ def test_types_that_draw_or_assign() -> None:
 
 
 def test_updates_of_the_same_variables_are_one_optimizer_s() -> None:
-    """A critic that a loop updates three times serves one optimizer each time; a generator has another."""
+    """Update a critic three times in a loop, all with one optimizer; a generator has another."""
     names = ["x", "w", "v", "call", "call_1", "grad", "grad_1", "adam/Assign", "adam_1/Assign"]
     kinds = [*KINDS[:2], "Placeholder", *KINDS[2:], "Grad", "Grad", "AssignSubVariableOp", "AssignSubVariableOp"]
     stages = "".join([FORWARD] * 5 + [BACKWARD] * 2 + [UPDATE] * 2)

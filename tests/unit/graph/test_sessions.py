@@ -14,7 +14,7 @@ BATCH, SQUARE = "float32[None,64]", "float32[64,64]"
 
 
 def builder() -> Builder:
-    """A trunk of one product, and heads of one product on it; ``next`` takes its batch from an iterator."""
+    """Build a trunk of one matmul, and heads of one matmul on it; ``next`` takes its batch from an iterator."""
     made = Builder("session 1")
     made.add("Placeholder", "x", makes=BATCH)
     made.add("VariableV2", "w", makes=SQUARE)

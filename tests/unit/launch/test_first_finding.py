@@ -20,7 +20,7 @@ from tfperfkit.storage.run_directory import PHASES, RunDirectory
 
 @pytest.fixture
 def running(tmp_path: Path) -> RunDirectory:
-    """A recorded run as it was before its script ended: how it ended is not known yet."""
+    """Return a recorded run as it was before its script ended."""
     report, _ = study_recorded("faces_from_archive")
     folder = tmp_path / "run"
     shutil.copytree(report.run.directory, folder)

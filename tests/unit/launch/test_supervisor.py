@@ -100,7 +100,7 @@ class _OfTheScript(Exception):
 
 
 def _hook(error: BaseException) -> None:
-    """A hook of ours during which a signal's handler raises."""
+    """Call a hook of ours during which a signal's handler raises."""
     try:
         raise error
     except BaseException as caught:

@@ -9,7 +9,7 @@ from tfperfkit.records.samples import Frame
 
 
 def frame(expression: str, line: str, calls: tuple[str, ...] = ()) -> Frame:
-    """A frame that is in this expression of its line."""
+    """Return a frame that is in this expression of its line."""
     begin = len(line[: line.index(expression)].encode())
     return Frame("train.py", 1, "main", 1, (1, 1, begin, begin + len(expression.encode())), calls)
 

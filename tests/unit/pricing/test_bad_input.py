@@ -39,7 +39,7 @@ def test_steps_bound_by_input_and_by_compute_in_turn_end_between_the_two(
 
 
 def test_a_fixed_script_that_takes_longer_scores_no_forecast() -> None:
-    """A change that makes the script compute something else says nothing of the prediction."""
+    """Ignore a change that makes the script compute something else: it says nothing about the prediction."""
     item = finding("INP006", 0.9, saves_s=(2.0, 3.0), costs_s=4.0)
     assert forecast_seconds(item, -1.5) is None
     known = forecast_seconds(item, 2.5)

@@ -18,7 +18,7 @@ from tfperfkit.storage.run_directory import Manifest
 
 
 def run(folder: Path, *, rank: Rank | None = None, argv: tuple[str, ...] = ("train.py",), **more: Any) -> None:
-    """A run directory as the list of runs needs it."""
+    """Make a run directory as the list of runs needs it."""
     folder.mkdir(parents=True)
     given: dict[str, Any] = {"status": "finished", "step_ms": 10.0, "examples_per_s": 640.0, **more}
     manifest = Manifest(tfperfkit_run=1, argv=list(argv), cwd="/", python="python", probes=[], rank=rank)

@@ -100,7 +100,7 @@ def test_of_many_ranks_a_screen_has_those_that_matter(tmp_path: Path) -> None:
 
 
 def timed(rank: int, **more: Any) -> Part:
-    """A rank of many; the higher its number, the longer until the exchange."""
+    """Return a rank of many; the higher its number, the longer until the exchange."""
     given: dict[str, Any] = {"turn_ms": 28.0, "step_ms": 28.0, "inside_ms": 27.0 - rank / 1000, "clean": 100}
     return Part(**{"name": f"rank-{rank:04}", "rank": rank, "size": 200, "status": "finished", **given, **more})
 

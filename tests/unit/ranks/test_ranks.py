@@ -88,7 +88,7 @@ def found(share: float, code: str = "STP004", **more: Any) -> Finding:
 
 
 def part(rank: int, turn: float, inside: float | None, *findings: Finding, **more: Any) -> Part:
-    """A rank whose time outside of compiled functions is Python, unless ``more`` says otherwise."""
+    """Return a rank whose time outside of compiled functions is Python, unless ``more`` says otherwise."""
     outside = {"python": turn - inside} if inside is not None else {}
     given = {"outside_ms": outside, "step_ms": turn, "turn_ms": turn, "inside_ms": inside, "clean": 100, **more}
     return Part(name=f"rank-{rank:04}", rank=rank, size=2, status="finished", findings=findings, **given)
@@ -160,7 +160,7 @@ def at(line: int, ms: float) -> LineTime:
 
 
 def test_a_line_that_one_rank_alone_comes_to() -> None:
-    """An evaluation by hand is some input, some computing and some Python."""
+    """Evaluate by hand: some input, some computing and some Python."""
     spread = {"input": 7.0, "python": 6.5, "gc": 6.5}
     steps, evaluates = at(40, 8), at(50, 18)
     made = together(part(0, 28, 28, lines=(at(40, 27),)), part(1, 28, 8, outside_ms=spread, lines=(evaluates, steps)))

@@ -35,7 +35,8 @@ def finding(code: str, title: str, line: int = 30, share: float = 0.7) -> Findin
 
 
 def part(rank: int, inside_ms: float, *findings: Finding, **more: Any) -> Part:
-    """A rank with steps of 28 ms, whose time outside of compiled functions is Python unless ``more`` says otherwise."""
+    """Return a rank with steps of 28 ms, whose time outside of compiled functions is Python unless ``more`` says
+    otherwise."""
     given = {"outside_ms": {"python": 28 - inside_ms}, "status": "finished", "size": 2, "steps": 100, **more}
     times = {"step_ms": 28.0, "turn_ms": 28.0, "inside_ms": inside_ms, "clean": 100}
     return Part(name=f"rank-{rank:04}", rank=rank, findings=findings, **times, **given)

@@ -126,8 +126,10 @@ def test_steps_of_a_function_that_the_runtime_calls_by_two_names(tmp_path: Path)
 
 
 def tpu(builder: SpaceBuilder, runs: int = 4) -> None:
-    """A program of 10 ms, called far ahead: a product of 1 ms, then 8 ms until what the host kept is back. The host's
-    clock makes 5 ms of one of these."""
+    """Write a program of 10 ms, called far ahead: a product of 1 ms, then 8 ms until the host has the result.
+
+    The host's clock makes 5 ms of one of these.
+    """
     calls = [("PjitFunction(f)", n * 1000, 900) for n in range(runs)]
     builder.plane().line("python", *calls)
     plane = builder.plane("/device:TPU:0")
@@ -222,7 +224,7 @@ def test_a_host_whose_file_is_damaged_hides_nothing_of_the_others(tmp_path: Path
 
 
 def test_short_kernels_are_counted_one_by_one(tmp_path: Path) -> None:
-    """A hundred kinds, each of which is short in all runs but one."""
+    """Time a hundred kinds of kernel, each of which is short in all runs but one."""
     builder = SpaceBuilder()
     runs = [(f"kernel_{n % 100}", n * 20_000, 15_000 if n < 100 else 5_000, {}) for n in range(300)]
     builder.plane("/device:GPU:0").line("Stream #1", *runs)

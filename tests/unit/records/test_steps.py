@@ -176,7 +176,7 @@ def test_rare_extra_update() -> None:
 
 
 def test_gradients_accumulated_over_four_batches() -> None:
-    """A step lasts from update to update; not just the last of its batches."""
+    """Count a step from update to update, not just the last of its batches."""
     script = Script()
     fetch, apply = script.site("next", 30, STEPS), script.site("apply", 35, STEPS)
     script.mark(*[fetch, fetch, fetch, fetch, apply] * 6)

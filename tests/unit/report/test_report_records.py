@@ -106,7 +106,7 @@ FETCH: tuple[Row, ...] = (
 
 
 def line_table(function: str, line: int, rows: tuple[Row, ...]) -> Table:
-    """A table as the lines probe makes it; rows above a tenth of the function's time are marked."""
+    """Return a table as the lines probe makes it; rows above a tenth of the function's time are marked."""
     total = sum(ms or 0.0 for _, _, ms, _ in rows)
     cells = tuple(
         (number, hits, ms, None if ms is None or not hits else ms / hits, None if ms is None else ms / total, source)

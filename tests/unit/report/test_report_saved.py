@@ -41,7 +41,7 @@ def test_seconds_are_given_as_exactly_as_they_are_known(saves_s: tuple[float, fl
     ],
 )
 def test_seconds_are_shares_of_the_run_too(saves_s: tuple[float, float], said: str) -> None:
-    """A cost of 20 seconds that is half of the run says how long the run is."""
+    """Tell the length of the run from a cost of 20 seconds that is half of the run."""
     assert saved_words(finding(saves_s=saves_s, costs_s=20.0, share_of_run=0.5)) == said
 
 

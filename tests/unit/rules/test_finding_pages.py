@@ -70,7 +70,7 @@ def test_related_findings_have_pages_and_dates_stay_out(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_collapsed_part_has_what_the_rule_says(page: Path) -> None:
-    """A rule's file names its code in its docstring."""
+    """Find the code of a rule in the docstring of its file."""
     assert len(describe_detection(page.stem)) > 20
 
 

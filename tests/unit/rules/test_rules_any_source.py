@@ -63,7 +63,7 @@ DOING = ("python", "eager_ops", "dispatch", "host_sync", "graph", "tracing", "sa
 
 
 def frames(text: str) -> list[tuple[str, Frame]]:
-    """A frame on some lines of a source, and what it was doing there."""
+    """Return a frame on some lines of a source, with its activity."""
     last = max(text.count("\n"), 1)
     lines = sorted({1 + last * part // 20 for part in range(20)})
     pairs = [(doing, called) for doing in DOING for called in CALLED]

@@ -95,7 +95,7 @@ def test_a_number_says_what_it_is_and_where_it_comes_from(record: Threshold) -> 
 
 
 def test_every_number_is_stated_once() -> None:
-    """A number that a module only imports is shown where it is stated."""
+    """Show a number where it is stated, not in a module that only imports it."""
     names = [name for name, _ in stated()]
     assert len(names) == len(set(names))
     found = {id(record) for _, module in modules() for _, record in table(module)}

@@ -38,7 +38,7 @@ def test_what_the_account_does_not_know_counts_as_sampled() -> None:
 
 
 def test_handing_operations_out_and_running_them_are_one() -> None:
-    """A sample falls on the operation, which lets go of the interpreter, and not on the Python around it."""
+    """Sample the operation, which releases the interpreter's lock, and not the Python around it."""
     evidence = of({"dispatch": 6.0, "eager_ops": 4.0}, dispatch=10, eager_ops=90)
     assert share_of(evidence, {"dispatch": 5}) == share_of(evidence, {"eager_ops": 5}) == pytest.approx(0.05)
 

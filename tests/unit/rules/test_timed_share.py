@@ -14,7 +14,7 @@ MAKING, AROUND = (FILE, 6), (FILE, 3)
 
 
 def made(**costs: float) -> Evidence:
-    """A step of 100 ms in which 12 of 20 samples fall on line 6, below line 3; exact times by line."""
+    """Return a step of 100 ms in which 12 of 20 samples fall on line 6, below line 3; exact times by line."""
     rows = tuple(
         LineCost(file=FILE, line=int(line.removeprefix("line_")), function="f", ms_per_step=ms)
         for line, ms in costs.items()

@@ -44,7 +44,7 @@ def _is_open(number: int) -> bool:
 
 @pytest.fixture
 def pipe(tmp_path: Path) -> Path:
-    """A named pipe: who opens it waits for the other end, and who reads it waits for the data."""
+    """Make a named pipe: who opens it waits for the other end, and who reads it waits for the data."""
     path = tmp_path / "pipe"
     os.mkfifo(path)
     return path

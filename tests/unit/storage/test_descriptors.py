@@ -66,7 +66,7 @@ def test_room_whose_number_is_another_files_by_now(tmp_path: Path) -> None:
 
 
 def test_the_keeper_never_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A network drive whose session has ended raises what it likes."""
+    """Let a network drive, whose session has ended, raise any error."""
     (tmp_path / "run.json").write_text("{}")
     keeper = Keeper(tmp_path)
 
@@ -157,7 +157,7 @@ def test_what_can_not_be_opened_now_is_written_later(tmp_path: Path) -> None:
 
 
 def test_what_is_lost_is_reported_in_a_file_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that may grow no more: the events say so elsewhere, and they themselves are whole."""
+    """Fill a file that may grow no more: the events say so elsewhere, and the file is whole."""
     streams, write = _streams(tmp_path), os.write
     room = 30_000
 

@@ -180,7 +180,7 @@ def test_report_of_a_stored_run(tmp_path: Path) -> None:
 
 
 def test_lost_samples_are_named_and_nothing_is_reported_of_the_rest(tmp_path: Path) -> None:
-    """A stream that reached its size lacks its end alone: the report of the steady steps stays."""
+    """Cut the end of a stream that reached its size: the report of the steady steps stays."""
     samples = [["rate", 0, 100], ["stack", 1, [["a.py", 1, "f", 2]], "", "python", ""]]
     samples += [["s", 2000 + 100 * number, 1, 1] for number in range(100)]
     for reason, told in (("Too many open files", False), ("more than 24 MB", True)):

@@ -223,7 +223,7 @@ def test_threads_append_while_others_write(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_append_from_within_a_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A callback of the garbage collector, or a signal's handler, may come while we write, on the same thread."""
+    """Call back from the garbage collector, or a signal's handler, while we write, on the same thread."""
     writer = StreamWriter(tmp_path / "x.jsonl")
     write, told = os.write, []
 

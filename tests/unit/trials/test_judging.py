@@ -74,7 +74,7 @@ def test_slower_and_no_difference() -> None:
 
 
 def test_memory_is_compared_where_both_runs_of_a_pair_tell_their_peak() -> None:
-    """A run that was killed before its end tells none, which is no peak of 0 bytes."""
+    """Kill a run before its end: its peak is unknown, which is no peak of 0 bytes."""
     plain = [outcome(1e6, memory_bytes=600e6), outcome(1e6, memory_bytes=600e6)]
     killed = outcome(1e6)
     assert measured(Variant(text="a"), plain[:1], [killed]).memory_bytes is None

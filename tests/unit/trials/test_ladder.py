@@ -37,7 +37,7 @@ class Sources(Made):
 
 @pytest.fixture
 def recorded(tmp_path: Path) -> tuple[Manifest, Report, Evidence]:
-    """A run of a file in ``tmp_path`` with one finding that has a patch."""
+    """Record a file in ``tmp_path`` with one finding that has a patch."""
     (tmp_path / FILE).write_text(SOURCE)
     manifest = Manifest(tfperfkit_run=1, argv=[FILE], cwd=str(tmp_path), python="", probes=[])
     report = Report(

@@ -74,7 +74,7 @@ def test_a_copy(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("way", ["best", "copy"])
 def test_files_that_are_others_in_a_trial(project: Path, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A patch is tried on the view: the user's file is as it was, its neighbours are there."""
+    """Try a patch on the view: the user's file is unchanged, its neighbours are there."""
     if way == "copy":
         monkeypatch.setattr(rooms, "_NAMESPACES", ())
     (project / "lib").mkdir(mode=0o750)

@@ -9,7 +9,7 @@ from tfperfkit.viewing.logdir import build
 
 
 def test_the_latest_trace_of_a_run_stands_first(tmp_path: Path) -> None:
-    """A trace from before the first step has no steps to show, and the browser opens the first."""
+    """Put a trace from before the first step last: it has no steps to show, and the browser opens the first."""
     manifest = Manifest(tfperfkit_run=1, argv=["train.py"], cwd=str(tmp_path), python="python", probes=[], started_ns=1)
     run = RunDirectory.create(tmp_path / "run", manifest)
     for moment in ("2026_11_25_20_10_05", "2026_11_25_20_10_12"):

@@ -63,7 +63,7 @@ def folder(tmp_path: Path) -> Folder:
 
 
 def sampled(*numbers: int) -> list[tuple[str, Any]]:
-    """A sample each 0.1 s after the start."""
+    """Sample each 0.1 s after the start."""
     taken = [("child/samples", ["s", 11 * S + (at + 1) * S // 10, number, 0]) for at, number in enumerate(numbers)]
     return [*(("child/samples", row) for row in (LOADS, ASKS, IDLE)), *taken]
 

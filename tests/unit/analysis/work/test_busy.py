@@ -81,7 +81,7 @@ def test_loops_in_turn_are_each_a_work_and_a_long_call_is_one_too() -> None:
 
 
 def test_a_loop_that_is_reached_from_several_places_is_one_work() -> None:
-    """A function that a script calls once to try it, and then in a loop."""
+    """Call a function once to try it, and then in a loop."""
     (work,) = found(log((stack(16, 14, 6), 25), (stack(16, 13, 6), 70), (stack(16, 10), 5)))
     assert work.where == SourceSpan("a.py", 5, "score") and work.loops[0] == Loop("a.py", 11)
     assert round(work.ns / MS) == 950
@@ -154,7 +154,7 @@ def test_a_loop_that_also_trains_has_no_iterations_of_its_own() -> None:
 
 
 def test_what_a_library_repeats_has_iterations_from_call_to_call() -> None:
-    """An optimizer of SciPy's calls the user's function, which calls a compiled one: the source has no loop."""
+    """Let an optimizer of SciPy call the user's function, which calls a compiled one: the source has no loop."""
     work = Busy("call", SourceSpan("a.py", 30, "fit"), (), Spans([(0, 1000 * MS)]))
     site = Site(id=1, kind="function", target=0, file="a.py", line=12)
     inside = [Marker(1, 100 * MS * number, 100 * MS * number + 60 * MS) for number in range(10)]
@@ -183,7 +183,7 @@ def test_without_such_calls_all_that_is_outside_of_windows_is_one_step() -> None
 
 
 def test_of_a_call_that_repeats_nothing_a_lesser_part_tells_nothing() -> None:
-    """A window was open over most of it: all of it is the step, unless training lies in between."""
+    """Open a window over most of the call: all of the call is the step, unless training lies in between."""
     taken = log((stack(16, 10), 100))
     (work,) = found(taken)
     assert work.kind == "call"

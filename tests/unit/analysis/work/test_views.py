@@ -11,7 +11,7 @@ MS = 1_000_000
 
 
 def log() -> SampleLog:
-    """A second of one line, then four of another, a sample each 10 ms."""
+    """Return samples of a second of one line, then of four seconds of another, one each 10 ms."""
     stacks = {1: Stack((), "tensorflow", "python"), 2: Stack((), "tensorflow", "graph")}
     return SampleLog(stacks, [(10 * MS * i + MS, 1 if i < 100 else 2) for i in range(500)])
 

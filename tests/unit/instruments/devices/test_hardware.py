@@ -106,7 +106,7 @@ def test_a_card_whose_device_file_is_missing(tmp_path: Path) -> None:
 
 
 def complete(root: Path) -> None:
-    """A card with a driver: what is left are CUDA's libraries."""
+    """Return a card with a driver: only CUDA's libraries are missing."""
     card(root)
     driver(root)
     write(root, "dev/nvidia0")

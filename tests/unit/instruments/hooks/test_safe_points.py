@@ -33,7 +33,8 @@ PY_FUNC = tf("ops/script_ops.py", "__call__")
 
 
 def stack(*frames: tuple[str, str]) -> FrameType:
-    """A frame that was called through these, innermost last, as this file's tests are: from outside of TensorFlow."""
+    """Return a frame that was called through these, innermost last, from outside of TensorFlow as this file's tests
+    are."""
     made: list[FrameType] = []
     call: Callable[[], Any] = lambda: made.append(sys._getframe(1))  # noqa: E731
     for file, function in reversed(frames):

@@ -20,7 +20,7 @@ from tfperfkit.records.memory import Container
 
 
 def machine(root: Path, cgroup: str, files: dict[str, str], available: int = 1000) -> Path:
-    """A made root folder; sizes in kB."""
+    """Make a root folder; sizes in kB."""
     files = {
         "proc/meminfo": f"MemTotal:  8000 kB\nMemFree: 10 kB\nMemAvailable: {available} kB\nHugePages_Total: 0\n",
         "proc/self/cgroup": cgroup,

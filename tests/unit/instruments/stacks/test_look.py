@@ -29,7 +29,7 @@ Look = Callable[[int, dict[bytes, Any]], Any]
 
 @contextmanager
 def standing(depth: int) -> Iterator[int]:
-    """A thread that waits for a lock below so many calls of ``deep``."""
+    """Start a thread that waits for a lock below so many calls of ``deep``."""
     there, lock = threading.Event(), threading.Lock()
 
     def deep(left: int) -> None:

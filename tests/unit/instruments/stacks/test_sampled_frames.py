@@ -17,7 +17,7 @@ class Held:
 
 
 def _held_while(sample: Callable[[int], None], waits: bool) -> weakref.ref[Held]:
-    """A thread that holds an object is sampled, and ends. ``waits``: in a wait of the standard library's."""
+    """Sample a thread that holds an object until the thread ends. ``waits``: in a wait of the standard library's."""
     there, go, told = threading.Event(), threading.Event(), list[weakref.ref[Held]]()
 
     def script() -> None:

@@ -85,7 +85,7 @@ def test_a_thread_that_works_or_waits_for_nobody_is_looked_at_itself() -> None:
 
 
 def test_the_worker_is_found_among_many_that_wait() -> None:
-    """A server with a client's thread for each request, which all wait for the one that computes."""
+    """Serve each request by a client's thread; all of them wait for the one that computes."""
     until, idents, answers = threading.Event(), list[int](), queue.Queue[int]()
     clients = [threading.Thread(target=answers.get) for _ in range(40)]
 

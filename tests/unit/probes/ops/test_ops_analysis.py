@@ -266,7 +266,8 @@ LOOP = "def step(x):\n    for i in range(n):\n        y = work(x)\n        out =
 
 
 def turns(copies: int, *, carried: bool, joined: bool = False, grows: bool = False) -> Builder:
-    """A body of four operations at two lines; each turn begins with the last one's result, or joins it to a sum."""
+    """Return a body of four operations at two lines; each iteration begins with the last one's result, or adds it to a
+    sum."""
     builder = Builder()
     state = builder.add("Placeholder", "x", makes=F)
     total = state

@@ -12,7 +12,7 @@ TABLE = "float32[50000,32]"
 
 
 def added(way: str, named: int = 512) -> list[SummedTable]:
-    """A sum of ``named`` rows into zeros, that goes into a variable in one of several ways."""
+    """Add ``named`` rows to zeros; the sum goes into a variable in one of several ways."""
     made = Builder()
     handle = made.add("Placeholder", "total", (), "resource")
     values = made.add("Placeholder", "values", (), f"float32[{named},32]")

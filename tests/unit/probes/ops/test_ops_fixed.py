@@ -66,7 +66,7 @@ def test_a_function_that_only_assigns_is_counted() -> None:
 
 
 def test_behind_a_normalisation_that_follows_its_batches_examples_depend_on_each_other() -> None:
-    """A frozen base below a head that normalises: only the base gives the same for each example."""
+    """Freeze a base below a head that normalises: only the base gives the same for each example."""
     builder = frozen()
     builder.add("Placeholder", "moving", makes="resource[]")
     builder.add("ReadVariableOp", "read_moving", ("moving",), "float32[8]")

@@ -74,7 +74,7 @@ def test_what_sizes_do_not_tell() -> None:
 
 
 def test_small_matrices_and_shapes_are_known_work() -> None:
-    """A filter that inverts 4 x 4 matrices in each turn; a gradient asks which axes were broadcast."""
+    """Invert 4 x 4 matrices in each iteration of a filter; a gradient asks which axes were broadcast."""
     outer, *bodies = counting(f"{F}[4,4]", "MatrixInverse")
     ((loop,), measured) = loops_of(outer.graph(*bodies), None)
     assert loop.measured and measured and loop.flops >= 4 * 4 * 4

@@ -204,7 +204,7 @@ def test_our_own_reading_of_a_pipeline_is_no_work_of_the_script(tmp_path: Path) 
 
 
 def graph_step() -> SpaceBuilder:
-    """A step of ``fit``: the fetch from 10 to 70 us, of which 20 us overlap with an operation of the step."""
+    """Return a step of ``fit``: the fetch from 10 to 70 us, of which 20 us overlap with an operation of the step."""
     builder = SpaceBuilder()
     plane = builder.plane()
     plane.line(

@@ -92,7 +92,7 @@ def test_an_exchange_is_one_however_often_the_trace_has_it(tmp_path: Path) -> No
 
 
 def test_what_computes_during_an_exchange(tmp_path: Path) -> None:
-    """An operation around the exchange only waits for it."""
+    """Let an operation around the exchange only wait for it."""
     builder = SpaceBuilder()
     plane = builder.plane()
     plane.line("python3.11", step(1, 0, 100_000))

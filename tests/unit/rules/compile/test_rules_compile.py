@@ -19,7 +19,7 @@ XLA = op("XLA", 50.0, where="xla")
 
 
 def jit(trace: Any, source: str = JIT_SOURCE, outliers: int = 0, tracing: float = 0.0, **fields: Any) -> Evidence:
-    """A step of 100 ms; each outlier adds 10 ms to the mean step."""
+    """Return a step of 100 ms; each outlier adds 10 ms to the mean step."""
     account = make_account(
         {"graph": 95.0 - tracing, "python": 5.0, "tracing": tracing},
         steps=50,

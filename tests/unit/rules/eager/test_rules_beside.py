@@ -32,7 +32,8 @@ for batch in data:
 
 
 def steps_of(eager: int, **fields: object) -> Evidence:
-    """A step of 10 ms; ``eager`` of 100 samples in the function that follows slowly, the others in the compiled one."""
+    """Return a step of 10 ms; ``eager`` of 100 samples are in the function that follows slowly, the others in the
+    compiled one."""
     loop = Frame(FILE, 1, "<module>", 13)
     follow = Frame(FILE, 7, "follow", 9, None, MATH)
     samples = make_samples(

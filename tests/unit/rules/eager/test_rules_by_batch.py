@@ -23,7 +23,8 @@ for x, y in batches:
 
 
 def steps_of(around: int, kind: str = "train_on_batch") -> Evidence:
-    """A step of 4 ms; ``around`` of 100 samples in Keras' Python of the call, as many as are left in its graph."""
+    """Return a step of 4 ms; ``around`` of 100 samples are in Keras' Python of the call, as many as are left in its
+    graph."""
     leaf = Frame(FILE, 1, "<module>", 5, None, KERAS)
     parts = {"dispatch": around / 25, "graph": 4 - around / 25}
     table = msgspec.structs.replace(make_steps(each_ms=4.0), source="custom")

@@ -39,7 +39,7 @@ def test_what_python_draws_in_the_step_it_would_draw_once(imported: str, call: s
 
 @pytest.mark.parametrize(("count", "told"), [(40, True), (2, False)])
 def test_what_else_of_the_step_runs_operation_by_operation_is_named(count: int, told: bool) -> None:
-    """An agent that updates and, in the same turn of the loop, chooses its actions with its model."""
+    """Update an agent and, in the same iteration of the loop, choose its actions with its model."""
     loop, other = Frame(FILE, 1, "<module>", 11), Frame("agent.py", 5, "choose", 7)
     stacks = [(60, "eager_ops", (loop, Frame(FILE, 3, "train_step", 5))), (count, "dispatch", (loop, other))]
     finding = one(step.eager_step(eager_evidence(samples=make_samples(stacks))))

@@ -50,7 +50,7 @@ def test_what_numpy_does_with_weights_that_are_only_read_is_no_copying() -> None
 
 
 def test_weights_that_are_only_read_have_advice_of_their_own() -> None:
-    """A table is read whole for a few rows: nothing goes back, and there is nothing to assign."""
+    """Read a table whole for a few rows: nothing goes back, and there is nothing to assign."""
     (read,) = weights_through_numpy(given(40, SOURCE.replace("target.set_weights(weights)", "watch(weights)")))
     assert read.title == "get_weights copies weights to NumPy in each step"
     assert "Call get_weights once" in read.advice and "tf.gather" in read.advice and "set_weights" not in read.detail
@@ -80,7 +80,7 @@ def test_values_from_elsewhere_have_advice_of_their_own() -> None:
 
 
 def read_one_by_one(over: str, *, numpy: int = 20, read: str = "w") -> Evidence:
-    """A callback that reads each variable by itself; so many samples in what NumPy does with it on that line."""
+    """Return a callback that reads each variable by itself; so many samples are in NumPy on that line."""
     line = f"        shadow[i] = 0.9 * shadow[i] + {read}.numpy()\n"
     source = f"def blend(model):\n    for i, w in enumerate({over}):\n{line}"
     called = ("keras.src.backend.tensorflow.core:numpy", "tensorflow.python.ops.resource_variable_ops:numpy")

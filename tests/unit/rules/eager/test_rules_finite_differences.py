@@ -32,7 +32,7 @@ LBFGSB = "scipy.optimize._lbfgsb_py:_minimize_lbfgsb"
 
 
 def compiled(*shapes: tuple[str, list[int]]) -> OpsData:
-    """A function that line 8 called, with arguments of these shapes."""
+    """Return a function that line 8 called, with arguments of these shapes."""
     required = [item for item in msgspec.structs.fields(Function) if item.required]
     given: dict[str, Any] = {item.name: _nothing(item.type) for item in required}
     arguments = [Argument(path, "", "tensor", "float64", shape) for path, shape in shapes]

@@ -124,7 +124,7 @@ for epoch in range(20):
     ("line", "doing", "told"), [(4, "dispatch", True), (4, "graph", False), (5, "dispatch", False)]
 )
 def test_predict_in_a_loop_of_its_own_between_the_steps(line: int, doing: str, told: bool) -> None:
-    """A text that is made after each epoch; not where the network itself takes the time, nor one call an epoch."""
+    """Generate a text after each epoch; not if the network itself takes the time, nor with one call an epoch."""
     table = make_steps(60)
     spied = seen(table, [(40, doing, leaf(line)), (60, "graph", leaf(2))], "evaluate")
     last = table.clean[-1]

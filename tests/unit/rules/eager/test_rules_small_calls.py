@@ -193,7 +193,7 @@ def test_one_predict_in_tiny_batches_is_reported_and_one_in_large_ones_is_not() 
 
 
 def calls_of(kind: str, line: int, each_ms: float, iteration: float = 1.1) -> dict[str, Any]:
-    """A call in each iteration, which takes ``iteration`` times as long."""
+    """Call a function in each iteration, which takes ``iteration`` times as long."""
     rows = [[1, int(iteration * each_ms * n * MS), int((iteration * n + 1) * each_ms * MS), 1] for n in range(100)]
     return {"sites": [msgspec.to_builtins(site(1, kind, line, loops=(line - 1,)))], "markers": rows}
 

@@ -89,7 +89,7 @@ draw()
 
 
 def test_a_librarys_long_call_is_compiled_with_the_function_that_makes_it() -> None:
-    """A sampler of chains: the library's own operations, and the user's density among them."""
+    """Sample chains: the library's own operations, and the user's density among them."""
     stacks = [
         sampled(60, "eager_ops", frame(7), frame(6, "chains:sample", name="draw")),
         sampled(30, "dispatch", frame(7), frame(6, "chains:sample", name="draw"), frame(4, MATH, name="log_prob")),

@@ -43,7 +43,7 @@ def given(
     writers: int = 0,
     assigns: int = 0,
 ) -> Evidence:
-    """A step of 10 ms, 8 of them compiled."""
+    """Return a step of 10 ms, 8 of them compiled."""
     rows = (
         ran("Call/model/resnet/conv1/Conv2D", frozen_ms / 2, layer="model/resnet/conv1"),
         ran("Call/model/resnet/conv2/Conv2D", frozen_ms / 2, layer="model/resnet/conv2"),

@@ -134,7 +134,7 @@ def test_float64_of_many_operations_on_few_numbers_is_not_what_they_cost() -> No
 
 
 def test_float64_is_priced_where_the_step_calls_it_alone() -> None:
-    """A function that computes in float64 once, before the training, costs the step nothing."""
+    """Compute in float64 once, before the training: that costs the step nothing."""
     once = brief(function="evidence_lower_bound", line=20, graph="__inference_once_3", float64_flops_share=1.0)
     there = [Marked(type="MatMul", ops=3, where=SourceSpan("a.py", 3))]
     once = msgspec.structs.replace(once, marks=Marks(float64=there))

@@ -24,7 +24,7 @@ def operation(type_: str, ms: float, stage: Any = "forward", layer: str = "model
 
 
 def findings(padded: Padding | None, *, lookup: str = "ResourceGather", **fields: Any) -> list[Finding]:
-    """A step of 10 ms: 8 compiled, of which the update takes a quarter."""
+    """Judge a step of 10 ms: 8 compiled, of which the update takes a quarter."""
     operations = (operation(lookup, 1.0), operation("While", 4.0, layer="model/lstm"), operation("Adam", 2.0, "update"))
     step = ComputedStep(ms=8.0, idle_ms=1.0, waits_ms=0, unknown_ms=0, operations=operations, batch=64)
     given = {"kind": "arrays", "way": "fit", "validation": False, "batch_size": 64, "padding": padded, **fields}

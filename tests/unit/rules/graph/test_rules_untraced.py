@@ -21,7 +21,7 @@ LOOP = GraphLoop(
 
 
 def found(*loops: GraphLoop) -> list[Any]:
-    """A step of 20 ms in which 2,000 operations of an optimizer take 0.4 ms, and between operations pass 18."""
+    """Judge a step of 20 ms in which 2,000 operations of an optimizer take 0.4 ms, and between operations pass 18."""
     many = [f"adam/Mul_{number}" for number in range(2000)]
     small = OneByOne(
         where=SourceSpan(FILE, 9),

@@ -305,7 +305,7 @@ def test_variables_that_training_changes_do_not_stay_in_training() -> None:
 
 
 def test_variables_that_can_be_trained_stay_where_one_function_trains_and_leaves_them() -> None:
-    """A network that only compares images, next to the one that is trained."""
+    """Compare images with one network, next to the network that is trained."""
     idle = msgspec.structs.replace(FIXED, idle=True)
     alone = FixedWork(functions=(), writers=0)
     (found,) = told(step(idle, offers=(alone,), gradient_operations=50))

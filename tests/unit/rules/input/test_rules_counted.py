@@ -26,7 +26,7 @@ BATCHED = (stage("Batch", 6), stage("ParallelMap", 6), stage("TensorSlice", 6))
 
 
 def counting(count: str, *stages: Stage, prepared: int = 90, line: int = 7, call: str = NEXT) -> Evidence:
-    """A call at line 7 whose samples mostly wait for elements, in a run that then trains on the same dataset."""
+    """Return a call at line 7 whose samples mostly wait for elements, in a run that then trains on the same dataset."""
     shared = (SourceSpan(FILE, 7, ""), SourceSpan(FILE, 8, ""))
     data = InputData(pipelines=(pipeline(*(stages or BATCHED), line=8, shared=shared),))
     stacks = [sampled(prepared, "input", frame(line, call)), sampled(100 - prepared, "python", frame(line))]

@@ -160,7 +160,7 @@ def test_batches_made_on_a_thread_of_tf_data_are_sampled_too() -> None:
 
 
 def through(rows: list[Any], *others: Stage) -> Finding:
-    """A map that calls ``augmented`` through ``py_function``."""
+    """Return a map that calls ``augmented`` through ``py_function``."""
     at = SourceSpan(FILE, 3, "load")
     mapped = stage("ParallelMap", 33, is_python=True, self_ms_per_output=9.0, mapped=at)
     made = pipeline(PREFETCH, mapped, *others, bound_by=1, bound_ms_per_output=9.0)

@@ -37,7 +37,7 @@ def test_an_iterator_for_each_step() -> None:
 
 @pytest.mark.parametrize(("made", "numbered"), [(256, True), (1, False)])
 def test_an_element_that_is_taken_by_its_number(made: int, numbered: bool) -> None:
-    """A part of the data that is divided off once has a skip, too."""
+    """Divide a part of the data off once, which has a skip, too."""
     stages = stage("Take", 29, parameters={"count": 1}), stage("Skip", 29), stage("TensorSlice", 6)
     given = made_anew(*stages, iterators=256, iterators_per_step=0.85, datasets_made=made)
     finding = one(rebuilt.made_in_loop(given))
@@ -90,8 +90,10 @@ for request in requests:
 
 
 def handled(*rows: tuple[int, str, int], datasets_made: int = 17) -> Evidence:
-    """A loop that trains nothing, whose samples show (line, activity, times); each line of the function is below the
-    loop's."""
+    """Return a loop that trains nothing, whose samples show (line, activity, times).
+
+    Each line of the function is below the loop's.
+    """
     stages = (
         stage("Map", 3, mapped=SourceSpan(FILE, 9, "Scorer.clean")),
         stage("Filter", 3, mapped=SourceSpan(FILE, 3, "<lambda>")),

@@ -19,7 +19,7 @@ LINES = stage("TextLine", 4, self_ms_per_output=0.2, elements=256.0)
 
 
 def two_maps(clean_ms: float, ids_ms: float) -> Any:
-    """A trace without steps times no stage that runs in parallel; it has what their functions did."""
+    """Trace without steps: that times no stage that runs in parallel, but has the calls of the stages' functions."""
     rows = [MappedFunction(file=FILE, line=at.line, ms=ms) for at, ms in ((CLEAN, clean_ms), (IDS, ids_ms)) if ms]
     made = pipeline(PREFETCH, UPPER, BATCH, LOWER, LINES, measured="trace", outputs_per_step=None)
     return evidence(made, offers={"lines": [MappedFunctions(functions=tuple(rows))]})
@@ -38,7 +38,7 @@ def test_the_other_one_both_or_one_that_was_not_seen_is_no_python_that_sets_the_
 
 
 def lists(*, thread: int, garbage_ms: float = 5.0) -> Any:
-    """A generator on thread 7, for which the step waits 2 of 10 ms, and collections on a thread."""
+    """Return a generator on thread 7, for which the step waits 2 of 10 ms, and collections on a thread."""
     generator = stage("Generator", 11, is_python=True, self_ms_per_output=9.0, mapped=SourceSpan(FILE, 3, "rows"))
     made = pipeline(PREFETCH, generator, bound_by=1, bound_ms_per_output=9.0)
     steps = make_steps(12, each_ms=10.0)

@@ -60,7 +60,7 @@ def test_the_fields_of_lines_are_split_in_batches() -> None:
 
 
 def test_what_a_trace_does_not_time_sets_the_pace_where_the_others_take_little() -> None:
-    """A loop that trains nothing: nobody reads the model's times."""
+    """Loop without training: nobody reads the model's times."""
     parsing = mapped("ParallelMap", own_ms=None, ops=30, bytes_per_element=48)
     quick = stage("TFRecord", 4, element="string[]", self_ms_per_output=1.0)
     given = evidence(pipeline(PREFETCH, BATCH, parsing, quick, measured="trace", outputs_per_step=1.0), source=PARSING)
@@ -110,7 +110,7 @@ def test_large_windows_and_work_in_them_are_left_in_peace(fields: dict[str, Any]
 
 
 def collected(*inner: str, **fields: Any) -> Pipeline:
-    """A map takes the only element of each window of two series."""
+    """Return a map that takes the only element of each window of two series."""
     batches = [stage(kind, 7, nested=2, bytes_per_element=100, parameters={"batch_size": 25}) for kind in inner]
     given = {"mapped": SourceSpan(FILE, 3, "collect"), "self_ms_per_output": 8.0, "ops": 20, **fields}
     return pipeline(

@@ -31,7 +31,7 @@ def of_work(*pipelines: Any, kind: Any = "loop", line: int = 30, iterations: int
 
 
 def unmeasured(**fields: Any) -> Any:
-    """A pipeline of which only the description is known."""
+    """Return a pipeline of which only the description is known."""
     slow = mapped(own_ms=None, ops=400)
     plain = {"iterators_per_step": None, "outputs_per_step": None, "measured": "", "way": "", "line": 30}
     return pipeline(BATCH, slow, stage("Range"), **{**plain, **fields})
@@ -153,7 +153,7 @@ def test_a_call_without_a_place_that_fetches_is_no_input_to_prepare_ahead() -> N
 
 
 def reading(*rows: Any, iterations: int | None = None) -> Any:
-    """A loop at line 30 whose line 31 reads; ``rows`` of the stream ``opens``."""
+    """Return a loop at line 30 whose line 31 reads; ``rows`` of the stream ``opens``."""
     frame = (Frame(FILE, 1, "<module>", 31),)
     table = make_steps(1 if iterations is None else iterations, 600.0, warm=0, source="work")
     end = table.steps[-1].end_ns
@@ -260,7 +260,7 @@ def test_the_pipeline_of_an_evaluate_in_a_function_is_found_by_its_line() -> Non
 
 
 def single(*stages: Any, **fields: Any) -> Any:
-    """A loop over single elements that waits 0.6 ms of each millisecond."""
+    """Return a loop over single elements that waits 0.6 ms of each millisecond."""
     source = stage("TensorSlice", element="float32[8], int64[]", self_ms_per_output=0.05, bytes_per_element=40)
     given = pipeline(*(stages or (stage("Shuffle", self_ms_per_output=0.05), source)), way="", line=30, **fields)
     account = make_account({"input": 0.6, "other": 0.3, "python": 0.1})

@@ -153,7 +153,7 @@ def test_a_mode_is_not_blamed_and_a_counter_beside_it_is(analyze: Any) -> None:
 
 
 def test_rare_partial_batches_of_many_sizes(analyze: Any) -> None:
-    """A dataset whose length changes leaves another rest at each epoch's end."""
+    """Change the length of a dataset, which leaves another rest at each epoch's end."""
     records = [trace(1)]
     for n in range(1, 6):
         begin = n * 100 * MS + MS
@@ -241,7 +241,7 @@ def test_steps_of_several_are_weighed_whole(analyze: Any) -> None:
 
 
 def test_what_was_traced_before_the_first_step_costs_the_run_and_no_step(tmp_path: Path) -> None:
-    """A lesson's other examples stand before the loop that trains."""
+    """Put a lesson's other examples before the loop that trains."""
     later = tuple(
         msgspec.structs.replace(step, begin_ns=step.begin_ns + 9_000 * MS, end_ns=step.end_ns + 9_000 * MS)
         for step in even_steps(5, 10 * MS).steps

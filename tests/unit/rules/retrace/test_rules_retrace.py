@@ -212,7 +212,7 @@ def test_a_jacobian_outside_of_a_compiled_function_is_named() -> None:
 
 
 def test_models_that_are_each_traced_once_are_no_fault() -> None:
-    """A loop goes over several models and trains each; or they stand one after the other."""
+    """Train several models in a loop, or one after the other."""
     given: dict[str, Any] = {
         "parts_ms": {"tracing": 80.0, "graph": 20.0},
         "tracing": [(n * 500 * MS, n * 500 * MS + 480 * MS) for n in range(1, 12)],
@@ -277,7 +277,7 @@ def test_without_compile_the_tracing_line_is_named() -> None:
 
 
 def test_first_traces_are_paid_once_however_late_the_first_call_comes() -> None:
-    """A generator that is first trained in the fifth step, an evaluation after ten: nothing goes on being traced."""
+    """Train a generator first in the fifth step, evaluate after ten: nothing goes on being traced."""
     parts = {"tracing": 30.0, "graph": 70.0}
     for spans in ([(500 * MS, 590 * MS)], [(500 * MS, 590 * MS), (1000 * MS, 1090 * MS)], [(5500 * MS, 5590 * MS)]):
         assert not list(traced_again(make_evidence(parts_ms=parts, samples=TRACING, tracing=spans)))

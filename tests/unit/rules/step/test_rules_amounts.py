@@ -23,7 +23,7 @@ CALL = Frame(FILE, 1, "<module>", 5, (5, 5, 11, 33), ("scipy.spatial.distance:cd
 
 
 def given(source: str = SOURCE) -> Any:
-    """A loop of which the call in line 5 takes 60 % of the time."""
+    """Return a loop of which the call in line 5 takes 60 % of the time."""
     table = make_steps(60)
     spied = seen(table, [(60, "python", (CALL,)), (40, "graph", leaf(6))])
     return make_evidence(

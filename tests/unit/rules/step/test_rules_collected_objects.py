@@ -23,7 +23,7 @@ def aside():
 
 
 def collecting(*, gc_ms: float = 4.0, kind: str = "s", late_ms: float = 0.0, source: str = SOURCE) -> Any:
-    """A loop in each of whose steps a thread collects for 4 ms; the first sample behind it is of line 3."""
+    """Return a loop in each of whose steps a thread collects for 4 ms; the first sample after that is of line 3."""
     table = make_steps(60)
     spans, rows = [], []
     rows.append(["stack", 1, [[FILE, 1, "<module>", 3, None]], "", "python", ""])

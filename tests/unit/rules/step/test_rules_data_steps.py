@@ -19,7 +19,7 @@ REPEAT = stage("Repeat", 6, parameters={"count": -1})
 
 
 def given(*stages: Any, steps: int | None = 1200, validation: bool = True, evaluating: int = 60, **inputs: Any) -> Any:
-    """A fit at line 20 in a run of eight seconds, of which validation has so many hundredths."""
+    """Return a fit at line 20 in a run of eight seconds, of which validation has so many hundredths."""
     made = pipeline(*(stages or (REPEAT, BATCH, SOURCE)), role="validation" if validation else "training")
     row = KerasInput(
         kind="tf.data",

@@ -184,7 +184,7 @@ for x in data:
 
 
 def test_what_is_written_whole_each_time_is_to_be_added_to() -> None:
-    """A deque would be nothing that json can write."""
+    """Write a list: json could not write a deque."""
     (finding,) = slowing.grows_slower(grown(source=DUMPED))
     assert "Line 5 writes all of it each time" in finding.advice and "deque" not in finding.advice
     assert 'out.write(json.dumps(record) + "\\n") into a file opened with "a"' in finding.advice
@@ -221,7 +221,7 @@ def test_a_second_loop_whose_steps_take_longer_is_no_growth() -> None:
 
 
 def watched(grows: bool = True, *, slow_line: bool = True) -> Any:
-    """A run of hours in watch mode: 120 steps of its begin, 120 of its end, each alike among themselves."""
+    """Return a run of hours in watch mode: 120 steps of its begin, 120 of its end, each alike among themselves."""
     steps, when = [], 0
     for n in range(240):
         when += 3600 * 1000 * MS if n == 120 else 0

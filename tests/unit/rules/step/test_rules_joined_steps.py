@@ -45,7 +45,7 @@ def _at(called: str) -> Frame:
 
 
 def test_other_python_of_keras_is_not_taken_for_calling() -> None:
-    """A model's summary() for each step is Python of Keras, too."""
+    """Call a model's summary() in each step, which is Python of Keras, too."""
     seen = [(30, "dispatch", [_at(SUMMARY)]), (2, "dispatch", [_at(CALL)])]
     given = compiled((WORK,), source=LOOP, records=sites(site(1, "call", 2)), samples=make_samples(seen))
     assert not list(several_steps(given))

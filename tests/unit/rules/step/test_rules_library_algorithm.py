@@ -25,7 +25,7 @@ MINIMIZE, BFGS = "scipy.optimize._minimize:minimize", "scipy.optimize._optimize:
 
 
 def optimising(*called: str, share: int = 70, source: str = SOURCE, calls_back: bool = True) -> Any:
-    """An optimizer whose own work takes 70 % of the time; the rest is the script's compiled function."""
+    """Return an optimizer whose own work takes 70 % of the time; the rest is the script's compiled function."""
     table = make_steps(60)
     at = Frame(FILE, 1, "<module>", 5, None, called)
     inner = (at, Frame(FILE, 2, "loss", 3, None, ("tensorflow:call",))) if calls_back else leaf(3)

@@ -16,7 +16,7 @@ from tfperfkit.records.spans import Spans
 
 
 def looped(line: str, *called: str, share: int = 40, activity: str = "python", rare: bool = False) -> Any:
-    """A training loop of which a line takes some per cent."""
+    """Return a training loop of which a line takes some per cent."""
     table = make_steps(60)
     frame = (Frame(FILE, 1, "<module>", 2, None, called),)
     spied = seen(table, [(share, activity, frame), (100 - share, "graph", leaf(3))])
@@ -64,7 +64,7 @@ def test_a_pause_can_go_whole_and_another_threads_work_perhaps_not() -> None:
 
 
 def awaiting(name: str, line: int, *called: str, count: int = 60, activity: str = "python") -> Any:
-    """A queue that is waited for, with samples of the thread that fills it, at a line of its own."""
+    """Return a queue that is waited for, with samples of the thread that fills it, at a line of its own."""
     source = "for i in r:\n    q.get()\n    step(x)\ndef fill():\n    time.sleep(1)\n    q.put(make(k))\n"
     given = looped("q.get()", "queue:get")
     end = given.steps.clean[-1].end_ns
@@ -99,7 +99,8 @@ def test_of_a_thread_that_was_hardly_seen_or_that_computes_nothing_more_is_told(
 
 
 def served(server: str) -> Any:
-    """A loop that reads from a socket, while a thread of the script makes JSON; ``server`` makes a server, or not."""
+    """Return a loop that reads from a socket, while a thread of the script makes JSON; ``server`` makes a server, or
+    not."""
     source = (
         f"import http.server, json, socket, socketserver\nfor i in r:\n    reader.readline()\n    step(x)\n{server}\n"
         "def answer(rows):\n    return json.dumps(rows)\n"
@@ -157,7 +158,7 @@ def collect():
 
 
 def stood(source: str = SERVER, *, moments: int = 60, limited: int = 50) -> Any:
-    """A queue that is waited for while nobody works: two others wait too, of which one waits in line 9."""
+    """Return a queue that is waited for while nobody works: two others wait too, of which one waits in line 9."""
     given = looped("q.get()", "queue:get")
     end = given.steps.clean[-1].end_ns
     waits = [FILE, 7, "collect", 9, [9, 9, 21, 44], "queue:get"]

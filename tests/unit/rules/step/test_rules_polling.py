@@ -15,7 +15,7 @@ from tfperfkit.records.samples import Frame
 
 
 def sleeping(source: str, line: int) -> Any:
-    """A loop that sleeps 40 % of its time at a line."""
+    """Return a loop that sleeps 40 % of its time at a line."""
     table = make_steps(60)
     frame = (Frame(FILE, 1, "<module>", line, None, ()),)
     spied = seen(table, [(40, "python", frame), (60, "graph", leaf(1))])

@@ -94,7 +94,7 @@ def test_an_evaluation_every_hundred_steps_is_what_the_advice_asks_for(each_ms: 
 
 @pytest.mark.parametrize(("method", "told"), [("on_train_batch_end", True), ("on_epoch_end", False)])
 def test_a_score_of_ones_own_within_fit(method: str, told: bool) -> None:
-    """A callback predicts all pictures every third batch; at the end of an epoch is where that belongs."""
+    """Predict all images every third batch in a callback; the place for that is the end of an epoch."""
     fit, predict = (f"keras.src.backend.tensorflow.trainer:{name}" for name in ("fit", "predict"))
     around = Frame(FILE, 1, "<module>", 9, None, (fit, f"keras.src.callbacks.callback_list:{method}"))
     scores = (around, Frame(FILE, 1, method, 5, None, ()), Frame(FILE, 1, "score", 2, None, (predict,)))

@@ -46,7 +46,7 @@ NETS = "import numpy as np\nimport keras\ndef make():\n    return keras.Model()\
 def spawned(
     source: str, start: int, wait: int, *, rounds: int = 3, children: Children | None = None, **machine: Any
 ) -> Any:
-    """A run of 60 s, 40 of them waiting for children; importing took 4 s. ``start``, ``wait``: lines."""
+    """Return a run of 60 s, 40 of them waiting for children; importing took 4 s. ``start``, ``wait``: lines."""
     top = Frame(FILE, 1, "<module>", 3, None, ("keras.src.models.sequential:__init__",))
     stacks = {
         1: Stack((top,), "keras", "dispatch"),

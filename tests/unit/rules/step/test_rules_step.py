@@ -270,7 +270,7 @@ def test_steps_that_compute_or_run_together_already_are_left_in_peace() -> None:
 
 
 def test_a_loop_beside_fit_is_not_called_by_fit() -> None:
-    """A pass over the dataset before the training."""
+    """Go through the dataset before the training."""
     given = tiny_fit()
     of_loop = given.narrowed(
         work=Work(kind="loop", where=SourceSpan(FILE, 1), seconds=3.0, share_of_run=0.1, iterations=3000),

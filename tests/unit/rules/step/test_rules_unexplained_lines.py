@@ -25,7 +25,8 @@ def operation(kind: str, ms: float, line: int, **fields: Any) -> ComputedOperati
 
 
 def of(*operations: ComputedOperation, graph: float = 9.5) -> Evidence:
-    """A step of 10 ms of which ``graph`` are a compiled function; the operations take 10 ms with the profiler on."""
+    """Return a step of 10 ms of which ``graph`` are a compiled function; the operations take 10 ms with the profiler
+    on."""
     parts = {"graph": graph, "dispatch": 10.0 - graph}
     seen = ComputedStep(ms=10.0, idle_ms=0.0, waits_ms=0.0, unknown_ms=0.0, operations=operations)
     samples = make_samples([(100, "graph", [Frame(FILE, 1, "step", 3)])])

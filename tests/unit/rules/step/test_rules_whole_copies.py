@@ -198,7 +198,7 @@ CHANGED = (
 
 
 def changed(source: str = CHANGED, *, work: bool = True) -> Any:
-    """A loop in one piece, all of it one operation of a tensor."""
+    """Return a loop in one piece, all of it one operation of a tensor."""
     taking = Stack((Frame(FILE, 1, "<module>", 4, (4, 4, 11, 71)),), "tensorflow", "eager_ops")
     samples = make_samples([])
     samples.add(taking, 100)

@@ -238,7 +238,8 @@ def test_graphs_beyond_the_limit_are_left_out_with_a_note(tmp_path: Path, monkey
 
 
 def unfinished(*names: tuple[Any, ...]) -> SpaceBuilder:
-    """A finished call without operations of interest, then one that was under way for 400 µs when the trace ended."""
+    """Return a finished call without operations of interest, then one that still ran, for 400 µs, as the trace
+    ended."""
     space = SpaceBuilder()
     plane = space.plane()
     plane.line(

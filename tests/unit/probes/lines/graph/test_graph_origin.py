@@ -11,7 +11,7 @@ from tfperfkit.records.graph_contents import Layer
 
 
 def words(origin: Origin | None) -> list[object]:
-    """A path in short: line numbers, names of layers and parts."""
+    """Return a path in short: line numbers, names of layers and parts."""
     assert origin is not None
     return [node.line if node.kind == "line" else node.name for node in origin.path]
 

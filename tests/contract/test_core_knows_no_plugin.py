@@ -101,7 +101,7 @@ def texts(module: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
-def key(module: Path) -> str:
+def name_module(module: Path) -> str:
     return module.relative_to(ROOT).with_suffix("").as_posix()
 
 
@@ -127,24 +127,26 @@ def test_there_is_something_to_look_for() -> None:
     assert {"top_ops", "graph_functions", "limit_source"} <= fields() - our_own()
 
 
-@pytest.mark.parametrize("module", MODULES, ids=key)
+@pytest.mark.parametrize("module", MODULES, ids=name_module)
 def test_no_probe_is_called_by_its_name(module: Path) -> None:
     source = module.read_text(encoding="utf-8")
     names = "|".join(NAMES)
     assert re.findall(rf"probes? ``?(?:{names})\b|\bprobes/(?:{names})\b|--(?:probes )?(?:{names})\b", source) == []
     assert "tfprof" not in source  # no word of English
     strings = [(line, text) for line, text in texts(module) if text in NAMES]
-    found = [item for item in strings if key(module) not in ORDINARY.get(item[1], ())]
-    assert found == [], f"{key(module)} has a probe's name; if it means something else there, list it in ORDINARY"
+    found = [item for item in strings if name_module(module) not in ORDINARY.get(item[1], ())]
+    assert found == [], (
+        f"{name_module(module)} has a probe's name; if it means something else there, list it in ORDINARY"
+    )
 
 
 def test_no_field_of_a_probes_record_is_read_by_name() -> None:
     """Probes are made from instruments, which name what they give first."""
     theirs = fields() - our_own() - set(PARTS)
     found = [
-        (key(module), line, text)
+        (name_module(module), line, text)
         for module in MODULES
-        if not key(module).startswith("instruments/")
+        if not name_module(module).startswith("instruments/")
         for line, text in texts(module)
         if text in theirs
     ]
@@ -154,7 +156,7 @@ def test_no_field_of_a_probes_record_is_read_by_name() -> None:
 def test_no_code_of_a_finding_stands_in_the_core() -> None:
     """The core asks for what a finding says of itself: its family, severity, parts, remedies."""
     found = [
-        (key(module), line, text)
+        (name_module(module), line, text)
         for module in MODULES
         for line, text in texts(module)
         if re.fullmatch(r"[A-Z]{3}\d{3}", text)

@@ -188,7 +188,7 @@ def imported(tree: ast.Module) -> set[str]:
     return found | {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
 
 
-def called(tree: ast.Module) -> set[str]:
+def list_called(tree: ast.Module) -> set[str]:
     """Names of what is called; of ``re.compile`` and other methods of modules that are no danger, not."""
     found = set()
     for node in ast.walk(tree):
@@ -211,7 +211,7 @@ def test_nothing_unpickles_or_executes() -> None:
         for module, files in SOME.items():
             if any(each.partition(".")[0] == module for each in modules):
                 assert name in files, f"{name} imports {module}"
-        for call in called(tree) & EXECUTE:
+        for call in list_called(tree) & EXECUTE:
             assert (name, call) in EXECUTING, f"{name} calls {call}"
             seen.add((name, call))
         for node in ast.walk(tree):
@@ -228,7 +228,7 @@ def test_files_of_a_run_are_opened_in_one_place() -> None:
     for name, tree in trees():
         if name.startswith(("launch/", "instruments/")):
             continue  # they run as the script does, or before it
-        if calls := called(tree) & READ:
+        if calls := list_called(tree) & READ:
             assert name in READING, f"{name} calls {', '.join(calls)}"
             seen.add(name)
     assert seen == READING, "a file that reads no longer"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from test_executed import called, trees
+from test_executed import list_called, trees
 
 
 def listening(process: psutil.Process) -> set[tuple[str, int]]:
@@ -74,4 +74,4 @@ def test_no_other_command_listens(copied: Path, tmp_path: Path) -> None:
     assert listening(psutil.Process(process.pid)) == set()
     process.communicate(timeout=200)
     for name, tree in trees():
-        assert not called(tree) & {"listen", "create_server", "serve_forever"}, name
+        assert not list_called(tree) & {"listen", "create_server", "serve_forever"}, name

@@ -69,11 +69,11 @@ concrete = step.get_concrete_function(x)
 context.context().enable_graph_collection()
 concrete(x)
 graphs = max(context.context().export_run_metadata().function_graphs, key=lambda g: len(g.pre_optimization_graph.node))
-def of(device):
+def name_device(device):
     return device.rpartition("device:")[2]
 print(json.dumps({
-    "ops": [[of(n.device), n.op] for part in graphs.partition_graphs for n in part.node],
-    "sends": [[of(n.attr["send_device"].s.decode()), of(n.attr["recv_device"].s.decode())]
+    "ops": [[name_device(n.device), n.op] for part in graphs.partition_graphs for n in part.node],
+    "sends": [[name_device(n.attr["send_device"].s.decode()), name_device(n.attr["recv_device"].s.decode())]
               for part in graphs.partition_graphs for n in part.node
               if n.op in ("_Send", "_HostSend") and "/ctrl/_" not in n.input[0]],
     "asked": sum(bool(n.device) for n in graphs.pre_optimization_graph.node if n.op != "_EagerConst"),

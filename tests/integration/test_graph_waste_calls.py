@@ -21,7 +21,7 @@ from tfperfkit.records.pipelines import Padding
 pytestmark = needs_tensorflow
 
 
-def called(
+def record_calls(
     function: Makes,
     same: list[int],
     grown: list[int],
@@ -74,7 +74,7 @@ def by_row(text: Any) -> Any:
 
 @pytest.mark.parametrize("reading", [read, inner, by_row])
 def test_an_argument_that_stays_the_same(reading: Makes) -> None:
-    found = called(lambda text, picture: reading(text) @ tf.transpose(picture), [32, 0], [0, 0], *specs())
+    found = record_calls(lambda text, picture: reading(text) @ tf.transpose(picture), [32, 0], [0, 0], *specs())
     one = found["again_idle"]
     assert one.names == ["text"] and one.times == 33 and one.left == pytest.approx(1 / 33)
     assert any("MatMul" in name or "Tensordot" in name or "while" in name or "Call" in name for name in one.operations)
@@ -95,7 +95,7 @@ def test_an_argument_that_stays_the_same_and_is_nearly_all_zeros(
         return tf.while_loop(lambda n, y: n < turns, lambda n, y: (n + 1, links @ y), (0, x))[1]
 
     shapes = tf.TensorSpec((600, 600)), tf.TensorSpec((600, 8))
-    found = called(spread, [same, 0], [0, 0], *shapes, zeros=zeros)
+    found = record_calls(spread, [same, 0], [0, 0], *shapes, zeros=zeros)
     assert ("GRF021" in found) is reported
     if reported:
         assert found["GRF021"].filled == pytest.approx(0.002)
@@ -105,14 +105,14 @@ def test_what_follows_from_the_arguments_that_change_or_from_chance_is_left_out(
     def step(text: Any, picture: Any) -> Any:
         return read(text) + tf.random.normal((2, 64)) @ tf.ones((64, 64)) + tf.nn.relu(picture)
 
-    names = called(step, [32, 0], [0, 0], *specs())["again_idle"].operations
+    names = record_calls(step, [32, 0], [0, 0], *specs())["again_idle"].operations
     assert not any("random" in name or "Relu" in name or name.startswith("MatMul") for name in names)
 
 
 @pytest.mark.parametrize(("same", "expected"), [([32, 0], {"GRF016"}), ([0, 32], set())])
 def test_a_matrix_that_is_handed_over_in_each_call(same: list[int], expected: set[str]) -> None:
     system = tf.TensorSpec((240, 240), tf.float32), tf.TensorSpec((240, 1), tf.float32)
-    made = called(lambda a, b: tf.linalg.solve(a, b * 2.0), same, [0, 0], *system)
+    made = record_calls(lambda a, b: tf.linalg.solve(a, b * 2.0), same, [0, 0], *system)
     assert {kind for kind in made if kind == "GRF016"} == expected
     assert all(made[kind].of_argument for kind in expected)
 
@@ -121,7 +121,7 @@ def test_a_matrix_that_is_handed_over_in_each_call(same: list[int], expected: se
     ("same", "calls"), [([0, 0], 33), ([32, 32], 33), ([4, 0], 5), ([16, 0], 33)], ids=["none", "all", "few", "seldom"]
 )
 def test_others_stay_or_all_or_for_too_few_calls(same: list[int], calls: int) -> None:
-    found = called(lambda text, picture: read(text) @ tf.transpose(picture), same, [0, 0], *specs(), calls=calls)
+    found = record_calls(lambda text, picture: read(text) @ tf.transpose(picture), same, [0, 0], *specs(), calls=calls)
     assert "again_idle" not in found and "again" not in found
 
 
@@ -139,7 +139,7 @@ def test_what_no_argument_is_part_of() -> None:
         trained.assign_sub(tape.gradient(loss, trained))
         return loss
 
-    found = called(step, [], [])
+    found = record_calls(step, [], [])
     convolved = [name for name in found["fixed_idle"].operations if name.endswith("/convolution")]
     assert len(convolved) == 1, "of the two pictures that go through the network one never changes"
     assert found["fixed_idle"].where is not None and found["fixed_idle"].where.function == "targets"
@@ -150,7 +150,7 @@ def test_a_sequence_that_gets_longer() -> None:
     spec = tf.TensorSpec((2, None), tf.int32, name="text")
     gru, head = tf.keras.layers.GRU(32, return_sequences=True), tf.keras.layers.Dense(8, name="last_place")
     head(gru(reads()[0](tf.zeros((1, 1), tf.int32))))
-    one = called(lambda text: head(gru(reads()[0](text))[:, -1]), [0], [32], spec)["GRF024"]
+    one = record_calls(lambda text: head(gru(reads()[0](text))[:, -1]), [0], [32], spec)["GRF024"]
     assert one.names == ["text"] and any("while" in name for name in one.operations)
     assert not any("last_place" in name for name in one.operations)
 
@@ -163,7 +163,7 @@ def test_what_is_the_same_in_each_turn_of_a_loop() -> None:
             lambda n, x: n < 20, lambda n, x: (n + 1, x + read(text) * tf.reduce_mean(x)), (tf.constant(0), picture)
         )[1]
 
-    one = called(step, [0, 0], [0, 0], *specs())["again"]
+    one = record_calls(step, [0, 0], [0, 0], *specs())["again"]
     assert not one.calls and one.left == pytest.approx(1 / 20)
     assert one.where is not None and one.where.function == "<lambda>"  # it calls ``read``, of which all stays
 
@@ -183,7 +183,7 @@ def test_a_matrix_that_a_cell_makes_of_its_weights_in_each_turn() -> None:
             result = tf.while_loop(lambda n, x: n < 20, turn, (tf.constant(0), state))[1]
         return tape.gradient(result, raw)
 
-    made = called(step, [0, 0], [0, 0], specs()[0], tf.TensorSpec((8, 256), tf.float32, name="state"))
+    made = record_calls(step, [0, 0], [0, 0], specs()[0], tf.TensorSpec((8, 256), tf.float32, name="state"))
     one = made["again"]
     assert any(name.endswith("MatrixSolve") for name in one.operations) and "GRF016" not in made
     assert one.where is not None and one.where.function == "turn"
@@ -206,7 +206,7 @@ def test_a_variable_that_a_turn_assigns_to_is_not(inside: bool) -> None:
 
         return tf.while_loop(lambda n, x: n < 20, turn, (tf.constant(0), picture))[1]
 
-    names = called(step, [0, 0], [0, 0], *specs())["again"].operations
+    names = record_calls(step, [0, 0], [0, 0], *specs())["again"].operations
     assert any(name.endswith("stays") for name in names) and not any(name.endswith("changes") for name in names)
 
 
@@ -234,7 +234,7 @@ def styled(weights: bool = False, order: int = 1, apart: bool = True) -> Makes:
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_rows_that_stay_the_same_go_through_a_network(order: int) -> None:
-    one = called(styled(order=order), [0, 32], [0, 0], *pictures())["stacked"]
+    one = record_calls(styled(order=order), [0, 32], [0, 0], *pictures())["stacked"]
     assert (one.same, one.rows) == (2, 3) and one.left == pytest.approx(1 / 3)
     assert any("conv" in name.lower() for name in one.operations)
 
@@ -242,7 +242,7 @@ def test_rows_that_stay_the_same_go_through_a_network(order: int) -> None:
 def test_a_variable_that_is_handed_over_may_have_changed() -> None:
     made = tf.Variable(tf.ones((1, 8, 8, 3)))
     _, style = pictures()
-    found = called(lambda image, style: styled()(image.read_value(), style), [32, 32], [0, 0], made, style)
+    found = record_calls(lambda image, style: styled()(image.read_value(), style), [32, 32], [0, 0], made, style)
     assert found["stacked"].same == 2
 
 
@@ -252,7 +252,7 @@ def test_a_variable_that_is_handed_over_may_have_changed() -> None:
     ids=["trained", "all change", "not taken apart"],
 )
 def test_rows_that_change_or_go_through_a_network_that_is_trained(function: Makes, same: list[int]) -> None:
-    assert "stacked" not in called(function, same, [0, 0], *pictures())
+    assert "stacked" not in record_calls(function, same, [0, 0], *pictures())
 
 
 def test_rows_that_are_multiplied_with_each_other_are_not_taken_apart() -> None:
@@ -261,8 +261,8 @@ def test_rows_that_are_multiplied_with_each_other_are_not_taken_apart() -> None:
         return tf.matmul(rows, rows, transpose_b=True)[0]
 
     given = tf.TensorSpec((1, 64), tf.float32, name="image"), tf.TensorSpec((2, 64), tf.float32, name="style")
-    assert "stacked" not in called(step, [0, 32], [0, 0], *given)
-    assert "stacked" in called(
+    assert "stacked" not in record_calls(step, [0, 32], [0, 0], *given)
+    assert "stacked" in record_calls(
         lambda i, s: tf.matmul(tf.concat([i, s], 0), tf.ones((64, 64)))[0], [0, 32], [0, 0], *given
     )
 
@@ -273,8 +273,8 @@ def test_sequences_that_are_mostly_padding() -> None:
     def step(text: Any, picture: Any) -> Any:
         return read(tf.where(text < 0, text + 50, text)) @ tf.transpose(picture)
 
-    one = called(step, [0, 0], [0, 0], *specs(), padding=[padding, None])["GRF018"]
+    one = record_calls(step, [0, 0], [0, 0], *specs(), padding=[padding, None])["GRF018"]
     assert (one.width, one.mean) == (40, 4.0) and any("Gather" in name for name in one.operations)
     # Whole numbers that nothing looks up by are no tokens.
-    counts = called(lambda text, picture: text + 1, [0, 0], [0, 0], *specs(), padding=[padding, None])
+    counts = record_calls(lambda text, picture: text + 1, [0, 0], [0, 0], *specs(), padding=[padding, None])
     assert "GRF018" not in counts

@@ -31,7 +31,7 @@ from tfperfkit.diagnosis.proven import proven
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.silencing import Silencer
 from tfperfkit.diagnosis.ties import mark_ties
-from tfperfkit.diagnosis.together import together
+from tfperfkit.diagnosis.together import add_gains_after
 from tfperfkit.errors import RunDirectoryError
 from tfperfkit.model import (
     REPORT_SCHEMA,
@@ -174,7 +174,7 @@ def _study(
     silencer = Silencer(silencing or manifest.silencing, facts.sources)
     found, headroom = silencer.mark(found), silencer.mark(headroom)
     silenced = tuple(item for item in (*found, *headroom) if item.silenced)
-    ranked = mark_ties(together([item for item in found if not item.silenced]))
+    ranked = mark_ties(add_gains_after([item for item in found if not item.silenced]))
     headroom = tuple(item for item in headroom if not item.silenced)
     steps = summarize(facts.steps, evidence)
 

@@ -106,7 +106,7 @@ def _add(root: _Box, entry: Entry) -> None:
     box, stack, value = root, entry.stack, entry.value
     box.value += value
     for frame in stack.frames[:_MAX_DEPTH]:
-        box = box.below[_key(frame)]
+        box = box.below[_make_key(frame)]
         box.value += value
     if entry.part == "gc":
         box.below[_Key(PARTS["gc"].label, _LIBRARY)].value += value
@@ -119,7 +119,7 @@ def _add(root: _Box, entry: Entry) -> None:
         box.value += value
 
 
-def _key(frame: Frame) -> _Key:
+def _make_key(frame: Frame) -> _Key:
     return _Key(frame.name, _OWN, frame.file, frame.line, f"function at line {frame.first}")
 
 

@@ -68,7 +68,7 @@ class ProbeOptionsCommand(Command):
 
     def option_groups(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
         groups: dict[str, list[tuple[str, str]]] = {"Options": []}
-        probes = {_key(index): each.probe for index, each in enumerate(_declared(ctx))}
+        probes = {_make_key(index): each.probe for index, each in enumerate(_declared(ctx))}
         for param in self.get_params(ctx):
             record = self.record(ctx, param)
             if record is not None:
@@ -87,7 +87,7 @@ def probe_options(ctx: click.Context, options: dict[str, Any]) -> tuple[Sequence
     """Return the options that may be given, and those that were typed, by spelling; they leave what click parsed."""
     given = {}
     for index, each in enumerate(_declared(ctx)):
-        value = options.pop(_key(index), None)
+        value = options.pop(_make_key(index), None)
         if value is not None and value is not False and value != ():
             given[each.flag] = value
     return _declared(ctx), given
@@ -107,7 +107,7 @@ def _configured() -> frozenset[str]:
         return frozenset()
 
 
-def _key(index: int) -> str:
+def _make_key(index: int) -> str:
     return f"option_of_a_probe_{index}"
 
 
@@ -115,4 +115,4 @@ def _option(index: int, declared: Declared) -> click.Option:
     option = declared.option
     fields: Mapping[str, Any] = {"is_flag": True} if option.type == "flag" else {"metavar": option.metavar or "VALUE"}
     many: Mapping[str, Any] = {"multiple": True} if option.type == "paths" else {}
-    return click.Option([_key(index), declared.flag], help=option.help, **fields, **many)
+    return click.Option([_make_key(index), declared.flag], help=option.help, **fields, **many)

@@ -33,10 +33,10 @@ def rank(
     weights = {key: share / longest for key, share in (shares or {}).items()} if longest > 0 else {}
     of_repeated = {key: min(share / repeated, 1.0) for key, share in (shares or {}).items()} if repeated > 0 else {}
     voiced = [_set_severity(item, of_repeated.get((item.work, item.basis), 1.0)) for item in findings]
-    return tuple(sorted(voiced, key=lambda item: _key(item, weights.get((item.work, item.basis), 1.0), longest)))
+    return tuple(sorted(voiced, key=lambda item: _make_key(item, weights.get((item.work, item.basis), 1.0), longest)))
 
 
-def _key(finding: Finding, weight: float, longest: float) -> tuple[float, ...]:
+def _make_key(finding: Finding, weight: float, longest: float) -> tuple[float, ...]:
     saved = finding.gain.saved
     worth = saved * weight if finding.basis in _OF_STEPS else max(saved, _of_run(finding))
     if finding.saves_share is not None and finding.basis in _OF_STEPS and longest > 0:

@@ -18,7 +18,7 @@ from tfperfkit.model import AfterEarlier, Finding, OnceFixed
 _OF_STEPS = ("step", "turn")
 
 
-def together(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+def add_gains_after(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return the findings in their order, each with its gain once the findings before it are fixed."""
     fixed = (_add_gain_once_fixed(item, findings[:index]) for index, item in enumerate(findings))
     return tuple(_add_seconds_after(item, findings[:index]) for index, item in enumerate(fixed))

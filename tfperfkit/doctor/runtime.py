@@ -16,7 +16,7 @@ from typing import Any
 from tfperfkit.config import limits_file
 from tfperfkit.doctor.check import Check
 from tfperfkit.recording.environment import processors
-from tfperfkit.storage.machine_limits import UNKNOWN, key, load, store
+from tfperfkit.storage.machine_limits import UNKNOWN, load, make_key, store
 
 TRIAL_SECONDS = 300
 _GPU_LOG = re.compile(r"(Cannot dlopen|Could not load dynamic library|Could not find cuda|Unable to register)")
@@ -77,7 +77,10 @@ def keep_costs(found: Mapping[str, Any]) -> list[Check]:
     costs = found.get("costs")
     if not isinstance(costs, dict) or not costs:
         return []
-    path, name = limits_file(), key(processors(), {"tensorflow": found["version"], "numpy": found.get("numpy", "")})
+    path, name = (
+        limits_file(),
+        make_key(processors(), {"tensorflow": found["version"], "numpy": found.get("numpy", "")}),
+    )
     limits = load(path).get(name, UNKNOWN).with_costs(costs)
     try:
         store(path, name, limits)

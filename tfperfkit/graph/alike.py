@@ -29,16 +29,16 @@ class Alike:
                 for owner, _ in node.inputs[:1]:
                     self._written.setdefault(owner, self._order[node.name])
 
-    def key(self, owner: tuple[str, int]) -> object:
-        return self._key(owner[0], 0), owner[1]
+    def make_key(self, owner: tuple[str, int]) -> object:
+        return self._make_key(owner[0], 0), owner[1]
 
-    def _key(self, name: str, depth: int) -> object:
+    def _make_key(self, name: str, depth: int) -> object:
         node = self._made(name)
         if node is None or node.name in self._keys:
             return name if node is None else self._keys[node.name]
         if depth > _DEEPEST or self._makes_another(node):
             return node.name
-        inputs = tuple((self._key(owner, depth + 1), number) for owner, number in node.inputs)
+        inputs = tuple((self._make_key(owner, depth + 1), number) for owner, number in node.inputs)
         # A short key, since it may be part of the keys of many others.
         number = self._numbers.setdefault((node.type, _attributes(node), inputs), len(self._numbers))
         return self._keys.setdefault(node.name, number)

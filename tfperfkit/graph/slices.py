@@ -112,7 +112,7 @@ def _between(view: View, node: Node, rank: int, axis: int) -> int:
         return -1
     for number in (0, 1):
         more = view.integers(view.source(last, 1 - number))
-        if view.alike.key(last.inputs[number]) == view.alike.key(begin.inputs[bit]) and more is not None:
+        if view.alike.make_key(last.inputs[number]) == view.alike.make_key(begin.inputs[bit]) and more is not None:
             return more[0]
     return -1
 

@@ -125,9 +125,9 @@ def _left_out() -> None:
 
 def _is_assignment_made(line: int) -> bool:
     """Return whether the assignment in a line is made."""
-    from tfperfkit.instruments.changes.edited import again
+    from tfperfkit.instruments.changes.edited import is_assignment_made
 
-    return again(line)
+    return is_assignment_made(line)
 
 
 def _edit_imports(edits: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from tfperfkit.config import limits_file
 from tfperfkit.launch.machine_types import bfloat16_times, has_bfloat16
 from tfperfkit.recording.environment import processors
-from tfperfkit.storage.machine_limits import UNKNOWN, key, load, store
+from tfperfkit.storage.machine_limits import UNKNOWN, load, make_key, store
 from tfperfkit.storage.run_directory import RunDirectory
 
 #: Rows and columns: 2 GFLOP a product, 12 MB, which runs at the library's best speed and takes 5 to 30 ms on two cores.
@@ -47,7 +47,7 @@ def _measure(directory: RunDirectory) -> None:
     if not isinstance(agent, dict) or directory.read_json("machine.json") is not None:
         return
     versions = agent.get("versions")
-    name = key(processors(), versions if isinstance(versions, dict) else {})
+    name = make_key(processors(), versions if isinstance(versions, dict) else {})
     path = limits_file()
     limits = load(path).get(name, UNKNOWN)
     now: dict[str, Any] = {}

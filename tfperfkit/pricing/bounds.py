@@ -27,7 +27,7 @@ class Bounds(NamedTuple):
         return math.sqrt(self.lower * self.upper) if self.lower > 0 else (self.lower + self.upper) / 2
 
 
-def together(terms: Iterable[Bounds]) -> Bounds:
+def add_independent(terms: Iterable[Bounds]) -> Bounds:
     """The sum of terms that are wrong independently of each other."""
     every = list(terms)
     middle = sum(term.middle for term in every)

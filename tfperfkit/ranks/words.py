@@ -110,11 +110,11 @@ def shown(whole: Whole) -> tuple[Part, ...]:
     if len(whole.parts) <= MAX_ROWS:
         return whole.parts
 
-    def own(part: Part) -> float:
+    def find_own(part: Part) -> float:
         known = own_ms(part, computing=part.compute_ms is not None)
         return known if known is not None else -1.0
 
-    ordered = sorted((part for part in whole.parts if own(part) >= 0), key=own)
+    ordered = sorted((part for part in whole.parts if find_own(part) >= 0), key=find_own)
     chosen = {*whole.died[:_EACH], *filter(None, [whole.late])}
     chosen |= {part.label for part in (*ordered[-_EACH:], *ordered[:_EACH])}
     return tuple(part for part in whole.parts if part.label in chosen)

@@ -73,7 +73,7 @@ def _best(known: tuple[float, ...], value: float) -> tuple[float, ...]:
     return tuple(sorted((*known, value), reverse=True)[:_KEPT])
 
 
-def key(processors: int, versions: dict[str, str]) -> str:
+def make_key(processors: int, versions: dict[str, str]) -> str:
     """Return the key of a machine's limits: the processor's model, the number of usable CPU cores, TensorFlow and
     NumPy.
     """

@@ -114,7 +114,7 @@ def max_ops(limit: int) -> Iterator[Operations]:
         yield operations
     if operations.count > limit:
         found = described(operations)
-        raise AssertionError(f"{called(operations)}, allowed are {limit}:{found}")
+        raise AssertionError(f"{say_called(operations)}, allowed are {limit}:{found}")
 
 
 @contextmanager
@@ -125,7 +125,7 @@ def assert_compiled() -> Iterator[Operations]:
         yield operations
     if operations.count:
         found = described(operations)
-        raise AssertionError(f"not compiled: {called(operations)}:{found}")
+        raise AssertionError(f"not compiled: {say_called(operations)}:{found}")
     if not operations.function_calls:
         raise AssertionError("not compiled: no compiled function was called")
 
@@ -143,7 +143,7 @@ def counted() -> Iterator[Operations]:
         counter.stop()
 
 
-def called(operations: Operations) -> str:
+def say_called(operations: Operations) -> str:
     """ "1 operation was called by itself", "40 operations were called one by one"."""
     count = operations.count
     return "1 operation was called by itself" if count == 1 else f"{count} operations were called one by one"

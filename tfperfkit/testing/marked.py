@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tfperfkit.errors import UsageError
-from tfperfkit.testing.assertions import Operations, Traces, called, counted, described, often, watch_traces
+from tfperfkit.testing.assertions import Operations, Traces, counted, described, often, say_called, watch_traces
 
 
 class Marked:
@@ -58,7 +58,9 @@ class Marked:
                 rows = "".join(f"\n  {name}: {often(count)}{self._why(name)}" for name, count in over.items())
                 problems.append(f"traced more often than {often(self._max_traces)}:{rows}")
         if self._operations is not None and self._max_ops is not None and self._operations.count > self._max_ops:
-            problems.append(f"{called(self._operations)}, allowed are {self._max_ops}:{described(self._operations)}")
+            problems.append(
+                f"{say_called(self._operations)}, allowed are {self._max_ops}:{described(self._operations)}"
+            )
         for finding in self._run.findings if self._run is not None else ():
             if finding.code.startswith(self._no):
                 at = f" at {finding.where[0].file}:{finding.where[0].line}" if finding.where else ""

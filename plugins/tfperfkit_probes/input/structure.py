@@ -53,7 +53,7 @@ def build(datasets: Sequence[MadeDataset], iterators: Sequence[MadeIterator]) ->
     for number in sorted(ends):
         links = chains[number] = chain(known, number)
         if links:
-            key = tuple(_key(link) for link in links)
+            key = tuple(_make_key(link) for link in links)
             grouped.setdefault(key, []).append(number)
     found = []
     for numbers in (numbers for alike in grouped.values() for numbers in _apart(alike, ends)):
@@ -102,7 +102,7 @@ def _times(datasets: Sequence[MadeDataset], roots: Sequence[MadeDataset], ends: 
     return max(found, sum(not made.graph and (made.cls, made.origin) in kinds for made in datasets))
 
 
-def _key(link: Link) -> tuple[object, ...]:
+def _make_key(link: Link) -> tuple[object, ...]:
     made = link.dataset
     # One ``fit`` makes those for training and for validation at the same line.
     return made.cls, made.origin, link.nested, made.about.element if made.origin.by == "keras" else ""

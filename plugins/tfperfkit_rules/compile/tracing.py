@@ -109,7 +109,7 @@ SLOW_TYPES = optable.names(trait="slow-in-xla")
 def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
     """CMP002: elementwise operations that XLA would fuse, where that was measured to help."""
     unit = evidence.unit
-    functions = [(brief, n) for brief, n in graph_time.called(evidence) if not brief.jit_compile]
+    functions = [(brief, n) for brief, n in graph_time.list_called(evidence) if not brief.jit_compile]
     if not functions or xla_place.compiled_by_xla(evidence) or xla_place.auto_jit(evidence):
         return
     share = graph_time.share(evidence, _fused)

@@ -112,7 +112,7 @@ def slower_by_xla(evidence: Evidence) -> Iterator[Finding]:
         return
     if not any(row.where == "xla" for row in data.rows):
         return
-    functions = graph_time.called(evidence)
+    functions = graph_time.list_called(evidence)
     names = {brief.graph for brief in jit} | {name for name in calls.per_step if by_flag}
     keras = any(brief.owner == "keras" for brief in jit)
     functions = [(f, n) for f, n in functions if f.graph in names or (keras and f.owner == "keras")]

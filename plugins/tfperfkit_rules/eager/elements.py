@@ -174,7 +174,7 @@ def _make_finding(
     evidence: Evidence, part: EagerPart, rest: Left, *, code: str, remedy: Remedy, title: str, advice: str, detail: str
 ) -> Finding:
     samples = evidence.samples
-    share = min((part.seen + part.own(evidence)) / samples.count, 1.0)
+    share = min((part.seen + part.count_own(evidence)) / samples.count, 1.0)
     # The remaining share of elements that are read is known.
     places = [place for place, _ in part.lines.most_common(3)]
     around = find_loops(evidence, *places[0])

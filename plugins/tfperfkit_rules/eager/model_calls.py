@@ -112,7 +112,7 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
         share += fits.total() / iterations.whole
         lower = share
     else:
-        if not found.again(evidence):
+        if not found.is_repeated(evidence):
             return None
         often, lower = True, share - found.computing / iterations.whole
         if lower < MEDIUM:

@@ -64,7 +64,7 @@ def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
         return
     found = predicting(evidence, samples.stacks.items())
     whole = found.at.total()
-    if not whole or found.setting_up >= MIN_SETTING_UP.value * whole or found.again(evidence):
+    if not whole or found.setting_up >= MIN_SETTING_UP.value * whole or found.is_repeated(evidence):
         return
     place = found.at.most_common(1)[0][0]
     waits = sum(

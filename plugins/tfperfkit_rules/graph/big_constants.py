@@ -116,7 +116,7 @@ def _make_finding(evidence: Evidence, baked: _Baked) -> Finding:
         remedy=Hoist("array"),
         severity=severity,
         share_of_step=0.0,
-        title=f"NumPy array of {_size(total)} baked into the graph of {called(function)}: {name}",
+        title=f"NumPy array of {_size(total)} baked into the graph of {name_function(function)}: {name}",
         where=baked.where,
         evidence=(
             counted("size of these constants", total, "bytes"),

@@ -54,10 +54,10 @@ class FactorisedAgain(GraphRule[FactorisedMatrix]):
         by_matrix: dict[object, list[Node]] = defaultdict(list)
         for node in view.forward:
             if node.type in _FACTORISE and node.inputs:
-                by_matrix[view.alike.key(node.inputs[0])].append(node)
+                by_matrix[view.alike.make_key(node.inputs[0])].append(node)
         for nodes in by_matrix.values():
             different = {
-                (node.type, tuple(view.alike.key(owner) for owner in node.inputs[1:]), node.flag("adjoint")): node
+                (node.type, tuple(view.alike.make_key(owner) for owner in node.inputs[1:]), node.flag("adjoint")): node
                 for node in nodes
             }
             shape = view.shape(*nodes[0].inputs[0])

@@ -18,7 +18,7 @@ from tfperfkit.pricing.machines import MEASURED_ON
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.entrances import entrances
-from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
+from tfperfkit_rules.graph.functions import counted, definition, largest_first, name_function, of_step, once, places
 from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.ran_functions import measure_computed_share, name_call
 
@@ -113,7 +113,7 @@ def _judge_function(evidence: Evidence, function: Brief) -> Iterator[Finding]:
     if own:
         kinds = ", ".join(dict.fromkeys(f"{each.type} ({each.types})" for each in own[:3]))
         begins += f"float64 begins at {kinds}. "
-    name = (name_call(evidence, function) if function.owner == "keras" else "") or called(function)
+    name = (name_call(evidence, function) if function.owner == "keras" else "") or name_function(function)
     yield Finding(
         code="OPS003",
         family="precision",
@@ -146,7 +146,7 @@ def _priced(evidence: Evidence, function: Brief, finding: Finding) -> Finding:
             * _of_its_numbers(evidence, function)
         )
         return _told(evidence, function, finding, share)
-    in_step = [(brief, n) for brief, n in graph_time.called(evidence) if brief.flops]
+    in_step = [(brief, n) for brief, n in graph_time.list_called(evidence) if brief.flops]
     flops = sum((brief.flops or 0.0) * n for brief, n in in_step)
     here = (function.file, function.line, function.function)
     mine = [(brief, n) for brief, n in in_step if (brief.file, brief.line, brief.function) == here]

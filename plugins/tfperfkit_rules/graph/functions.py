@@ -52,7 +52,7 @@ def definition(function: Brief) -> SourceSpan | None:
     return SourceSpan(function.file, function.line, function.function)
 
 
-def called(function: Brief) -> str:
+def name_function(function: Brief) -> str:
     """Return its name in a sentence."""
     return function.function if function.owner == "user" else f"Keras' {function.function}"
 

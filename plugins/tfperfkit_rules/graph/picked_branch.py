@@ -225,7 +225,7 @@ def _read_mask(view: View, owner: _Owner) -> tuple[object, float] | None:
                 if values is not None and len(values) == 1:
                     number = float(values[0])
                 if number is not None and source is not None:
-                    return view.alike.key((source.name, 0)), number
+                    return view.alike.make_key((source.name, 0)), number
             return None
         column = _find_column(view, node, output)
         if column is not None:
@@ -245,7 +245,7 @@ def _find_column(view: View, node: Node, output: int) -> tuple[object, float] | 
     shape = view.shape(vectors.name) if vectors is not None else None
     if vectors is None or vectors.type != "OneHot" or not shape or shape[-1] < 1:
         return None
-    key = view.alike.key((vectors.name, 0))
+    key = view.alike.make_key((vectors.name, 0))
     if len(node.outputs) > 1:
         return (key, float(output)) if len(node.outputs) == shape[-1] else None
     part = taken(view, node, shape[-1], len(shape) - 1)

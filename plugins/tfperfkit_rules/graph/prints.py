@@ -13,7 +13,7 @@ from tfperfkit.pricing import Part
 from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
+from tfperfkit_rules.graph.functions import counted, definition, largest_first, name_function, of_step, once, places
 from tfperfkit_rules.measures import graph_time
 
 TITLES = {"OPS006": "tf.print or tf.debugging checks in every call"}
@@ -54,7 +54,7 @@ def _judge_function(evidence: Evidence, function: Brief) -> Iterator[Finding]:
         remedy=Every("print"),
         severity="low" if printed else "info",
         share_of_step=0.0,
-        title=f"{called(function)} runs {what} in every call",
+        title=f"{name_function(function)} runs {what} in every call",
         where=places([*(each.where for each in (*printed, *checked)), definition(function)]),
         evidence=(counted("prints", _total(printed)), counted("checks", _total(checked))),
         advice="Print from Python, around the compiled function: if step % 100 == 0: print(float(loss)). Keep checks "

@@ -15,7 +15,7 @@ from tfperfkit.pricing import Part
 from tfperfkit.pricing.machines import MEASURED_ON, TWO_BUSY_CORES
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
+from tfperfkit_rules.graph.functions import counted, definition, largest_first, name_function, of_step, once, places
 from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.source_text import find_loop
 
@@ -95,7 +95,7 @@ def _calls(evidence: Evidence, function: Brief) -> Finding:
         remedy=ReplaceOps("tensorflow"),
         severity="medium",
         share_of_step=0.0,
-        title=f"{called(function)} calls tf.py_function or tf.numpy_function {when}",
+        title=f"{name_function(function)} calls tf.py_function or tf.numpy_function {when}",
         where=places([*(each.where for each in found), definition(function)]),
         evidence=(
             counted("Python calls in the graph", count),

@@ -97,5 +97,5 @@ def _made_often(view: View, nodes: list[Node]) -> list[tuple[SourceSpan, list[No
     found: dict[tuple[object, SourceSpan], list[Node]] = defaultdict(list)
     for node in nodes:
         if node.place is not None:
-            found[view.alike.key((node.name, 0)), node.place].append(node)
+            found[view.alike.make_key((node.name, 0)), node.place].append(node)
     return [(line, alike) for (_, line), alike in found.items() if len(alike) >= UNROLLED_TIMES_MIN.value]

@@ -156,7 +156,7 @@ def _passes(view: View, node: Node) -> int | None:
     if node.type == "Pack":
         axis = node.attr("axis")
         last = axis is not None and axis.i not in (0, 1)
-        return 0 if last and len({view.alike.key(owner) for owner in node.inputs}) == 1 else None
+        return 0 if last and len({view.alike.make_key(owner) for owner in node.inputs}) == 1 else None
     if node.type in _SCALES and len(node.inputs) == 2:
         if view.elements(*node.inputs[1]) == 1:
             return 0

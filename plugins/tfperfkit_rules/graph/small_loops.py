@@ -15,7 +15,7 @@ from tfperfkit.pricing import Left, price
 from tfperfkit.pricing.machines import MEASURED_ON, TWO_BUSY_CORES
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.graph.functions import called, definition, places
+from tfperfkit_rules.graph.functions import definition, name_function, places
 from tfperfkit_rules.graph.loop_advice import advice, carries, kind_of
 from tfperfkit_rules.graph.loop_share import Part, count_iterations, is_small, part_of
 from tfperfkit_rules.graph.python_calls import calls_python
@@ -128,7 +128,7 @@ def _make_finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_l
     left = _left(found, (low + high) / 2 * step_ms) if graded else _LEFT
     iterations = count_iterations(loop)
     figures = [
-        Measurement(f"share of {evidence.unit.the} in {called(function)}", each.share, "share", "breakdown"),
+        Measurement(f"share of {evidence.unit.the} in {name_function(function)}", each.share, "share", "breakdown"),
         Measurement("operations in an iteration", round(loop.operations), "count", "run"),
     ]
     if iterations is not None:
@@ -141,7 +141,7 @@ def _make_finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_l
     yield Finding(
         code="GRF005",
         remedy=ReplaceOps("all_rows"),
-        title=f"{found.kind} in {called(function)} runs {goes}",
+        title=f"{found.kind} in {name_function(function)} runs {goes}",
         share_of_step=(low + high) / 2,
         gain=price(ReplaceOps("all_rows"), pricing.Part(low, high), left),
         where=places([found.place, definition(function), SourceSpan(*each.place)]),

@@ -10,7 +10,7 @@ from tfperfkit_probes.ops.model import Brief, Control
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_run, once, places
+from tfperfkit_rules.graph.functions import counted, definition, largest_first, name_function, of_run, once, places
 from tfperfkit_rules.measures.jacobian_rows import find_jacobian_rows
 
 TITLES = {"OPS001": "Python loop in tf.function unrolled into thousands of operations"}
@@ -70,8 +70,8 @@ def _make_finding(evidence: Evidence, function: Brief, loop: Control) -> Finding
         where=places([SourceSpan(loop.file, loop.line, loop.function), definition(function)]),
         evidence=tuple(figures),
         advice=_as_jacobian(evidence, loop) or _advice(loop),
-        detail=f"Tracing {called(function)}, with {function.operations:,} operations, took {_time(function.trace_ms)}"
-        f"{first}. Both grow with the number of iterations, in each new trace.",
+        detail=f"Tracing {name_function(function)}, with {function.operations:,} operations, took "
+        f"{_time(function.trace_ms)}{first}. Both grow with the number of iterations, in each new trace.",
     )
     # A gradient of the loop is at the line that asks for the gradient: its operations are a multiple of the loop's.
     forward = function.operations - function.gradient_operations

@@ -373,7 +373,7 @@ def is_distributed(stage: Stage) -> bool:
     return stage.kind == "Generator" and stage.added
 
 
-def called(stage: Stage) -> str:
+def name_stage(stage: Stage) -> str:
     """Return how to call a stage in a sentence: "map(load)"."""
     name = stage.kind.replace("Parallel", "")
     word = {"FlatMap": "flat_map", "Generator": "from_generator"}.get(name, name.lower())

@@ -16,7 +16,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit.syntax.function import Function
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.bounds import MIN_PART
-from tfperfkit_rules.input.feed import called, feed, own_time, place, places, waiting
+from tfperfkit_rules.input.feed import feed, name_stage, own_time, place, places, waiting
 from tfperfkit_rules.input.stage_order import name_wrong_order
 
 
@@ -38,7 +38,7 @@ def filtered_late(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP008",
         remedy=ChangeStage("order"),
-        title=name_wrong_order(f"filter() after {called(stage)} drops {100 * dropped:.0f} % of its results"),
+        title=name_wrong_order(f"filter() after {name_stage(stage)} drops {100 * dropped:.0f} % of its results"),
         share_of_step=item.share,
         gain=price(ChangeStage("order"), left=item.relieved(left_ms, left_ms)),
         where=places(evidence, place(late, item.pipeline), place(stage, item.pipeline), stage.mapped),

@@ -15,7 +15,7 @@ from tfperfkit.records.parts import RunPart
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
-from tfperfkit_rules.input.feed import called, place, places
+from tfperfkit_rules.input.feed import name_stage, place, places
 from tfperfkit_rules.input.stage_order import name_wrong_order
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.late_skips import LateSkip, late_skips
@@ -42,7 +42,7 @@ def _make_finding(evidence: Evidence, found: LateSkip, share: float, upper: floa
     pipeline, stage, count = found.pipeline, found.stage, found.skipped
     # Passes that were seen are the fewest that there were.
     gained = price(ChangeStage("order"), Part(shared.MOSTLY.value * share, min(share / shared.MOSTLY.value, upper)))
-    name = called(stage)
+    name = name_stage(stage)
     parallel = ", num_parallel_calls=tf.data.AUTOTUNE" if stage.kind.startswith("Parallel") else ""
     function = stage.mapped.function if stage.mapped is not None else "..."
     return Finding(

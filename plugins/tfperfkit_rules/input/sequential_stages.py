@@ -22,7 +22,7 @@ from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.bounds import MIN_PART, SMALL_BYTES
-from tfperfkit_rules.input.feed import Feed, called, feed, own_time, place, places, waiting
+from tfperfkit_rules.input.feed import Feed, feed, name_stage, own_time, place, places, waiting
 from tfperfkit_rules.input.untimed import gone_through, multiplies, without_gain
 from tfperfkit_rules.measures.source_text import find_function
 
@@ -214,7 +214,7 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
         left_ms = item.section_ms * (1 - MIN_PART.value * (1 - 1 / item.cpus))
         left = Left(left.low, item.rerun(item.step_ms, item.other_ms + left_ms).low)
     maps = (stage, *_joined(item.pipeline, stage))
-    name = " and ".join(called(one) for one in reversed(maps))
+    name = " and ".join(name_stage(one) for one in reversed(maps))
     yield Finding(
         code="INP003",
         remedy=ChangeStage("parallel"),

@@ -16,7 +16,7 @@ from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.epochs import epochs
-from tfperfkit_rules.input.feed import Feed, called, feed, name_at, place, places, waiting
+from tfperfkit_rules.input.feed import Feed, feed, name_at, name_stage, place, places, waiting
 from tfperfkit_rules.input.stage_order import count_elements, count_held, name_wrong_order
 from tfperfkit_rules.measures import shared
 
@@ -56,7 +56,7 @@ def shuffled_late(evidence: Evidence) -> Iterator[Finding]:
     used = count_elements(evidence, item.pipeline, late)
     low, high = (item.epoch_ms * used / held * times for times in (FASTER.value, SLOWER.value))
     first, last = moved[-1], moved[0]
-    names = " and ".join(called(stage) for stage in reversed(moved))
+    names = " and ".join(name_stage(stage) for stage in reversed(moved))
     waste = f" An epoch uses {used:,.0f} of the {held:,.0f} elements in the buffer."
     yield Finding(
         code="INP008",

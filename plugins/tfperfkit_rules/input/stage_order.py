@@ -21,7 +21,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.bounds import MIN_PART, PER_STEP
 from tfperfkit_rules.input.epochs import epochs
-from tfperfkit_rules.input.feed import Feed, called, feed, feeding, own_time, place, places, waiting
+from tfperfkit_rules.input.feed import Feed, feed, feeding, name_stage, own_time, place, places, waiting
 from tfperfkit_rules.input.sequential_stages import is_cheap
 from tfperfkit_rules.measures.late_skips import TWO_AN_EPOCH
 
@@ -114,14 +114,14 @@ def repeated(evidence: Evidence) -> Iterator[Finding]:
         *own_time(stage),
         Measurement("memory for the cache", needed, "bytes", "run"),
     )
-    name = called(stage)
+    name = name_stage(stage)
     where = places(evidence, place(stages[last], item.pipeline), place(stage, item.pipeline), stage.mapped)
     if early is not None:
         code, title = "INP008", name_wrong_order(f"cache() before {name}, which repeats every epoch")
         where = places(evidence, place(early, item.pipeline), *where)
         between = stages[last + 1 : stages.index(early)]
         ordered = any(each.kind in ("Shuffle", "Repeat") for each in between)
-        after = f"Move cache() after {called(stages[last])}: .{_call(stages[last])}.cache()."
+        after = f"Move cache() after {name_stage(stages[last])}: .{_call(stages[last])}.cache()."
         advice = f"{_keep(stages[last], between)} Remove the earlier cache()." if ordered else after
     else:
         code, title = "INP006", f"{name} repeats the same work in every epoch"
@@ -295,7 +295,7 @@ def _wrong(own: list[Stage]) -> Iterator[tuple[Stage, Stage, str, str]]:
             yield (
                 random,
                 stage,
-                name_wrong_order(f"cache() after {called(random)} repeats its random results in every epoch"),
+                name_wrong_order(f"cache() after {name_stage(random)} repeats its random results in every epoch"),
                 ("Put cache() before the random map."),
             )
         elif stage.kind == "Cache" and shuffle is not None and shuffle in before and kinds.count("Shuffle") == 1:
@@ -326,7 +326,7 @@ def late_prefetch(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP008",
         remedy=ChangeStage("order"),
-        title=name_wrong_order(f"{called(item.bound)} after prefetch() runs only when {unit.the} asks"),
+        title=name_wrong_order(f"{name_stage(item.bound)} after prefetch() runs only when {unit.the} asks"),
         share_of_step=item.share,
         gain=price(ChangeStage("order"), left=item.after(item.wait_ms, item.wait_ms)),
         where=places(evidence, place(late, item.pipeline), place(item.bound, item.pipeline)),
@@ -371,7 +371,8 @@ def large_buffer(evidence: Evidence) -> Iterator[Finding]:
                     *([Measurement("share of the memory limit in the buffer", share, "share", "run")] if limit else []),
                 ),
                 advice=(
-                    f"Shuffle before {called(expanded)}, while elements are small: .shuffle({given}).{_call(expanded)}."
+                    f"Shuffle before {name_stage(expanded)}, while elements are small: .shuffle({given})."
+                    f"{_call(expanded)}."
                     if expanded is not None
                     else f"Use a smaller buffer than {given}. Or: shuffle file names or indices, and load after that."
                 ),

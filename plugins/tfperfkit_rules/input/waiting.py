@@ -22,11 +22,11 @@ from tfperfkit_rules.input.bounds import MIN_WAIT
 from tfperfkit_rules.input.feed import (
     MIN_MS,
     Feed,
-    called,
     feed,
     feeding,
     is_distributed,
     name_at,
+    name_stage,
     own_time,
     place,
     places,
@@ -97,7 +97,7 @@ def waits(evidence: Evidence) -> Iterator[Finding]:
     library = stage is not None and _of_library(evidence, stage)
     settled = library or (stage is not None and stage.mapped is None and not item.filling)
     plain = settled and item.section_ms < PLAIN_MS.value
-    slow = f", slowest in {called(stage)}" if stage is not None and not stage.added and not library else ""
+    slow = f", slowest in {name_stage(stage)}" if stage is not None and not stage.added and not library else ""
     yield Finding(
         code="INP001",
         remedy=ChangeStage("keep_up"),
@@ -203,4 +203,4 @@ def _advice(item: Feed) -> str:
         return "Move shuffle before the map that loads the data, so that it holds file names or records."
     if stage.kind in ("Batch", "PaddedBatch"):
         return "Copy examples into batches in parallel: .batch(n, num_parallel_calls=tf.data.AUTOTUNE)."
-    return f"Make {called(stage)} faster. Or: cache() what is the same in each epoch."
+    return f"Make {name_stage(stage)} faster. Or: cache() what is the same in each epoch."

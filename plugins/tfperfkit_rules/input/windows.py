@@ -19,7 +19,7 @@ from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.bounds import SMALL_BYTES
-from tfperfkit_rules.input.feed import Feed, called, feed, place, places, waiting
+from tfperfkit_rules.input.feed import Feed, feed, name_stage, place, places, waiting
 from tfperfkit_rules.input.sequential_stages import MAP_LEFT_MAX, MAP_MIN_BATCH, MAP_OPERATION_US
 from tfperfkit_rules.input.untimed import gone_through, without_gain
 
@@ -87,7 +87,7 @@ def _make_finding(pipeline: Pipeline, flat: Stage, window: Stage, size: int, sha
         code="INP007",
         remedy=ChangeStage("batch_first"),
         severity="info",
-        title=f"window().{called(flat)} handles one small window at a time"
+        title=f"window().{name_stage(flat)} handles one small window at a time"
         if flat.kind != "FlatMap"
         else "window().flat_map() handles one small window at a time",
         share_of_step=share,
@@ -98,7 +98,7 @@ def _make_finding(pipeline: Pipeline, flat: Stage, window: Stage, size: int, sha
             f"tf.range(size, dtype=tf.int64)))" + (f", with size {length}." if isinstance(length, int) else ".")
         ),
         detail=(
-            f"window() makes a dataset for each window, and {called(flat).partition('(')[0]} an iterator over it. "
+            f"window() makes a dataset for each window, and {name_stage(flat).partition('(')[0]} an iterator over it. "
             "That takes far longer than copying the numbers. Later maps then get a leading batch dimension."
         ),
         absorbs=("INP001", "INP003", "INP004", "INP006", "BAT001"),

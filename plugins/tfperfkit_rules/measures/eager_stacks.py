@@ -76,7 +76,7 @@ class EagerPart(NamedTuple):
     def seen(self) -> int:
         return self.stacks.total()
 
-    def own(
+    def count_own(
         self,
         evidence: Evidence,
         inside: Callable[[Frame], bool] = lambda frame: True,

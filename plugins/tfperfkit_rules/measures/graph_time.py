@@ -77,7 +77,7 @@ def is_fusable(row: RanOperation) -> bool:
     return "fusable" in optable.row(row.type).traits or is_elementwise(row)
 
 
-def called(evidence: Evidence) -> list[tuple[FunctionCost, float]]:
+def list_called(evidence: Evidence) -> list[tuple[FunctionCost, float]]:
     """The functions that Python called in the traced steps, and how often per step."""
     calls, costs = evidence.offer(FunctionCalls), evidence.offer(FunctionCosts)
     if calls is None or costs is None or evidence.work is not None:

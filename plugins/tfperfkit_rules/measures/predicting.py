@@ -38,7 +38,7 @@ class Predicting(NamedTuple):
     computing: int
     api: Api
 
-    def again(self, evidence: Evidence) -> bool:
+    def is_repeated(self, evidence: Evidence) -> bool:
         """Whether it is called again and again, with so little data that it hardly computes."""
         whole = self.at.total()
         if not whole or self.computing > MAX_COMPUTING.value * whole:

@@ -93,7 +93,7 @@ def bfloat16(evidence: Evidence) -> Iterator[Finding]:
 
 def _is_used(evidence: Evidence) -> bool:
     """Whether the step computes in 16 bits already."""
-    functions = [(brief, n) for brief, n in graph_time.called(evidence) if brief.flops]
+    functions = [(brief, n) for brief, n in graph_time.list_called(evidence) if brief.flops]
     flops = sum((brief.flops or 0.0) * n for brief, n in functions)
     half = sum((brief.flops or 0.0) * n * (brief.half_flops_share or 0.0) for brief, n in functions)
     policy = str(evidence.settings.get("dtype_policy", ""))

@@ -76,7 +76,7 @@ def float16_on_cpu(evidence: Evidence) -> Iterator[Finding]:
     """PRC003: float16 where no processor computes it: TensorFlow's CPU kernels convert each number."""
     if evidence.accelerated:
         return
-    functions = [(brief, n) for brief, n in graph_time.called(evidence) if brief.flops]
+    functions = [(brief, n) for brief, n in graph_time.list_called(evidence) if brief.flops]
     counted = bool(functions)
     if (
         evidence.work is None and evidence.offer(FunctionCalls) is None
@@ -141,7 +141,7 @@ def unused_half_precision(evidence: Evidence) -> Iterator[Finding]:
     capability = _capability(evidence)
     if not evidence.accelerated or capability is None or capability[0] < CAPABILITY.value:
         return
-    functions = [(brief, n) for brief, n in graph_time.called(evidence) if brief.flops]
+    functions = [(brief, n) for brief, n in graph_time.list_called(evidence) if brief.flops]
     flops = sum((brief.flops or 0.0) * n for brief, n in functions)
     half = sum((brief.flops or 0.0) * n * (brief.half_flops_share or 0.0) for brief, n in functions)
     wide = sum((brief.flops or 0.0) * n * brief.float64_flops_share for brief, n in functions)

@@ -265,7 +265,7 @@ def _make_finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
     saved = low * (1 - worst), high * (1 - LEFT[0])
     behind = _behind(found) if kind not in _NOT_BEHIND else 0.0
     others = Bounds(max(1 - saved[1] - behind, 0.0), max(1 - saved[0] - behind, 0.0))
-    left = together((others, Bounds(behind * BEHIND[0], behind * BEHIND[1]))) if behind else others
+    left = add_independent((others, Bounds(behind * BEHIND[0], behind * BEHIND[1]))) if behind else others
     gained = price(Every("save"), left=Left(*left))
     words = _KINDS[kind]
     seldom = every(share)

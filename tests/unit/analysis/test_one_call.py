@@ -14,28 +14,30 @@ from tfperfkit.storage.run_directory import PHASES, Manifest, RunDirectory
 NONE = Spans()
 
 
-def called(*steps: Step, spans: tuple[tuple[int, int, str], ...] = (), tracing: Spans = NONE) -> list[tuple[int, str]]:
+def list_windows(
+    *steps: Step, spans: tuple[tuple[int, int, str], ...] = (), tracing: Spans = NONE
+) -> list[tuple[int, str]]:
     """When each began, and its window."""
     return [(step.begin_ns, step.window) for step in steady_call(label(steps, spans), tracing)]
 
 
 def test_one_call_is_clean_though_a_window_lies_within() -> None:
     epoch = Step(1, 0, 900, count=150)
-    assert called(epoch) == called(epoch, spans=((300, 400, "tfprof"),)) == [(0, "clean")]
-    assert called(Step(1, 0, 900, count=IN_ONE_CALL - 1)) == called(Step(1, 0, 900)) == [(0, "warmup")]
+    assert list_windows(epoch) == list_windows(epoch, spans=((300, 400, "tfprof"),)) == [(0, "clean")]
+    assert list_windows(Step(1, 0, 900, count=IN_ONE_CALL - 1)) == list_windows(Step(1, 0, 900)) == [(0, "warmup")]
 
 
 def test_its_tracing_is_paid_once_and_no_part_of_its_steps() -> None:
     epoch = Step(1, 100, 1000, count=150)
-    assert called(epoch, tracing=Spans([(0, 50), (110, 300), (310, 700)])) == [(700, "clean")]
+    assert list_windows(epoch, tracing=Spans([(0, 50), (110, 300), (310, 700)])) == [(700, "clean")]
     # traced again in the middle of the call
-    assert called(epoch, tracing=Spans([(110, 300), (900, 950)])) == [(100, "clean")]
+    assert list_windows(epoch, tracing=Spans([(110, 300), (900, 950)])) == [(100, "clean")]
 
 
 def test_of_several_calls_the_last_where_none_is_clean_already() -> None:
     first, second = Step(1, 0, 900, count=50), Step(51, 900, 1500, count=50)
     both = [(0, "warmup"), (900, "clean")]
-    assert called(first, second) == called(first, second, spans=((1000, 1100, "tfprof"),)) == both
+    assert list_windows(first, second) == list_windows(first, second, spans=((1000, 1100, "tfprof"),)) == both
 
 
 def test_nobody_waits_for_what_the_pulse_does(tmp_path: Path) -> None:

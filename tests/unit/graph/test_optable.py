@@ -57,7 +57,7 @@ def test_two_draws_are_not_alike(kind: str) -> None:
     for name in ("one", "other"):
         builder.add(kind, name, ("shape",), SIZE)
     view = View(builder.graph(), None)
-    assert view.alike.key(("one", 0)) != view.alike.key(("other", 0))
+    assert view.alike.make_key(("one", 0)) != view.alike.make_key(("other", 0))
 
 
 @pytest.mark.parametrize("kind", RANDOM)

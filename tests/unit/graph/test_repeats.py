@@ -22,29 +22,29 @@ def found(names: list[str], kinds: list[str], inputs: list[list[int]], **fields:
     )  # fmt: skip
 
 
-def called(*numbers: int, random: bool = False, assigns: bool = False) -> list[Called]:
+def make_calls(*numbers: int, random: bool = False, assigns: bool = False) -> list[Called]:
     return [Called(number, 0, random, assigns) for number in numbers]
 
 
 def test_a_function_called_twice_on_the_same_tensors() -> None:
-    first, second = found(NAMES, KINDS, INPUTS, functions=called(2, 3))
+    first, second = found(NAMES, KINDS, INPUTS, functions=make_calls(2, 3))
     assert (first.scope, second.scope) == ("call", "call_1")
     assert first.inputs == second.inputs and not first.random
 
 
 def test_what_is_assigned_between_two_calls_tells_them_apart() -> None:
     names, kinds = [*NAMES[:3], "assign", "call_1"], [*KINDS[:3], "AssignVariableOp", KINDS[3]]
-    first, second = found(names, kinds, [[], [], [0, 1], [1, 0], [0, 1]], functions=called(2, 4))
+    first, second = found(names, kinds, [[], [], [0, 1], [1, 0], [0, 1]], functions=make_calls(2, 4))
     assert first.inputs != second.inputs
-    first, second = found(NAMES, KINDS, INPUTS, functions=called(2, 3, assigns=True))
+    first, second = found(NAMES, KINDS, INPUTS, functions=make_calls(2, 3, assigns=True))
     assert first.inputs != second.inputs, "the first call itself assigns: batch normalisation"
 
 
 def test_other_tensors_and_random_numbers_tell_calls_apart() -> None:
     names, kinds = ["x", "weights", "y", "call", "call_1"], [*KINDS[:2], "Placeholder", *KINDS[2:]]
-    first, second = found(names, kinds, [[], [], [], [0, 1], [2, 1]], functions=called(3, 4))
+    first, second = found(names, kinds, [[], [], [], [0, 1], [2, 1]], functions=make_calls(3, 4))
     assert first.inputs != second.inputs
-    assert all(call.random for call in found(NAMES, KINDS, INPUTS, functions=called(2, 3, random=True)))
+    assert all(call.random for call in found(NAMES, KINDS, INPUTS, functions=make_calls(2, 3, random=True)))
 
 
 def test_a_layer_within_two_models_is_seen() -> None:
@@ -70,7 +70,7 @@ def test_updates_of_the_same_variables_are_one_optimizer_s() -> None:
 
     def serves(second: int) -> list[int]:
         inputs = [[], [], [], [0, 1], [0, 1], [3], [4], [1, 5], [second, 6]]
-        functions, optimizers = called(3, 4), {"adam", "adam_1"}
+        functions, optimizers = make_calls(3, 4), {"adam", "adam_1"}
         calls = layer_calls(
             names, kinds, [0] * 9, inputs, stages, {5: 3, 6: 4}, {}, optimizers, [0], functions, {1, 2}
         )  # fmt: skip

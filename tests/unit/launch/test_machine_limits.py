@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tfperfkit.launch import machine
-from tfperfkit.storage.machine_limits import UNKNOWN, Limits, key, load, store
+from tfperfkit.storage.machine_limits import UNKNOWN, Limits, load, make_key, store
 from tfperfkit.storage.run_directory import RunDirectory
 
 
@@ -38,7 +38,11 @@ def test_it_is_kept_by_machine(tmp_path: Path) -> None:
     store(path, "b", limits(200.0))
     assert load(path) == {"a": limits(100.0), "b": limits(200.0)}
     assert [item.name for item in path.parent.iterdir()] == ["machine.json"]
-    assert key(2, {"tensorflow": "2.21.0"}) != key(4, {"tensorflow": "2.21.0"}) != key(4, {"tensorflow": "2.22.0"})
+    assert (
+        make_key(2, {"tensorflow": "2.21.0"})
+        != make_key(4, {"tensorflow": "2.21.0"})
+        != make_key(4, {"tensorflow": "2.22.0"})
+    )
 
 
 def test_of_costs_the_least_is_kept_also_on_a_machine_without_rates(tmp_path: Path) -> None:

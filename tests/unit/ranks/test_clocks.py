@@ -62,11 +62,11 @@ def test_what_contradicts_itself_is_not_told() -> None:
 
 
 def test_words() -> None:
-    def of(ahead_s: float, error_s: float = 0.0005) -> Offset:
+    def make_offset(ahead_s: float, error_s: float = 0.0005) -> Offset:
         return Offset(rank="rank 1", other="rank 0", ahead_s=ahead_s, error_s=error_s, exchanges=40)
 
-    assert words([of(0.0001)]) == "The clocks of the ranks agree, as far as exchanges tell: to 0.5 ms."
-    assert words([of(10_800.0)]) == (
+    assert words([make_offset(0.0001)]) == "The clocks of the ranks agree, as far as exchanges tell: to 0.5 ms."
+    assert words([make_offset(10_800.0)]) == (
         "Clocks differ, as exchanges tell: rank 1's is 3 h ahead of rank 0's (give or take 0.5 ms)."
     )
-    assert "rank 1's is 4.2 s behind rank 0's" in words([of(-4.2)])
+    assert "rank 1's is 4.2 s behind rank 0's" in words([make_offset(-4.2)])

@@ -21,7 +21,7 @@ def group(label: str, ended: dict[End, int], count: int = 4) -> ChildGroup:
     return ChildGroup(label=label, method="fork", count=count, lines=(LOADS,), ended=ended, **times)
 
 
-def of(children: Children | None) -> Report:
+def make_report(children: Children | None) -> Report:
     account = StepAccount(steps=50, mean_ms=20.0, ordinary_ms=20.0, parts_ms={"input": 8.0, "graph": 12.0})
     steps = msgspec.structs.replace(NAIVE_GAN.steps, account=account)
     waits = LineTime(SourceSpan("/home/me/train.py", 60, "main"), 5.0)
@@ -40,7 +40,7 @@ LOADERS = Children(
 
 
 def test_what_they_do_stands_beside_the_step_and_the_run() -> None:
-    report = of(LOADERS)
+    report = make_report(LOADERS)
     assert beside_the_step(report) == (
         "a step waits 8.00 ms for its input; meanwhile 4 child processes work for 30.0 ms, "
         "most in load_image (train.py:31) (80.0 %)"
@@ -53,21 +53,21 @@ def test_what_they_do_stands_beside_the_step_and_the_run() -> None:
 
 def test_nothing_is_said_of_what_is_next_to_nothing() -> None:
     little = ChildrenInSteps(processes=1, busy_ms=1.0)
-    report = of(msgspec.structs.replace(LOADERS, in_steps=little))
+    report = make_report(msgspec.structs.replace(LOADERS, in_steps=little))
     assert beside_the_step(report) == ""
     quick = msgspec.structs.replace(report, run_account=RunAccount(total_s=20.0, parts_s={"children": 1.0}))
     assert beside_the_run(quick) == ""
-    for none in (of(None), msgspec.structs.replace(report, run_account=None)):
+    for none in (make_report(None), msgspec.structs.replace(report, run_account=None)):
         assert beside_the_run(none) == ""
-    assert family(of(None)) is None and beside_the_step(of(None)) == ""
+    assert family(make_report(None)) is None and beside_the_step(make_report(None)) == ""
 
 
 def test_how_they_ended_is_reported_where_it_was_not_well() -> None:
-    section = family(of(LOADERS))
+    section = family(make_report(LOADERS))
     assert section is not None and section.summary == "4 processes, 8.00 s of processor time"
     ended: dict[End, int] = {"finished": 1, "failed": 2, "no goodbye": 1}
     cut = Children(count=4, groups=(group("train", ended),), cut=True)
-    section = family(of(cut))
+    section = family(make_report(cut))
     assert section is not None
     assert section.summary == (
         "more than 4 processes, 8.00 s of processor time; 2 failed; 1 killed, or left by os._exit"
@@ -92,7 +92,9 @@ def test_nothing_is_wider_than_the_screen(width: int) -> None:
         headline="First: the step runs as 50 separate operations, called one by one from Python (train.py:13).",
     )
     many = tuple(group(f"a_long_name_of_a_function_{n}", {"finished": 1}) for n in range(12))
-    report = of(Children(count=60, groups=many, processes=(*LOADERS.processes, trained), in_steps=LOADERS.in_steps))
+    report = make_report(
+        Children(count=60, groups=many, processes=(*LOADERS.processes, trained), in_steps=LOADERS.in_steps)
+    )
     file = io.StringIO()
     render(report, file=file, width=width, color=False, full=True)
     lines = file.getvalue().splitlines()

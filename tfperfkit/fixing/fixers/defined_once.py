@@ -39,7 +39,7 @@ def fix(case: Case) -> list[Edit]:
             continue
         if not _is_compiled(module, made):
             raise NoFix("it is not compiled where it is defined")
-        for name in _own(made):
+        for name in _bind_names(made):
             if names.bindings(module.tree, name) > 1:
                 raise NoFix(f"{name} gets several values")
         _check_place(module, made, scope, used)
@@ -80,7 +80,7 @@ def _find_line(module: Module, line: int) -> cst.SimpleStatementLine | None:
     return None
 
 
-def _own(made: cst.CSTNode) -> set[str]:
+def _bind_names(made: cst.CSTNode) -> set[str]:
     """Return the names that it binds for what is around it."""
     if isinstance(made, cst.FunctionDef):
         return {made.name.value}
@@ -101,7 +101,7 @@ def _find_free_names(module: Module, made: Any) -> set[str]:
             if functions[name] not in seen:
                 seen.add(functions[name])
                 pending.append(functions[name])
-    return free - _own(made)
+    return free - _bind_names(made)
 
 
 def _is_compiled(module: Module, made: cst.CSTNode) -> bool:

@@ -247,7 +247,7 @@ def _extracted(module: Module, step: _Step) -> list[Edit]:
     blank = cst.EmptyLine(indent=False)
     apart = [blank] * (1 if any(isinstance(node, cst.FunctionDef) for node in module.around(step.loop)) else 2)
 
-    def called(node: Any) -> Any:
+    def make_call(node: Any) -> Any:
         return call.with_changes(leading_lines=[line for line in node.leading_lines if line.comment is None])
 
     def behind(node: Any) -> cst.FlattenSentinel:
@@ -257,7 +257,7 @@ def _extracted(module: Module, step: _Step) -> list[Edit]:
         )
 
     return [
-        Edit(module.file, step.block[0], called),
+        Edit(module.file, step.block[0], make_call),
         *(Edit(module.file, item, lambda node: cst.RemoveFromParent()) for item in step.block[1:]),
         Edit(module.file, step.before, behind),
     ]

@@ -46,7 +46,7 @@ def left_out() -> None:
         callback()
 
 
-def again(line: int) -> bool:
+def is_assignment_made(line: int) -> bool:
     """Return whether the assignment in ``line`` is made: twice, so that what it makes at first is made, and wherever a
     graph is built: what it gives there is that graph's own."""
     context: Any = sys.modules.get("tensorflow.python.eager.context")

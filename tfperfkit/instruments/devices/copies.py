@@ -33,7 +33,10 @@ def copies_of(partitions: Sequence[Any], source: SourceIndex, arguments: tuple[A
     """Every send of data; those that only keep an order carry nothing and are left out."""
     read = [_Partition(graph) for graph in partitions]
     receivers = {
-        _key(node): (partition, node) for partition in read for node in partition.nodes.values() if node.op in _RECVS
+        _make_key(node): (partition, node)
+        for partition in read
+        for node in partition.nodes.values()
+        if node.op in _RECVS
     }
     batch = _batch(arguments)
     found = []
@@ -43,7 +46,7 @@ def copies_of(partitions: Sequence[Any], source: SourceIndex, arguments: tuple[A
                 name, _, port = node.input[0].partition(":")
                 if "/ctrl/_" in name and partition.nodes[name].op == "Const":
                     continue
-                received = receivers.get(_key(node))
+                received = receivers.get(_make_key(node))
                 user = _user(*received, source) if received else ""
                 found.append(_copy(partition, node, (name, int(port or 0)), user, received, source, batch))
     return found
@@ -83,7 +86,7 @@ def exchanges_of(partitions: Sequence[Any], source: SourceIndex, arguments: tupl
     return found
 
 
-def _key(node: Any) -> tuple[bytes, bytes, bytes]:
+def _make_key(node: Any) -> tuple[bytes, bytes, bytes]:
     attributes = node.attr
     return attributes["tensor_name"].s, attributes["send_device"].s, attributes["recv_device"].s
 

@@ -220,7 +220,7 @@ class Sampler:
             self.beside(when_ns, self._workers.standing(thread, frames, own), "standing")
         elif not anyone:
             self.beside(when_ns, (other,), "awaited")
-        self.beside(when_ns, self._workers.called(thread, frames, own), "called")
+        self.beside(when_ns, self._workers.find_called(thread, frames, own), "called")
 
     def _look(self, thread: int) -> _Known:
         found = look(thread, self._known)

@@ -81,7 +81,7 @@ class Workers:
         waiting = (ident for ident in others if self._rests(frames[ident].f_code) and self._works(frames[ident]))
         return list(islice(waiting, _MAX_STANDING))
 
-    def called(self, thread: int, frames: dict[int, FrameType], own: int) -> list[int]:
+    def find_called(self, thread: int, frames: dict[int, FrameType], own: int) -> list[int]:
         """Threads that no Python has started, some at most: they are in ``frames`` only while C code, as of a pipeline
         of tf.data, has Python called on them. As ``instead_of``."""
         started = getattr(threading, "_active", {})  # without the lock that ``enumerate`` takes: nobody waits for us

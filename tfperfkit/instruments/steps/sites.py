@@ -41,7 +41,7 @@ class SiteBook:
 
     def find(self, kind: MarkerKind, target: int, frame: FrameType | None) -> int | None:
         """Return the number of a known site; ``frame`` is the innermost one of the call."""
-        return self._sites.get(self._key(kind, target, frame))
+        return self._sites.get(self._make_key(kind, target, frame))
 
     def first(self, kind: MarkerKind) -> int | None:
         """Return the first site of a kind."""
@@ -49,7 +49,7 @@ class SiteBook:
 
     def make(self, kind: MarkerKind, target: int, name: str, frame: FrameType | None, batch: Callable[[], int]) -> int:
         """Describe a new site; the last one at this place when too many targets have been seen there."""
-        key = self._key(kind, target, frame)
+        key = self._make_key(kind, target, frame)
         here = self._at.setdefault((kind, *key[2:]), [])
         if len(here) >= MAX_TARGETS:
             self._sites[key] = here[-1]
@@ -86,7 +86,7 @@ class SiteBook:
         self._on_new(Site(id=self._made, kind="named", target=0, name=name, file=file, line=line))
         return self._made
 
-    def _key(self, kind: MarkerKind, target: int, frame: FrameType | None) -> tuple[Any, ...]:
+    def _make_key(self, kind: MarkerKind, target: int, frame: FrameType | None) -> tuple[Any, ...]:
         """Return a cheap identity of a call site: code positions of the user's frames, line numbers not resolved."""
         key: list[Any] = [kind, target]
         known = self._known

@@ -34,7 +34,7 @@ class Calls:
         self._callers: dict[int, list[tuple[int, int]]] = {}
         for graph in graphs.graphs:
             for operation in graph.calls:
-                for called in self.called(graph.id, operation):
+                for called in self.list_called(graph.id, operation):
                     self._callers.setdefault(called, []).append((graph.id, operation))
         self._depths: dict[int, int | None] = {}
         self._entered: set[int] = set()
@@ -43,7 +43,7 @@ class Calls:
         """Whether it is a function's, not the body of a loop or a condition."""
         return graph in self._functions
 
-    def called(self, graph: int, operation: int) -> tuple[int, ...]:
+    def list_called(self, graph: int, operation: int) -> tuple[int, ...]:
         """The graphs that an operation calls."""
         numbers = (self._graphs.functions.get(name) for name in self._graphs.graphs[graph].calls.get(operation, ()))
         return tuple(number for number in numbers if number is not None)

@@ -267,7 +267,7 @@ class _Walk:
             self._base, self._layers = self.path, []
         target = origins.target(number, index, within=self._within)
         self.of = origins.operation(*target) if target is not None else ""
-        self._within = origins.calls.called(*target) if target is not None else ()
+        self._within = origins.calls.list_called(*target) if target is not None else ()
         if target is None:
             if self.path:
                 return  # a gradient of something unknown: the call that leads here is all that is known

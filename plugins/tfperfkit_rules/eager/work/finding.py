@@ -135,7 +135,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
     else:
         otherwise = EAGER_LEFT_MIN.value, EAGER_LEFT_MAX.value
         times, inside = times_of(evidence, part, place), inside_of(part, place)
-        more = part.own(evidence, partial(holds, place)) * (evidence.work is not None)
+        more = part.count_own(evidence, partial(holds, place)) * (evidence.work is not None)
         share, inside = min(share + more / samples.count, 1.0), (inside * part.seen + more) / (part.seen + more)
         most = share
         repeated = count_iterations(evidence, place)
@@ -220,7 +220,7 @@ def _batch(evidence: Evidence, part: EagerPart, apart: BatchLoop, share: float) 
     reading values and calling operations in each iteration belong to it."""
     count = evidence.samples.count
     reads = apart.reads(evidence)
-    more = reads.total() + (part.own(evidence, apart.holds, reads) if evidence.work is not None else 0)
+    more = reads.total() + (part.count_own(evidence, apart.holds, reads) if evidence.work is not None else 0)
     share = min((part.seen + more) / count if evidence.work is not None else share + more / count, 1.0)
     otherwise = MAPS_LEFT_MIN.value, MAPS_LEFT_MAX.value
     return left(evidence, share, None, otherwise, (apart.held + more) / (part.seen + more), apart.batch), share

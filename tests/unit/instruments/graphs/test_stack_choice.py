@@ -12,24 +12,29 @@ from tfperfkit.records.graph_contents import Added
 NAMES = ["adam/Mul", "adam/Svd", "adam/Assign"]
 
 
-def of(module: str, **fields: Any) -> Any:
+def make_instance(module: str, **fields: Any) -> Any:
     """Something of a class in this module."""
     return type("Made", (), {"__module__": module, **fields})()
 
 
 def optimizer(constraint: Any = None, rate: Any = None) -> Any:
-    weight = of("keras.src.backend", constraint=constraint)
-    return of("keras.src.optimizers.adam", _trainable_variables=[weight], _learning_rate=rate)
+    weight = make_instance("keras.src.backend", constraint=constraint)
+    return make_instance("keras.src.optimizers.adam", _trainable_variables=[weight], _learning_rate=rate)
 
 
 @pytest.mark.parametrize(
     ("owner", "same"),
     [
         (optimizer(), [0, 0, 0]),
-        (optimizer(constraint=of("keras.src.constraints"), rate=of("keras.src.optimizers.schedules")), [0, 0, 0]),
-        (optimizer(constraint=of("__main__")), [0, 1, 2]),
-        (optimizer(rate=of("schedules")), [0, 1, 2]),
-        (of("__main__"), [0, 1, 2]),
+        (
+            optimizer(
+                constraint=make_instance("keras.src.constraints"), rate=make_instance("keras.src.optimizers.schedules")
+            ),
+            [0, 0, 0],
+        ),
+        (optimizer(constraint=make_instance("__main__")), [0, 1, 2]),
+        (optimizer(rate=make_instance("schedules")), [0, 1, 2]),
+        (make_instance("__main__"), [0, 1, 2]),
     ],
     ids=["stock", "Keras' constraint and schedule", "own constraint", "own schedule", "own optimizer"],
 )

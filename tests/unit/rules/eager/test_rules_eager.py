@@ -177,10 +177,10 @@ def test_what_waited_for_a_processor_is_no_work_that_a_graph_must_do() -> None:
 
 
 def test_terms_that_are_wrong_by_themselves_do_not_all_go_wrong_at_once() -> None:
-    sums = together([Bounds(1.0, 4.0), Bounds(1.0, 4.0)])
+    sums = add_independent([Bounds(1.0, 4.0), Bounds(1.0, 4.0)])
     assert sums.lower > 2.0 and sums.upper < 8.0
     assert sums.lower < 4.0 < sums.upper
-    assert together([Bounds(3.0, 3.0)]) == Bounds(3.0, 3.0)
+    assert add_independent([Bounds(3.0, 3.0)]) == Bounds(3.0, 3.0)
     assert Bounds(2.0, 4.0).within(2.0) == Bounds(1.0, 8.0)
 
 

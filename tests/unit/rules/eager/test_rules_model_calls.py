@@ -147,7 +147,7 @@ def test_predict_in_a_loop_of_its_own_between_the_steps(line: int, doing: str, t
 LAYER = ("keras.src.layers.layer:__call__", "keras.src.ops.operation:__call__")
 
 
-def called(line: int, *names: str) -> tuple[Frame, ...]:
+def make_frames(line: int, *names: str) -> tuple[Frame, ...]:
     return (Frame(FILE, 1, "<module>", line, None, names),)
 
 
@@ -163,7 +163,7 @@ def called(line: int, *names: str) -> tuple[Frame, ...]:
     ],
 )
 def test_a_model_is_what_keras_calls_as_one(line: str, names: tuple[str, ...], told: str) -> None:
-    samples = make_samples([(40, "eager_ops", called(2, *names)), (60, "graph", called(3))])
+    samples = make_samples([(40, "eager_ops", make_frames(2, *names)), (60, "graph", make_frames(3))])
     given = make_evidence(
         parts_ms={"eager_ops": 4.0, "graph": 6.0},
         source=f"for t in range(9):\n    {line}\n    learn(state)\n",
@@ -190,7 +190,11 @@ while True:
 @pytest.mark.parametrize(("source", "apart"), [(REPLAY, True), (REPLAY.replace("(state)", "(state, now)"), False)])
 def test_models_that_one_loop_calls_are_one_finding_and_its_turns_one_batch(source: str, apart: bool) -> None:
     """Not where an iteration needs what the one before it made."""
-    rows = [(50, "dispatch", called(4, *LAYER)), (40, "eager_ops", called(3, *LAYER)), (10, "graph", called(6))]
+    rows = [
+        (50, "dispatch", make_frames(4, *LAYER)),
+        (40, "eager_ops", make_frames(3, *LAYER)),
+        (10, "graph", make_frames(6)),
+    ]
     lines = LineCounts(rows=tuple(LineCount(file=FILE, line=line, hits=40) for line in (3, 4, 5)))
     given = make_evidence(
         parts_ms={"eager_ops": 4.0, "dispatch": 5.0, "graph": 1.0},
@@ -218,11 +222,11 @@ while True:
         rows.append(ask(state))
     learn(rows)
 """
-    inside = (*called(5), Frame(FILE, 2, "ask", 1, None, LAYER))
+    inside = (*make_frames(5), Frame(FILE, 2, "ask", 1, None, LAYER))
     given = make_evidence(
         parts_ms={"eager_ops": 9.0, "graph": 1.0},
         source=with_definitions(source),
-        samples=make_samples([(90, "eager_ops", inside), (10, "graph", called(6))]),
+        samples=make_samples([(90, "eager_ops", inside), (10, "graph", make_frames(6))]),
         records=sites(site(1, "call", 6, loops=(3,))),
         offers={"lines": [LineCounts(rows=tuple(LineCount(file=FILE, line=line, hits=40) for line in (2, 5)))]},
     )
@@ -236,11 +240,11 @@ def test_a_model_of_the_persons_own_class_is_reported_where_it_is_called() -> No
         "for t in range(9):\n    a = net(s)\n    learn(s)\n"
         "class Net(keras.Model):\n    def call(self, x):\n        return self.d(x)"
     )
-    inside = (*called(2, *LAYER), Frame(FILE, 5, "call", 6, None, LAYER))
+    inside = (*make_frames(2, *LAYER), Frame(FILE, 5, "call", 6, None, LAYER))
     given = make_evidence(
         parts_ms={"eager_ops": 4.0, "graph": 6.0},
         source=source,
-        samples=make_samples([(40, "eager_ops", inside), (60, "graph", called(3))]),
+        samples=make_samples([(40, "eager_ops", inside), (60, "graph", make_frames(3))]),
         records=sites(site(1, "call", 3, loops=(1,))),
     )
     finding = one(direct_calls.model_called(given))
@@ -249,7 +253,7 @@ def test_a_model_of_the_persons_own_class_is_reported_where_it_is_called() -> No
 
 def test_a_model_called_in_an_eager_step_is_the_steps() -> None:
     source = "for t in range(9):\n    action = policy(state)\n    learn(state)\n"
-    samples = make_samples([(40, "eager_ops", called(2, *LAYER)), (60, "graph", leaf(3))])
+    samples = make_samples([(40, "eager_ops", make_frames(2, *LAYER)), (60, "graph", leaf(3))])
     eager = make_evidence(
         parts_ms={"eager_ops": 4.0, "graph": 6.0},
         source=source,

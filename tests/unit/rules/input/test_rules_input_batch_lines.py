@@ -94,7 +94,7 @@ def test_else_it_is_the_method(found: Finding) -> None:
     assert found.where[0].line == 7 and "reading" not in found.title
 
 
-def called(*lines: int, name: str = "__getitem__", first: int = 7) -> list[Any]:
+def make_rows(*lines: int, name: str = "__getitem__", first: int = 7) -> list[Any]:
     """Samples of a thread of tf.data's: one for each of these lines, 10 times."""
     rows: list[Any] = []
     for number, line in enumerate(lines, 1):
@@ -150,12 +150,12 @@ def test_an_array_is_converted_as_a_whole() -> None:
 
 
 def test_batches_made_on_a_thread_of_tf_data_are_sampled_too() -> None:
-    found = told(records={"samples": called(10, 10, 9)})
+    found = told(records={"samples": make_rows(10, 10, 9)})
     assert found.where[0].line == 10
     assert any(
         row.name.endswith("at this line") and row.value == pytest.approx(2 / 3, abs=0.02) for row in found.evidence
     )
-    apart = told(records={"samples": called(10, 10, 9)}, use_multiprocessing=True, workers=2)
+    apart = told(records={"samples": make_rows(10, 10, 9)}, use_multiprocessing=True, workers=2)
     assert not any(row.name.endswith("at this line") for row in apart.evidence)
 
 
@@ -168,7 +168,7 @@ def through(rows: list[Any], *others: Stage) -> Finding:
 
 
 def test_the_line_of_a_function_that_a_map_calls() -> None:
-    rows = called(12, 12, 12, name="augmented", first=11)
+    rows = make_rows(12, 12, 12, name="augmented", first=11)
     assert through(rows).where[0] == SourceSpan(FILE, 12, "augmented")
     assert through(rows[:6]).where[0] == SourceSpan(FILE, 3, "load")  # too few samples
     other = stage("Generator", 20, is_python=True, mapped=SourceSpan(FILE, 4, "rows"))

@@ -291,7 +291,7 @@ def test_one_long_call_that_traces_many_functions_once_is_no_repetition() -> Non
     given: dict[str, Any] = {"parts_ms": {"tracing": 80.0, "graph": 20.0}, "tracing": spans}
     work = Work(kind="call", where=SourceSpan(FILE, 6, "<module>"), seconds=6.0, share_of_run=0.5)
 
-    def of(source: str) -> Evidence:
+    def make_work(source: str) -> Evidence:
         all_of_it = make_evidence(source=source, samples=TRACING, **given)
         return all_of_it.narrowed(
             work=work,
@@ -301,8 +301,8 @@ def test_one_long_call_that_traces_many_functions_once_is_no_repetition() -> Non
             log=all_of_it.log,
         )
 
-    assert not list(traced_again(of("import keras\n\n\n\n\nmodel.export(where)\n")))
-    assert list(traced_again(of(SOURCE)))
+    assert not list(traced_again(make_work("import keras\n\n\n\n\nmodel.export(where)\n")))
+    assert list(traced_again(make_work(SOURCE)))
 
 
 def test_silent_where_the_steps_do_not_trace() -> None:

@@ -65,7 +65,7 @@ def test_validation_that_takes_longer_than_short_epochs_is_reported_as_a_share_o
 def validated(size: int, kind: str = "tf.data") -> Any:
     """``fit`` trains in batches of 64 and validates 256 examples in batches of this size."""
 
-    def of(role: str, batch: int, line: int) -> Pipeline:
+    def make_pipeline(role: str, batch: int, line: int) -> Pipeline:
         made = Stage(kind="Batch", cls="", file=FILE, line=line, by="user", parameters={"batch_size": batch})
         each = {"file": FILE, "line": 2, "function": "", "role": role}
         return Pipeline(stages=(made,), in_training=role == "training", **each)
@@ -73,7 +73,7 @@ def validated(size: int, kind: str = "tf.data") -> Any:
     given = {"kind": kind, "way": "fit", "validation": True, "file": FILE, "line": 2, "function": ""}
     arrays = {"batch_size": size, "batches": 256 // size} if kind == "arrays" else {}
     row = KerasInput(pipeline=1, **arrays, **given)
-    pipelines = (of("training", 64, 1), of("validation", size, 3))
+    pipelines = (make_pipeline("training", 64, 1), make_pipeline("validation", size, 3))
     return fitted(200, data={"input": InputData(pipelines=pipelines, steps=80, keras=(row,))})
 
 

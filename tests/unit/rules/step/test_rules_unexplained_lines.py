@@ -24,7 +24,7 @@ def operation(kind: str, ms: float, line: int, **fields: Any) -> ComputedOperati
     return ComputedOperation(name=f"{kind}_{line}", type=kind, ms=ms, file=FILE, line=line, **given)
 
 
-def of(*operations: ComputedOperation, graph: float = 9.5) -> Evidence:
+def make_step(*operations: ComputedOperation, graph: float = 9.5) -> Evidence:
     """Return a step of 10 ms of which ``graph`` are a compiled function; the operations take 10 ms with the profiler
     on."""
     parts = {"graph": graph, "dispatch": 10.0 - graph}
@@ -37,7 +37,7 @@ SORT = (operation("TopKV2", 4.0, 36), operation("ScatterNd", 2.0, 36, stage="bac
 
 
 def test_a_line_that_sorts_is_reported_with_its_operations_and_what_is_gained_at_most() -> None:
-    evidence = of(*SORT, operation("_MklMatMul", 4.0, 19, direct=False))
+    evidence = make_step(*SORT, operation("_MklMatMul", 4.0, 19, direct=False))
     (found,) = unexplained(evidence, [])
     assert (found.code, found.where) == ("STP003", (SourceSpan(FILE, 36, ""),))
     assert found.title == "One compiled line (TopKV2 and ScatterNd) takes 57 % of a step, unexplained"
@@ -48,7 +48,7 @@ def test_a_line_that_sorts_is_reported_with_its_operations_and_what_is_gained_at
 def test_a_large_kernel_on_few_channels_is_asked_about() -> None:
     def told(kernel: str) -> str:
         shapes = f"4×384×384×1, {kernel} → 4×384×384×1"
-        (found,) = unexplained(of(operation("Conv2D", 8.0, 36, bound="kernel", shapes=shapes)), [])
+        (found,) = unexplained(make_step(operation("Conv2D", 8.0, 36, bound="kernel", shapes=shapes)), [])
         return found.detail
 
     assert "Its kernel has 53 × 41 numbers on 1 channel: if that is a column" in told("53×41×1×1")
@@ -69,7 +69,7 @@ def test_a_large_kernel_on_few_channels_is_asked_about() -> None:
     ids=["products", "elementwise", "layer", "draws", "update", "many"],
 )
 def test_what_a_step_is_there_for_is_left_in_peace(operations: tuple[ComputedOperation, ...]) -> None:
-    assert list(unexplained(of(*operations), [])) == []
+    assert list(unexplained(make_step(*operations), [])) == []
 
 
 @pytest.mark.parametrize(("scope", "count"), [("gradient_tape/MatMul/pfor/transpose", 0), ("transpose", 1)])
@@ -78,11 +78,11 @@ def test_copies_that_running_all_turns_of_a_jacobian_at_once_takes_are_nobodys_o
 ) -> None:
     moved = operation("_MklTranspose", 4.0, 19, bound="kernel")
     rows = (msgspec.structs.replace(moved, name=scope), operation("_MklMatMul", 3.0, 19))
-    assert len(list(unexplained(of(*rows), []))) == count
+    assert len(list(unexplained(make_step(*rows), []))) == count
 
 
 def test_a_line_with_a_finding_and_time_with_an_owner_are_not_told_again() -> None:
-    evidence = of(*SORT)
+    evidence = make_step(*SORT)
     there = finding("GRF007", 0.1, family="graph", where=(SourceSpan(FILE, 36),))
     assert list(unexplained(evidence, [there])) == []
     assert list(unexplained(evidence, [finding("OPS001", 0.5, family="graph", severity="high")])) == []
@@ -91,7 +91,7 @@ def test_a_line_with_a_finding_and_time_with_an_owner_are_not_told_again() -> No
 
 
 def test_the_first_line_of_a_report_says_where_it_computes() -> None:
-    evidence = of(operation("_MklMatMul", 8.0, 22), operation("Relu", 1.0, 23))
+    evidence = make_step(operation("_MklMatMul", 8.0, 22), operation("Relu", 1.0, 23))
     assert [item.where.line for item in computed_lines(evidence.offer(ComputedStep), evidence.account)] == [22, 23]
     assert computed_lines(evidence.offer(ComputedStep), evidence.account)[0].join_types() == "MatMul"
     said = headline([], evidence)
@@ -100,9 +100,9 @@ def test_the_first_line_of_a_report_says_where_it_computes() -> None:
 
 
 def test_where_arithmetic_is_not_counted_the_kernel_that_takes_most_is_named() -> None:
-    one = of(operation("_MklConv2D", 9.0, 22), operation("Relu", 1.0, 23))
+    one = make_step(operation("_MklConv2D", 9.0, 22), operation("Relu", 1.0, 23))
     assert "The Conv2D kernel takes 90 % of the computing time, without gaps" in headline([], one)
-    assert "kernel:" not in headline([], of(operation("Conv2D", 4.0, 22), operation("Relu", 4.0, 23)))
+    assert "kernel:" not in headline([], make_step(operation("Conv2D", 4.0, 22), operation("Relu", 4.0, 23)))
 
 
 def layer(name: str, ms: float, bound: str) -> ComputedOperation:
@@ -126,7 +126,7 @@ def layer(name: str, ms: float, bound: str) -> ComputedOperation:
     ids=["own line", "own lines", "no limit", "slow", "layers", "layer", "layer without a limit"],
 )
 def test_no_fault_is_said_only_where_something_speaks_for_it(rows: tuple[ComputedOperation, ...], begins: str) -> None:
-    assert headline([], of(*rows)).startswith(begins)
+    assert headline([], make_step(*rows)).startswith(begins)
 
 
 def test_gaps_between_operations_are_no_computing() -> None:
@@ -138,16 +138,16 @@ def test_gaps_between_operations_are_no_computing() -> None:
 
 def test_a_few_per_cent_come_after_what_the_step_does() -> None:
     small = finding("INP001", 0.03, severity="low", title="The step waits for its input")
-    said = headline([small], of(operation("_MklMatMul", 8.0, 22)))
+    said = headline([small], make_step(operation("_MklMatMul", 8.0, 22)))
     assert said.startswith("No cause found: 95 % of a step is computing")
     assert said.endswith(" Small, some 3 % of a step: the step waits for its input (t.py:3).")
     large = finding("INP001", 0.3, severity="high", title="The step waits for its input")
-    assert headline([large, small], of()) == "First: the step waits for its input (t.py:3)."
+    assert headline([large, small], make_step()) == "First: the step waits for its input (t.py:3)."
 
 
 def test_products_that_are_fused_or_another_library_s_are_products() -> None:
     for kind in ("_MklNativeFusedMatMul", "_MklNativeDepthwiseConv2dNative", "BatchMatMulV2", "Conv2DBackpropInput"):
-        assert list(unexplained(of(operation(kind, 9.0, 32)), [])) == []
+        assert list(unexplained(make_step(operation(kind, 9.0, 32)), [])) == []
 
 
 def test_without_a_trace_nothing_is_said() -> None:
@@ -164,7 +164,7 @@ def test_a_layer_of_keras_own_whose_kernels_are_slow_is_reported_with_its_shapes
         operation("_MklMatMul", 3.0, 19, layer="net/dense", direct=False, bound="arithmetic"),
     )
     there = finding("INP013", 0.1, severity="info", where=(SourceSpan(FILE, 19),))
-    (found,) = unexplained(of(*rows), [there])
+    (found,) = unexplained(make_step(*rows), [there])
     assert found.title == "Layer depthwise (DepthwiseConv2dNative) takes 48 % of a step, unexplained"
     assert "8×64 → 8×64" in found.detail and "GFLOP/s" in found.detail
     assert "depthwise convolution" in found.advice
@@ -185,18 +185,18 @@ def test_a_layer_of_keras_own_whose_kernels_are_slow_is_reported_with_its_shapes
 def test_an_operation_that_only_moves_bytes_is_a_remark_unless_its_kernel_is_slow(
     kind: str, bound: str, severity: str
 ) -> None:
-    (found,) = unexplained(of(operation(kind, 5.0, 30, bound=bound), operation("Mul", 4.0, 41)), [])
+    (found,) = unexplained(make_step(operation(kind, 5.0, 30, bound=bound), operation("Mul", 4.0, 41)), [])
     assert (found.code, found.severity) == ("STP003", severity)
 
 
 def test_solving_with_matrices_is_a_remark() -> None:
-    (found,) = unexplained(of(operation("Cholesky", 6.0, 33), operation("MatMul", 4.0, 19)), [])
+    (found,) = unexplained(make_step(operation("Cholesky", 6.0, 33), operation("MatMul", 4.0, 19)), [])
     assert found.severity == "info" and found.where == (SourceSpan(FILE, 33, ""),)
 
 
 def test_a_layer_that_the_machine_bounds_is_no_finding_and_stands_in_the_first_line() -> None:
     dense = operation("_MklMatMul", 8.0, 19, layer="net/dense", direct=False, bound="arithmetic")
-    evidence = of(dense, operation("Relu", 1.0, 19, layer="net/relu", direct=False))
+    evidence = make_step(dense, operation("Relu", 1.0, 19, layer="net/relu", direct=False))
     assert list(unexplained(evidence, [])) == []
     assert ", 76 % in the layer dense (" in headline([], evidence)
     assert ":19: MatMul, limited by the machine's arithmetic);" in headline([], evidence)
@@ -210,7 +210,7 @@ def test_each_type_has_what_usually_replaces_it(kind: str, word: str) -> None:
 
 
 def test_of_work_without_steps_the_trace_that_lay_in_it_tells_the_lines() -> None:
-    run = of(*SORT, operation("_MklMatMul", 4.0, 19, direct=False))
+    run = make_step(*SORT, operation("_MklMatMul", 4.0, 19, direct=False))
     seen = run.offer(ComputedStep)
     assert seen is not None
     work = Work(kind="loop", where=SourceSpan(FILE, 40), seconds=8.0, share_of_run=0.8, iterations=800)

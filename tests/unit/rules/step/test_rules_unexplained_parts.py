@@ -20,7 +20,7 @@ DOING = {"python": "python", "graph": "graph", "host_sync": "host_sync", "eager_
 DOING["dispatch"] = "dispatch"
 
 
-def of(parts: dict[str, float]) -> Evidence:
+def make_step(parts: dict[str, float]) -> Evidence:
     """Evidence whose samples have these proportions, each part at a line of its own."""
     whole = sum(parts.values())
     frames = {part: Frame(FILE, 1, "step", 10 + index) for index, part in enumerate(parts)}
@@ -30,7 +30,7 @@ def of(parts: dict[str, float]) -> Evidence:
 
 
 def test_a_part_without_a_finding_is_reported_with_its_lines_and_what_is_gained_at_most() -> None:
-    (found,) = unexplained(of({"graph": 5.0, "host_sync": 5.0}), [])
+    (found,) = unexplained(make_step({"graph": 5.0, "host_sync": 5.0}), [])
     assert (found.code, found.severity, found.share_of_step) == ("STP003", "high", 0.5)
     assert found.gain.likely is None and found.gain.high == 2.0
     assert found.where == (SourceSpan(FILE, 11, "step"),)
@@ -38,9 +38,9 @@ def test_a_part_without_a_finding_is_reported_with_its_lines_and_what_is_gained_
 
 
 def test_what_computes_or_is_small_or_has_an_owner_is_not() -> None:
-    assert list(unexplained(of({"graph": 9.4, "python": 0.6}), [])) == []
-    assert [item.parts for item in unexplained(of({"graph": 9.4, "host_sync": 0.6}), [])] == [("host_sync",)]
-    known = of({"graph": 5.0, "python": 5.0})
+    assert list(unexplained(make_step({"graph": 9.4, "python": 0.6}), [])) == []
+    assert [item.parts for item in unexplained(make_step({"graph": 9.4, "host_sync": 0.6}), [])] == [("host_sync",)]
+    known = make_step({"graph": 5.0, "python": 5.0})
     assert list(unexplained(known, [finding("LIN001", 0.3, family="step")])) == []
     assert len(list(unexplained(known, [finding("LIN001", 0.2, family="step")]))) == 1  # explains less than half of it
     assert len(list(unexplained(known, [finding("OPS001", 0.5, family="graph")]))) == 1
@@ -103,11 +103,11 @@ def test_collections_belong_to_the_line_that_they_interrupt() -> None:
 
 def test_a_line_that_two_works_reach_explains_a_part_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
     """The finding is reported once; its part of the other work has an owner too."""
-    run = of({"graph": 10.0})
+    run = make_step({"graph": 10.0})
     found = finding("EAG004", 0.9, family="eager")
     works = []
     for line in (3, 9):
-        known = of({"evaluate": 9.0, "dispatch": 1.0})
+        known = make_step({"evaluate": 9.0, "dispatch": 1.0})
         work = Work(kind="loop", where=SourceSpan(FILE, line), seconds=4.0, share_of_run=0.5, iterations=40)
         view = {"steps": known.steps, "account": known.account, "samples": known.samples}
         works.append(run.narrowed(work=work, log=SampleLog({}, []), **view))
@@ -120,20 +120,20 @@ def test_a_line_that_two_works_reach_explains_a_part_of_both(monkeypatch: pytest
 
 
 def test_operations_and_what_hands_them_out_are_one_and_long_ones_compute() -> None:
-    (found,) = unexplained(of({"eager_ops": 6.0, "dispatch": 3.0, "graph": 1.0}), [])
+    (found,) = unexplained(make_step({"eager_ops": 6.0, "dispatch": 3.0, "graph": 1.0}), [])
     assert found.share_of_step == pytest.approx(0.9) and found.where[0].line == 10
-    assert list(unexplained(of({"eager_ops": 9.0, "dispatch": 0.1}), [])) == []
+    assert list(unexplained(make_step({"eager_ops": 9.0, "dispatch": 0.1}), [])) == []
 
 
 def test_a_finding_about_operations_owns_the_heavy_ones_that_it_leaves_too() -> None:
-    known = of({"eager_ops": 7.0, "dispatch": 2.0, "graph": 1.0})
+    known = make_step({"eager_ops": 7.0, "dispatch": 2.0, "graph": 1.0})
     assert list(unexplained(known, [finding("EAG001", 0.3, family="eager")])) == []
     assert len(list(unexplained(known, [finding("EAG001", 0.05, family="eager")]))) == 1
 
 
 def test_the_larger_half_of_them_is_enough_where_that_is_little() -> None:
     """Of 15 % of a step a finding that costs 9 % owns the rest, as of any other part."""
-    given = of({"python": 8.5, "eager_ops": 1.0, "dispatch": 0.5})
+    given = make_step({"python": 8.5, "eager_ops": 1.0, "dispatch": 0.5})
     step = finding("EAG001", 0.09, family="eager", parts=("eager_ops", "dispatch"))
     python = finding("INP002", 0.85, family="input", parts=("python",))
     assert list(unexplained(given, [step, python])) == []
@@ -141,7 +141,7 @@ def test_the_larger_half_of_them_is_enough_where_that_is_little() -> None:
 
 
 def test_a_wait_seen_in_the_whole_run_owns_the_work_that_it_is() -> None:
-    evidence = of({"graph": 1.0, "other": 9.0})
+    evidence = make_step({"graph": 1.0, "other": 9.0})
     work = Work(kind="loop", where=SourceSpan(FILE, 3), seconds=4.0, share_of_run=0.3, iterations=None)
     view = evidence.narrowed(
         work=work, steps=evidence.steps, account=evidence.account, samples=evidence.samples, log=SampleLog({}, [])
@@ -151,8 +151,8 @@ def test_a_wait_seen_in_the_whole_run_owns_the_work_that_it_is() -> None:
 
 
 def test_a_small_part_or_one_of_a_short_work_is_a_remark() -> None:
-    assert [item.severity for item in unexplained(of({"graph": 8.0, "python": 2.0}), [])] == ["info"]
-    evidence = of({"graph": 5.0, "python": 5.0})
+    assert [item.severity for item in unexplained(make_step({"graph": 8.0, "python": 2.0}), [])] == ["info"]
+    evidence = make_step({"graph": 5.0, "python": 5.0})
     for share, said in ((0.2, "info"), (0.39, "info"), (0.41, "high")):  # a fifth of the run
         work = Work(kind="loop", where=SourceSpan(FILE, 3), seconds=4.0, share_of_run=share, iterations=40)
         view = evidence.narrowed(
@@ -166,7 +166,7 @@ def test_a_small_part_or_one_of_a_short_work_is_a_remark() -> None:
 def test_the_first_line_never_says_nothing_to_fix_over_what_does_not_compute(
     parts: dict[str, float], flops: float
 ) -> None:
-    samples = of(parts).samples
+    samples = make_step(parts).samples
     evidence = make_evidence(
         account=make_account(parts),
         samples=samples,
@@ -196,7 +196,7 @@ def test_the_first_line_never_says_nothing_to_fix_over_what_does_not_compute(
     ],
 )
 def test_a_run_that_validates_nothing_is_not_said_to(ran: dict[RunPart, float], said: str) -> None:
-    made = of({"evaluate": 9.0, "python": 1.0})
+    made = make_step({"evaluate": 9.0, "python": 1.0})
     made.run_account = RunAccount(total_s=99.0, parts_s={"training": 90.0, **ran}) if ran else None
     text = headline([], made)
     assert f"{said}." in text or f"{said} (" in text

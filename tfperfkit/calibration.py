@@ -241,13 +241,13 @@ CLEAR = Threshold(
 MAX_LATE = Threshold(
     200, "count", "number of outliers that are looked at", Chosen("each pair of them is looked at: 20,000")
 )
-TOLD_SPAN = Threshold(
+MIN_REPORTED_SPAN = Threshold(
     0.1,
     "share",
     "minimum share of a work's time that a breakdown covers, for it to be shown",
     Chosen("with less, nine tenths would be unknown"),
 )
-TOLD_OTHER = Threshold(
+MAX_OTHER_SHOWN = Threshold(
     0.5,
     "share",
     "maximum share of such a breakdown that nothing explains, for it to be shown",
@@ -280,7 +280,7 @@ NEARLY_ALL = Threshold(
     "minimum share of a loop's time in an inner loop that repeats the work",
     Chosen("a tenth is no work of its own"),
 )
-OWNED = Threshold(
+MIN_UNEXPLAINED = Threshold(
     0.1,
     "share",
     "minimum share of an account for a part that no finding explains to be reported",

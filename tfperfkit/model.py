@@ -158,7 +158,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, metaclass=TakesStated):
 
     @property
     def is_note(self) -> bool:
-        """Return whether it is a note and no finding: an observation of which no gain is predicted."""
+        """Return whether it is a note and no finding: an observation without a predicted gain."""
         return self.severity == "info" or isinstance(self.gain, UpTo)
 
     @property

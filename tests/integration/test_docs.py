@@ -182,8 +182,8 @@ def test_every_form_of_a_report_is_documented(form: str) -> None:
 
 
 _REPORTED = """clean; window; breakdown; stack samples; self time; Grappler; iteration of the loop; not known; on
-no line; outside of this function; warm-up steps; compiling and first runs; took
-longer than the rest; between steps; idle; costs; gain not predicted; whole run; hits; ms/hit;
+no line; outside of this function; warm-up steps; compiling and first runs; startup;
+outlier steps; between steps; idle; costs; gain not predicted; whole run; hits; ms/hit;
 forward; backward; update; cut; skipped; failed; remarks; again; Also explains; windows; cost;
 kept in; p90; examples/s; building and setting up"""
 

@@ -35,8 +35,8 @@ def _explains(work: Work, steps: StepSummary) -> bool:
     """Return whether the parts of the iterations say where the time of the work went."""
     parts = steps.breakdown_ms or {}
     told_s = (work.iterations or 1) * (steps.mean_ms or 0.0) / MS_PER_S
-    unknown = parts.get("other", 0.0) > calibration.TOLD_OTHER.value * sum(parts.values())
-    return not unknown and told_s >= calibration.TOLD_SPAN.value * work.seconds
+    unknown = parts.get("other", 0.0) > calibration.MAX_OTHER_SHOWN.value * sum(parts.values())
+    return not unknown and told_s >= calibration.MIN_REPORTED_SPAN.value * work.seconds
 
 
 def summarize(table: StepTable, evidence: Evidence) -> StepSummary:

@@ -91,7 +91,7 @@ def _figures(a: Side, b: Side) -> Iterator[Figure]:
             yield Figure(name="examples a second", a=one.examples_per_s, b=two.examples_per_s, unit="number")
     warm = [steps.warm_up.total_s * 1e3 if steps.warm_up is not None else None for steps in (one, two)]
     if any(warm):
-        yield Figure(name="start and warm-up", a=warm[0], b=warm[1], unit="ms")
+        yield Figure(name="startup", a=warm[0], b=warm[1], unit="ms")
         parts = [steps.warm_up.parts_s if steps.warm_up is not None else {} for steps in (one, two)]
         for part in ("tracing", "compile and first runs"):
             values = [each.get(part) for each in parts]

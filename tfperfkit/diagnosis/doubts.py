@@ -60,7 +60,7 @@ def _say_far_from_limit(step: ComputedStep) -> str:
 def _is_short_trace(evidence: Evidence, step: ComputedStep) -> bool:
     """Return whether a trace holds far less than one iteration: most of the iteration may be something else."""
     account = evidence.account
-    return account is not None and 0 < step.traced_ms < calibration.TOLD_SPAN.value * account.mean_ms
+    return account is not None and 0 < step.traced_ms < calibration.MIN_REPORTED_SPAN.value * account.mean_ms
 
 
 def find_single_line(evidence: Evidence) -> SourceSpan | None:

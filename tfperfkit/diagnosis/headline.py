@@ -10,7 +10,7 @@ import msgspec
 from tfperfkit import calibration
 from tfperfkit.diagnosis.call_sites import find_costliest_call
 from tfperfkit.diagnosis.doubts import find_open_question, find_single_line
-from tfperfkit.diagnosis.headroom import is_a_try, is_less, large
+from tfperfkit.diagnosis.headroom import affects_less_of_run, is_speculative, large
 from tfperfkit.diagnosis.other_training import other_trainings
 from tfperfkit.diagnosis.places import name_place
 from tfperfkit.diagnosis.rank_samples import sampled
@@ -38,7 +38,7 @@ from tfperfkit.records.conclusion import (
 from tfperfkit.records.parts import PARTS, PLACED, PartName, RunPart, name_run_part, words_of
 from tfperfkit.rule import Evidence
 
-#: Below this a step does next to no arithmetic that is counted: a rate would say nothing.
+#: Minimum rate: below it the arithmetic that is counted is negligible.
 MIN_GFLOPS = 1.0
 #: Purpose of a step; the largest part of a healthy step.
 _WORK: tuple[PartName, ...] = ("graph",)
@@ -47,7 +47,7 @@ _SOUND = calibration.SOUND.value
 #: Share of the step from which on a line or a layer is named.
 LOUD = calibration.LOUD_RESIDUAL.value
 #: Share of the computing from which on one kernel is most of the computing; and the maximum share of gaps.
-MOST, _MAX_GAPS = calibration.EXPLAINS.value, calibration.OWNED.value
+MOST, _MAX_GAPS = calibration.EXPLAINS.value, calibration.MIN_UNEXPLAINED.value
 #: A rate that is this near to the machine's leaves nothing to gain.
 NEAR_LIMIT = calibration.NEAR_LIMIT.value
 #: Parts of the run that are spoken of by their own accounts, or that nothing is known of.
@@ -89,8 +89,8 @@ def conclude(
     known = [item for item in (evidence, *work) if item.account is not None and item.account.parts_ms]
     longest = max(known, key=_seconds, default=None)
     room = large(headroom) if longest is not None and longest.work is None else ()
-    less = bool(loud) and bool(room) and is_less(loud[0], room)
-    tried = bool(loud) and bool(room) and is_a_try(loud[0], room)
+    less = bool(loud) and bool(room) and affects_less_of_run(loud[0], room)
+    tried = bool(loud) and bool(room) and is_speculative(loud[0], room)
     if loud and not is_small(loud[0]) and not less and not tried:
         return Conclusion(verdict=FIRST, why=f"{within(loud[0].title)}{_in_brackets(loud[0])}")
     begins = "Less of the run" if less else "To be tried" if tried else f"Small, {_little(loud[0])}" if loud else ""
@@ -251,7 +251,7 @@ def _waits(evidence: Evidence) -> str:
     idle = _waited(evidence)
     waited = (
         f", and {100 * idle:.0f} % is waiting for a processor, or until iterators were freed"
-        if idle >= calibration.OWNED.value
+        if idle >= calibration.MIN_UNEXPLAINED.value
         else ""
     )
     return f"; input, Python and tracing take {100 * evidence.share(*_WAITS):.0f} %{waited}"

@@ -25,10 +25,10 @@ def split(findings: Sequence[Finding]) -> tuple[tuple[Finding, ...], tuple[Findi
 
 
 def _gives_way(finding: Finding, headroom: Sequence[Finding]) -> bool:
-    return is_small(finding) or is_less(finding, headroom) or is_a_try(finding, headroom)
+    return is_small(finding) or affects_less_of_run(finding, headroom) or is_speculative(finding, headroom)
 
 
-def is_a_try(finding: Finding, headroom: Sequence[Finding]) -> bool:
+def is_speculative(finding: Finding, headroom: Sequence[Finding]) -> bool:
     """Return whether a finding may well gain nothing, and at best less than the best choice gives at least."""
     if finding.gain.bounds is None:
         return False
@@ -36,7 +36,7 @@ def is_a_try(finding: Finding, headroom: Sequence[Finding]) -> bool:
     return finding.gain.surely < LOW and finding.gain.bounds[1] < surely
 
 
-def is_less(finding: Finding, headroom: Sequence[Finding]) -> bool:
+def affects_less_of_run(finding: Finding, headroom: Sequence[Finding]) -> bool:
     """Return whether a finding outside of the training steps, whose fix leaves those as they are, saves less of the run
     than the best choice in them, which has to be worth the first line; False if either is not known."""
     room = max((_of_run(item) or 0.0 for item in large(headroom) if not item.work), default=0.0)

@@ -23,8 +23,8 @@ BLOCK = 10
 
 class Sampled(msgspec.Struct, frozen=True, kw_only=True):
     """``compute_share``: of the time in compiled functions, in which the process computed, without what passes there
-    of its input (``StepAccount.input_in_graph_ms``). ``stretched``: how much
-    longer that took for want of processors (1: not at all). ``own_ms``: of a step, out of compiled functions or
+    of its input (``StepAccount.input_in_graph_ms``). ``stretched``: how much longer that took because threads waited
+    for CPU cores (1: not at all). ``own_ms``: of a step, out of compiled functions or
     computing in them, by block of ``BLOCK`` steps (a step's number, divided); empty in watch mode, whose samples
     are too far apart for that."""
 

@@ -44,6 +44,6 @@ def _claims_same_time(major: _Claim, minor: _Claim, ledger: Ledger) -> bool:
     if not major.owned or not minor.owned or "info" in (major.finding.severity, minor.finding.severity):
         return False
     both = ledger.add_up(major.owned | minor.owned)
-    spare = calibration.OWNED.value * ledger.total  # what shares of samples are uncertain by
+    spare = calibration.MIN_UNEXPLAINED.value * ledger.total  # what shares of samples are uncertain by
     common = ledger.add_up(major.owned & minor.owned)
     return major.seconds + minor.seconds > both + spare and common >= EXPLAINS * ledger.add_up(minor.owned)

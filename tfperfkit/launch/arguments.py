@@ -1,7 +1,7 @@
-"""Whose argument is it: ours or the script's.
+"""Splits a command line into tfperf options and script arguments.
 
-Our options stand before the script or directly after it; from the first argument that is not ours, or from ``--`` on,
-everything is the script's.
+tfperf options go before SCRIPT or directly after it. Everything from the first unrecognised argument, or from ``--``
+on, is passed to the script.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BEFORE_ONLY = ("--quiet", "--verbose", "--color")
 
 
 class Split(msgspec.Struct, frozen=True):
-    """A command line taken apart. ``taken`` are our options that stood after the script, as they were written."""
+    """A command line taken apart. ``taken`` are the tfperf options after SCRIPT, as they were written."""
 
     ours: tuple[str, ...]
     target: str
@@ -33,9 +33,9 @@ def split(
 ) -> Split | None:
     """Take apart the arguments of ``tfperf run``, or of another ``command`` that runs a script.
 
-    ``options`` maps each of our options to whether it takes a value. ``default`` stands for a missing script.
+    ``options`` maps each tfperf option to whether it takes a value. ``default`` stands for a missing script.
 
-    None when our help is asked for, before any script (after it, the script's own is).
+    None if the help of tfperf is asked for, before SCRIPT (after it, the script's own is).
     Raises UsageError for an unknown option before the script and for a missing script.
     """
     ours: list[str] = []

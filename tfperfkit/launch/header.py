@@ -14,7 +14,7 @@ from tfperfkit.other_python import tensorflow_missing
 from tfperfkit.report.text import one_line
 from tfperfkit.version import __version__
 
-#: Our options that scripts often have too.
+#: tfperf options that scripts often have too.
 _COMMON = ("--output", "--json", "--window")
 
 
@@ -48,7 +48,7 @@ def print_header(
 
 
 def ambiguous(parts: Split, source: bytes) -> list[str]:
-    """Our options that stood after the script and that the script might have meant."""
+    """Return the tfperf options after SCRIPT that may be meant for the script."""
     common = {*_COMMON, *(f"--{probe}" for probe in registry.available())}  # a probe's option of one word
     names = [word.partition("=")[0] for word in parts.taken if word.startswith("--")]
     return [

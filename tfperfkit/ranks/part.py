@@ -66,8 +66,8 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     in compiled functions without the exchange; ``compute_by``: by the "trace" or by "samples"; None: by neither.
     ``own_ms``: until it comes to the exchange, by tens of steps (a step's number, divided). ``rare_ms``: of the time
     outside, what single long steps took beyond the ordinary; ``long_steps``: how many those were, by part.
-    ``unknown_ms``: of long steps, for which nothing is known to blame. ``stretched``: how
-    much longer all threads took for want of processors (1: not at all). ``ended_ns``: of the clock of its machine
+    ``unknown_ms``: of long steps, for which nothing is known to blame. ``stretched``: how much longer all
+    threads took because they waited for CPU cores (1: not at all). ``ended_ns``: of the clock of its machine
     that nobody sets (``clock.now_ns``). ``after_s``: from its start to its end. ``calendar_s``: what
     its calendar says where that clock is 0, in s since 1970; ``clock_error_ms``: of when its exchanges ended.
     ``waited_ms``: in which its training thread was ready and had no processor; None if that was not noted.

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 SERVICE = "service.json"
-#: Who may ask: programs of the same machine, or whoever reaches it by network.
+#: Programs that may ask: those of the same machine, or of every machine that reaches it.
 OnDemand = Literal["loopback", "network"]
 
 

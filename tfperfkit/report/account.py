@@ -37,7 +37,7 @@ def account_lines(steps: StepSummary, screen: Screen) -> list[Text]:
 
 
 def _outliers(account: StepAccount, screen: Screen) -> list[Text]:
-    """``3 steps took longer, 8.2 % of the time: tracing 310 ms (12, 40) · unexplained 20 ms (55)``"""
+    """Return ``3 outlier steps, 8.2 % of the time: tracing 310 ms (12, 40) · unexplained 20 ms (55)``."""
     whole = account.mean_ms * account.steps
     beyond = sum(outlier.excess_ms for outlier in account.outliers)
     if not whole or beyond < _FLOOR * whole:
@@ -56,7 +56,7 @@ def _outliers(account: StepAccount, screen: Screen) -> list[Text]:
         items.append(f"{name(cause, screen)} {time} (step{plural} {numbered})")
     count = len(account.outliers)
     share = numbers.alone(beyond / whole, "share")
-    head = f"{count:,} step{'s' * (count != 1)} took longer than the rest, {share} of the time: "
+    head = f"{count:,} outlier step{'s' * (count != 1)}, {share} of the time: "
     return prose(head + screen.symbols.dot.join(items), screen, style="dim")
 
 
@@ -93,5 +93,5 @@ def _warm_up(warm_up: WarmUp, screen: Screen) -> list[Text]:
     parts = sorted(warm_up.parts_s.items(), key=lambda item: -item[1])
     shown = [item for item in parts if item[1] >= 0.02 * warm_up.total_s][: _PARTS + 1]
     inside = ", ".join(f"{_STARTED.get(part, part)} {numbers.alone(value, 's')}" for part, value in shown)
-    text = f"start and warm-up {numbers.alone(warm_up.total_s, 's')}: {name(inside, screen)}"
+    text = f"startup {numbers.alone(warm_up.total_s, 's')}: {name(inside, screen)}"
     return prose(text, screen, style="dim")

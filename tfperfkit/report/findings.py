@@ -78,7 +78,7 @@ def _room(finding: Finding, screen: Screen) -> list[Text]:
     if gain.low is not None:
         text = f"at least {numbers.speedup(gain.low)} the examples a second"
         return prose(text, screen, indent=_INDENT, style="bold green")
-    return prose("gain not known: try it", screen, indent=_INDENT, style="dim")
+    return prose("gain unknown: try it", screen, indent=_INDENT, style="dim")
 
 
 def range_words(gain: Gain) -> str:
@@ -202,7 +202,7 @@ def once_words(once: OnceFixed) -> str:
 def unknown_words(gain: Gain) -> str:
     """Say that no factor is predicted. The upper end of an ``UpTo`` is left out: it is the finding's share, stated as a
     promise that nobody can make."""
-    return "gain not known" if isinstance(gain, UpTo) else "gain not predicted"
+    return "gain unknown" if isinstance(gain, UpTo) else "gain not predicted"
 
 
 def place_subject(finding: Finding, article: str = "") -> str:

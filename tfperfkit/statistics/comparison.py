@@ -23,7 +23,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
     ``ratio``: time of B over time of A (0.8: B takes a fifth less); ``low`` and ``high`` its 95 % interval, None where
     there is too little to give one (``reason`` says what). ``smallest``: the smallest change of the time (0.03: 3 %)
-    that would have been found four times in five. ``samples``: how many ``unit`` of A and of B the interval rests on.
+    that these runs detect with 80 % power. ``samples``: how many ``unit`` of A and of B the interval rests on.
     ``assumption``: what has to hold for the interval to be right, a sentence. ``notes``: what the reader should know of
     the data: drift, outliers that were kept apart.
     """

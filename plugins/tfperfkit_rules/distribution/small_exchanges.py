@@ -45,7 +45,7 @@ PACKED_MIN = Threshold(
 
 
 def small_exchanges(evidence: Evidence) -> Iterator[Finding]:
-    """Find operations of one line in the graph that don't need each other's results and could go as one. Those that do,
+    """Find operations of one line in the graph that are independent and could be one exchange. Those that do,
     the statistics of batch normalisation over all replicas say, are needed one by one."""
     unit = evidence.unit
     function = exchanging(evidence) if evidence.work is None else None

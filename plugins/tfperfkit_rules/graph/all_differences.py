@@ -1,4 +1,4 @@
-"""GRF012: distances of all pairs are computed by way of all differences.
+"""GRF012: pairwise distances are computed from a tensor of all differences.
 
 ``[n, 1, d] - [1, m, d]`` is squared and summed over d; or rows were repeated, tiled or looked up for each pair before.
 """

@@ -1,4 +1,4 @@
-"""GRF010: numbers become a mask, one-hot or by comparing each with each, that a product or a sum takes back."""
+"""GRF010: a one-hot mask, or a mask of all comparisons, is used where a gather or a segment sum would do."""
 
 from __future__ import annotations
 

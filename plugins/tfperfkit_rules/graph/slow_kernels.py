@@ -1,4 +1,4 @@
-"""GRF007: much of a step in operations that no processor is fast at: decompositions of matrices."""
+"""GRF007: matrix decompositions dominate the step. They are slow on every processor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work of a kind on the way of the steps, or of a work loop: its share of the time, its lines, in how many steps."""
+"""Work of a kind inside the training loop, or a work loop: its share of the time, its lines, in how many steps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Beside(NamedTuple):
 
     @property
     def often(self) -> bool:
-        """Whether it is on the way of the steps, no rare event."""
+        """Return whether the work is part of the loop, no rare event."""
         return self.steps >= SIDE_STEPS.value
 
 

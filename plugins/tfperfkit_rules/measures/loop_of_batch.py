@@ -1,5 +1,5 @@
 """The loop whose iterations could be one batch: the innermost that holds most of some samples and whose iterations
-don't need each other."""
+are independent."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ITERATIONS_IN_BATCH = Threshold(
 
 class BatchLoop(NamedTuple):
     """``held``: the samples in it; ``iterations`` each time that it runs, at least, None where no line was counted;
-    ``most``: at most. ``outer``: the outermost loop around it whose iterations don't need each other either, with the
+    ``most``: at most. ``outer``: the outermost loop around it whose iterations are independent too, with the
     iterations of both."""
 
     file: str

@@ -12,7 +12,7 @@ from tfperfkit.rule import Evidence
 
 EXPLAINS = calibration.EXPLAINS.value
 #: A part with a larger share of the account needs a finding that explains it.
-OWNED = calibration.OWNED.value
+MIN_UNEXPLAINED = calibration.MIN_UNEXPLAINED.value
 
 
 def findings_of_work(evidence: Evidence, findings: Iterable[Finding]) -> list[Finding]:
@@ -30,6 +30,7 @@ def has_owner(part: PartName, share: float, findings: Sequence[Finding]) -> bool
     half = EXPLAINS * share
     return any(
         part in explained_parts(item)
-        and item.share_of_step >= (min(OWNED, half) if part == "eager_ops" and item.family == "eager" else half)
+        and item.share_of_step
+        >= (min(MIN_UNEXPLAINED, half) if part == "eager_ops" and item.family == "eager" else half)
         for item in findings
     )

@@ -26,11 +26,11 @@ from tfperfkit.records.parts import PARTS, PartName, words_of
 from tfperfkit.records.samples import MIN, TENSORFLOW
 from tfperfkit.rule import Evidence, LastRule
 from tfperfkit_rules.measures.amounts import describe_amount
-from tfperfkit_rules.step.owners import EXPLAINS, OWNED, findings_of_work, has_owner
+from tfperfkit_rules.step.owners import EXPLAINS, MIN_UNEXPLAINED, findings_of_work, has_owner
 
 CODE = "STP003"
 TITLES = {CODE: "A call takes long and no rule explains why"}
-OWNED_WASTE = Threshold(
+MIN_UNEXPLAINED_WASTE = Threshold(
     0.05,
     "share",
     "minimum share of an account for a part without useful work (tracing, collections) that no finding explains",
@@ -61,7 +61,7 @@ def unexplained_parts(evidence: Evidence, findings: Sequence[Finding]) -> Iterat
 
 def _min_share(part: PartName) -> float:
     """Return the share of the account from which on a part needs an owner."""
-    return OWNED_WASTE.value if part in _WASTE else OWNED
+    return MIN_UNEXPLAINED_WASTE.value if part in _WASTE else MIN_UNEXPLAINED
 
 
 def _count_parts(part: PartName) -> tuple[PartName, ...]:
@@ -74,7 +74,7 @@ def _find_named_sites(evidence: Evidence, unowned: Mapping[PartName, float]) -> 
     ledger = evidence.ledger
     parts = {each for part in unowned for each in _count_parts(part)}
     mine = Ledger(entry for entry in ledger.entries if entry.part in parts)
-    for site in mine.find_call_sites(OWNED * ledger.total):
+    for site in mine.find_call_sites(MIN_UNEXPLAINED * ledger.total):
         if name_call(site.frame, evidence.source(site.frame.file)):
             yield site
 
@@ -107,7 +107,7 @@ def _part_shares(account: StepAccount) -> dict[PartName, float]:
     if operations > 0:
         if has_long_operations(operations, dispatch):
             del shares["eager_ops"]
-        elif operations >= OWNED_WASTE.value:
+        elif operations >= MIN_UNEXPLAINED_WASTE.value:
             shares["eager_ops"] = operations + dispatch
             shares.pop("dispatch", None)
     return shares
@@ -129,7 +129,7 @@ def _report_site(evidence: Evidence, site: CallSite) -> Finding:
     package = _name_package(site.frame.calls or ())
     advice, _ = _advise(evidence, main, package)
     name = name_call(site.frame, evidence.source(site.frame.file))
-    kinds = [(words_of(part), took) for part, took in site.parts.items() if took >= OWNED * site.value]
+    kinds = [(words_of(part), took) for part, took in site.parts.items() if took >= MIN_UNEXPLAINED * site.value]
     said = ", ".join(f"{words.label} {100 * took / site.value:.0f} %" for words, took in kinds if words is not None)
     inside = f" Inside it runs {', '.join(site.frame.calls).replace(':', '.')}." if site.frame.calls else ""
     unit = evidence.unit.a if evidence.work is None else evidence.unit.loop
@@ -147,7 +147,8 @@ def _report_site(evidence: Evidence, site: CallSite) -> Finding:
         ),
         advice=advice,
         detail=f"This call spends: {said}.{inside} {describe_amount(evidence, site.frame)}".strip(),
-        parts=tuple(cast(PartName, part) for part, took in site.parts.items() if took >= OWNED * whole) or (main,),
+        parts=tuple(cast(PartName, part) for part, took in site.parts.items() if took >= MIN_UNEXPLAINED * whole)
+        or (main,),
     )
 
 

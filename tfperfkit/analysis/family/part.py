@@ -127,7 +127,7 @@ def _join_arguments(argv: Sequence[str]) -> str:
 
 
 def _unseen(pid: int, ticks: int | None, over: bool) -> End:
-    """Return the status of a child without a goodbye."""
+    """Return the status of a child that ended abruptly."""
     if ticks is not None and start_ticks(pid) == ticks:
         return "running"
     return "no goodbye" if over else "unknown"

@@ -52,7 +52,7 @@ def accounts(report: Report, rules: Rules, sources: Sources) -> list[dict[str, A
     if warm is not None:
         started = {part: _STARTED.get(part, part) for part in warm.parts_s}
         aside = f"{figure(warm.total_s, 's')}, from the start of the process to the first steady step"
-        title = "Start and warm-up"
+        title = "Startup"
         drawn = _account(title, "start", aside, warm.parts_s, started, "s", {}, rules, sources)
         line = album.start if (album := report.album) is not None else None
         made.append(drawn if drawn is None or line is None else in_order(drawn, line, started, rules))

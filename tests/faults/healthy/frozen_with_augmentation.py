@@ -1,4 +1,4 @@
-"""A frozen convolutional base with a new head, fitted on pictures that chance mirrors anew in each epoch."""
+"""A frozen convolutional base with a new head, fitted on pictures that chance mirrors again in each epoch."""
 
 import numpy as np
 import tensorflow as tf

@@ -1,4 +1,4 @@
-"""The seed is set for each epoch, so that any of them can be repeated: kernels are made anew three times in all."""
+"""The seed is set for each epoch, so that any of them can be repeated: kernels are made again three times in all."""
 
 import numpy as np
 import tensorflow as tf

@@ -1,4 +1,4 @@
-"""Learns which question an answer belongs to: every answer is encoded again beside each question."""
+"""Learns which question an answer belongs to: every answer is encoded again next to each question."""
 
 import numpy as np
 import tensorflow as tf

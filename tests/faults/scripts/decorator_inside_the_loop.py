@@ -34,7 +34,7 @@ for epoch in range(2):
 # /// fault
 # style = "custom"
 # kind = "time"
-# cause = "tf.function is applied anew for every batch"
+# cause = "tf.function is applied again for every batch"
 # codes = ["RET008"]
 # families = ["retrace"]
 # source = "TensorFlow's own warning '(1) creating @tf.function repeatedly in a loop', as in GitHub, google-parfait/tensorflow-federated #2794"

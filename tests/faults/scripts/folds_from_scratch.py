@@ -33,7 +33,7 @@ print("cross-validated mse", np.mean(scores))
 # /// fault
 # style = "fit"
 # kind = "time"
-# cause = "Model and optimizer are built and traced anew for each of many short fits"
+# cause = "Model and optimizer are built and traced again for each of many short fits"
 # codes = ["CMP004", "RET008", "EAG006"]
 # families = ["compile", "retrace", "eager"]
 # source = "GitHub, tensorflow/tensorflow #47971 'Training becomes increasingly slower when creating models in a loop'; Stack Overflow questions on cross-validation in Keras"

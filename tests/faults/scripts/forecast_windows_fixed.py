@@ -1,4 +1,4 @@
-"""Forecasting the next value of a series from a window of it."""
+"""Forecasting the next value of a series from its last window."""
 
 import numpy as np
 import tensorflow as tf

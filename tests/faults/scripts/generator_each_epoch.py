@@ -1,4 +1,4 @@
-"""Each epoch reads a shard of recordings and trains on cuts of it, which a generator makes."""
+"""Each epoch reads a shard of recordings and trains on its cuts, which a generator makes."""
 
 import numpy as np
 import tensorflow as tf
@@ -36,7 +36,7 @@ print("loss", float(loss))
 # /// fault
 # style = "custom"
 # kind = "memory"
-# cause = "from_generator makes a dataset anew in each epoch, and TensorFlow keeps each one's function with the arrays that it holds"
+# cause = "from_generator makes a dataset again in each epoch, and TensorFlow keeps each one's function with the arrays that it holds"
 # codes = ["MEM005", "INP012"]
 # families = ["memory"]
 # source = "GitHub, tensorflow/tensorflow #57690 'Datasets created by from_generator do not properly release objects' and pull request #123530"

@@ -1,4 +1,4 @@
-"""Each epoch reads a shard of recordings and trains on cuts of it, which a generator makes."""
+"""Each epoch reads a shard of recordings and trains on its cuts, which a generator makes."""
 
 import numpy as np
 import tensorflow as tf

@@ -13,7 +13,7 @@ print("loss", fitted.history["loss"][-1])
 # /// fault
 # style = "fit"
 # kind = "time"
-# cause = "Five hundred epochs of two batches: an iterator, the metrics and the callbacks begin anew for each"
+# cause = "Five hundred epochs of two batches: an iterator, the metrics and the callbacks begin again for each"
 # codes = ["STP010"]
 # families = ["step"]
 # source = "Stack Overflow questions on fit that takes seconds for a hundred rows; the course notebook that learns Celsius to Fahrenheit in 500 epochs"

@@ -1,4 +1,4 @@
-"""Instance discrimination: each picture is told from all others by a bank of their features, kept in a variable."""
+"""Instance discrimination: each picture differs from all others in a bank of their features, kept in a variable."""
 
 import numpy as np
 import tensorflow as tf

@@ -1,4 +1,4 @@
-"""Learns vectors of words by a few negatives for each pair, drawn anew in each step."""
+"""Learns vectors of words by a few negatives for each pair, drawn again in each step."""
 
 import numpy as np
 import tensorflow as tf

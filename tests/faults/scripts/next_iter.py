@@ -35,7 +35,7 @@ print("end", float(d_loss), float(g_loss))
 # /// fault
 # style = "gan"
 # kind = "time"
-# cause = "A new iterator is made for every step, so the shuffle buffer is filled anew to take one batch"
+# cause = "A new iterator is made for every step, so the shuffle buffer is filled again to take one batch"
 # codes = ["INP012"]
 # families = ["input"]
 # source = "Stack Overflow questions on next(iter(dataset)) in a training loop being slow and always starting over"

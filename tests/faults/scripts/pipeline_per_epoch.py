@@ -45,7 +45,7 @@ for epoch in range(80):
 # /// fault
 # style = "custom"
 # kind = "time"
-# cause = "The tf.data pipeline is built anew, and its function traced again, for every small epoch"
+# cause = "The tf.data pipeline is built again, and its function traced again, for every small epoch"
 # codes = ["RET012", "INP012"]
 # families = ["retrace", "input"]
 # source = "Stack Overflow questions on making the data set inside of the epoch loop; DeepPerf's rule 'graph built in code that runs repeatedly'"

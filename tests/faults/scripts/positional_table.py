@@ -50,7 +50,7 @@ print("loss", loss.numpy())
 # /// fault
 # style = "text"
 # kind = "time"
-# cause = "A table that never changes is computed anew for every batch"
+# cause = "A table that never changes is computed again for every batch"
 # codes = ["INP011", "LIN001"]
 # families = ["input", "step"]
 # source = "class 'repeated computation in the loop' of arXiv 2112.01771; transformer tutorials whose positional encoding is rebuilt in each call"

@@ -1,4 +1,4 @@
-"""Train on batches that another machine hands out."""
+"""Train on batches from another machine."""
 
 import time
 

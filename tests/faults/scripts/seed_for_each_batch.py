@@ -35,7 +35,7 @@ print("loss", float(losses[0]), float(losses[-1]))
 # /// fault
 # style = "custom"
 # kind = "time"
-# cause = "tf.random.set_seed before each step clears the cache of kernels, so the compiled step is instantiated anew"
+# cause = "tf.random.set_seed before each step clears the cache of kernels, so the compiled step is instantiated again"
 # codes = ["STP012"]
 # families = ["step"]
 # source = "GitHub, tensorflow/tensorflow #19671 (set_random_seed clears the kernel cache); tensorflow/python/eager/context.py, _set_global_seed"

@@ -1,4 +1,4 @@
-"""What each kind of machine's sensors have shown at most, from a dataset of all readings."""
+"""Find the highest reading of each kind of machine's sensors, from a dataset of all readings."""
 
 import numpy as np
 import tensorflow as tf

@@ -31,7 +31,7 @@ print("first", losses[0], "last", losses[-1])
 # /// fault
 # style = "fit"
 # kind = "time"
-# cause = "fit() is called anew for each small chunk of data"
+# cause = "fit() is called again for each small chunk of data"
 # codes = ["EAG006", "EAG004", "STP002"]
 # families = ["eager", "step"]
 # source = "GitHub, keras-team/keras #13710 and #1712 (fit in a loop over small chunks)"

@@ -31,7 +31,7 @@ print("done", d_loss, g_loss)
 # /// fault
 # style = "gan"
 # kind = "time"
-# cause = "The models are compiled anew for every batch to freeze and thaw the discriminator"
+# cause = "The models are compiled again for every batch to freeze and thaw the discriminator"
 # codes = ["RET014", "RET008"]
 # families = ["retrace"]
 # source = "Stack Overflow questions on discriminator.trainable and compile in Keras GANs; class 'confusion with the computation graph' of arXiv 2112.01771"

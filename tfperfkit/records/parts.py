@@ -144,12 +144,12 @@ RUN_PARTS: dict[RunPart, str] = {
 }
 
 
-def name_run_part(part: str, parts: Container[str]) -> str:
+def name_run_part(part: RunPart, parts: Container[str]) -> str:
     """Return the label of a part in the account of a run that has these ``parts``. A run that trains nothing has no
     TensorFlow "outside of training"."""
     if part == "tensorflow" and "training" not in parts:
         return "TensorFlow"
-    return RUN_PARTS.get(part, part)  # type: ignore[call-overload,no-any-return]  # a report may have unknown parts
+    return RUN_PARTS.get(part, part)
 
 
 #: The parts that the user's lines ask for: for the others (the steps have tables of their own) no line is named.

@@ -19,12 +19,11 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Checked files: users' and maintainers' pages, and the code of the product and of its tests.
 FOLDERS = ("tfperfkit", "plugins", "tests", "benchmarks", "docs", "examples")
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
-#: Recorded data, notes of the past, plugins as they were written for version 1, and these words with their test.
+#: Notes of the past, plugins as they were written for version 1, and these words with their test.
 LEFT_OUT = (
     "tests/contract/prose.py",
     "tests/contract/test_prose.py",
     "tests/contract/version_1",
-    "tests/recorded",
     "docs/design",
     "docs/history.md",
 )

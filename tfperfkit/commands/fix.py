@@ -79,6 +79,8 @@ COMMAND = Command(
         click.Option(
             ["--undo"], is_flag=True, help="Take patches back: restore the files as they were before --apply."
         ),
+        quiet("Show only the patches: no notices, no progress."),
+        verbose(),
         color(),
     ],
     short_help="Show suggested patches; --apply writes them.",

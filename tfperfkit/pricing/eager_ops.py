@@ -21,7 +21,7 @@ from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
 from tfperfkit.graph import optable
 from tfperfkit.offers import RanOperation
 from tfperfkit.pricing import costs
-from tfperfkit.pricing.bounds import Bounds, together
+from tfperfkit.pricing.bounds import Bounds, add_independent
 from tfperfkit.pricing.machines import MEASURED_ON, TWO_BUSY_CORES
 
 AGAIN = Threshold(
@@ -187,7 +187,7 @@ class EagerOps(NamedTuple):
 def compile_ops(ops: EagerOps, heavy: Bounds, starts: Bounds, *others: Bounds) -> Bounds:
     """Return the ms of these operations in a compiled function. ``starts``: calling it and starting its operations.
     ``others``: further terms."""
-    return together((starts, *others, heavy, ops.find_light_ms())).within(AGAIN.value)
+    return add_independent((starts, *others, heavy, ops.find_light_ms())).within(AGAIN.value)
 
 
 def trace_once(ops: EagerOps, own_ms: float) -> Bounds:
@@ -214,7 +214,7 @@ def batch_ops(ops: EagerOps, own_ms: float, iterations: Bounds, cpus: int) -> Bo
     light = light.times(ops.scale)
     dispatched = max(own_ms - heavy.upper - light.upper, 0.0)
     once = Bounds(dispatched / iterations.upper, dispatched / iterations.lower * BATCH_MADE.value)
-    return together((once, heavy, light)).within(AGAIN.value)
+    return add_independent((once, heavy, light)).within(AGAIN.value)
 
 
 def _leave_waking_out(rows: Sequence[RanOperation], small_ms: float) -> float:

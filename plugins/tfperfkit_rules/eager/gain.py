@@ -14,7 +14,7 @@ from tfperfkit.calibration import Chosen, Cited, Derived, Threshold
 from tfperfkit.model import Measurement
 from tfperfkit.offers import InputPrefetch, RanOperations, StepBreakdown
 from tfperfkit.pricing import Left, costs
-from tfperfkit.pricing.bounds import Bounds, together
+from tfperfkit.pricing.bounds import Bounds, add_independent
 from tfperfkit.pricing.costs import find_cost, list_costs
 from tfperfkit.pricing.eager_ops import EagerOps, compile_ops
 from tfperfkit.records.parts import PartName
@@ -109,7 +109,7 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
         Bounds(0.0, evidence.part("host_sync", "other") + (PYTHON_LEFT.value * dispatch if place.by_keras else 0.0)),
     )
     step = account.mean_ms
-    left = together((*kept, made))
+    left = add_independent((*kept, made))
     upper = min(left.upper, shared.MAX_STEP_SHARE.value * step)
     return Compiled(
         step_ms=step,

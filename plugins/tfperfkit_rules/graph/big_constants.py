@@ -14,7 +14,15 @@ from tfperfkit.model import Finding, Severity, SourceSpan
 from tfperfkit.pricing.machines import MEASURED_ON
 from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.graph.functions import called, counted, definition, first_place, largest_first, of_run, places
+from tfperfkit_rules.graph.functions import (
+    counted,
+    definition,
+    first_place,
+    largest_first,
+    name_function,
+    of_run,
+    places,
+)
 
 TITLES = {"OPS002": "NumPy array baked into the graph as a constant"}
 

@@ -17,7 +17,7 @@ from tfperfkit.calibration import NEARLY_ALL, Chosen, Derived, Measured, Thresho
 from tfperfkit.gain import MEDIUM, every, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Left, price
-from tfperfkit.pricing.bounds import Bounds, together
+from tfperfkit.pricing.bounds import Bounds, add_independent
 from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import Stack

@@ -10,7 +10,7 @@ from tfperfkit_rules.eager import step
 
 from tfperfkit.model import SourceSpan
 from tfperfkit.offers import HostRead, HostReads
-from tfperfkit.pricing.bounds import Bounds, together
+from tfperfkit.pricing.bounds import Bounds, add_independent
 from tfperfkit.records.samples import Frame
 
 

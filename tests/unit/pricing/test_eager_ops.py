@@ -57,7 +57,7 @@ def test_more_iterations_at_once_leave_no_more(rows: list[RanOperation], few: fl
 
 
 def test_a_heavy_operation_that_nobody_uses_goes_at_best() -> None:
-    """A tape computes the gradient of the first layer's input too, half of the backward work."""
+    """Compute the gradient of the first layer's input too, as a tape does: half of the backward work."""
     rows = [tiny("Conv2D", 1, 100.0), tiny("Conv2DBackpropInput", 1, 100.0), tiny("Conv2DBackpropFilter", 1, 100.0)]
     ops = EagerOps.split([*rows, tiny("AddV2", 10, 0.0)], 1.0)
     assert ops.find_step_ms(1, 1, 1) == pytest.approx((200.0, 300.0))

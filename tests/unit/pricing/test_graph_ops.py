@@ -17,7 +17,7 @@ from tfperfkit.pricing.graph_ops import (
 
 
 def operation(ms: float, alone: float = 1.0, threads: float = 1.0, moved: float = 0.0) -> ComputedOperation:
-    """An operation of ``ms``, of which it runs the share ``alone`` by itself, on so many threads on average."""
+    """Return an operation of ``ms``, of which it runs the share ``alone`` by itself, on so many threads on average."""
     return ComputedOperation(
         name="a", type="Mul", stage="forward", runs=1.0, ms=ms, alone_ms=alone * ms, busy_ms=threads * ms, bytes=moved
     )

@@ -94,7 +94,7 @@ def test_both_ends_of_the_saved_share_are_widened_and_seconds_elsewhere_too() ->
 
 
 def test_the_rest_of_the_time_gets_no_faster_than_past_outcomes_say() -> None:
-    """A tenth of the time is left, and at best two thirds of that tenth: never nothing."""
+    """Leave a tenth of the time, and at best two thirds of that tenth: never nothing."""
     assert widen_gain(Range(5.0, 8.0, 10.0), Spread(1.0, 1.5)).high == pytest.approx(15.0)
 
 
@@ -150,7 +150,7 @@ def test_without_outcomes_nothing_is_widened() -> None:
 
 
 def test_a_busy_machine_lowers_the_lower_end() -> None:
-    """A quiet machine takes less of the time from the start: of 10 s saved at half a core 5 s are left. The factor
+    """Save 10 s at half a core: 5 s are left, since a quiet machine takes less of the time from the start. The factor
     stays, since the rest of the step gets faster too."""
     item = widen(finding("X001", 0.5, remedy=ChangeStage("cache"), gain=between(1.25, 2.0)))
     quiet, busy = (price_for_run(item, RunTime(50.0, 100.0, quiet=find_quiet_share(waited))) for waited in (0.01, 0.5))

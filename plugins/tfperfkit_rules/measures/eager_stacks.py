@@ -97,6 +97,11 @@ class EagerPart(NamedTuple):
         )
 
 
+#: Methods of a slice of a ``tf.Variable`` that change the variable.
+#: https://www.tensorflow.org/api_docs/python/tf/Variable#__getitem__
+ASSIGNING = ("assign", "assign_add", "assign_sub")
+
+
 def split_eager_samples(evidence: Evidence) -> dict[Kind, EagerPart]:
     """Return the samples by kind; a kind without any is left out."""
     found: dict[Kind, EagerPart] = {}
@@ -136,11 +141,17 @@ def _list_own_frames(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
 
 
 def find_taken_element(evidence: Evidence, frame: Frame) -> Expression | None:
-    """Find the expression by which a frame takes one element or row out of a tensor, not a slice."""
+    """Find the expression by which a frame takes one element or row out of a tensor, not a slice, and not an element of
+    a variable that it assigns to: ``v[i, j].assign(x)``."""
     if not frame.calls or not frame.calls[0].startswith("tensorflow."):
         return None
-    taken = (node for node in find_running(evidence, frame) if node.index is not None)
+    taken = (node for node in find_running(evidence, frame) if node.index is not None and not _is_assigned(node))
     return next((node for node in taken if not any(part.kind == "slice" for part in node.parts)), None)
+
+
+def _is_assigned(element: Expression) -> bool:
+    around = element.parent
+    return around is not None and around.kind == "attribute" and around.last_name in ASSIGNING
 
 
 def find_pass_through_rows(evidence: Evidence, frame: Frame) -> Call | None:

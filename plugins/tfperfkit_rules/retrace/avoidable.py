@@ -163,8 +163,8 @@ def avoidable_traces(evidence: Evidence) -> Iterator[Finding]:
 def _make_finding(
     evidence: Evidence, blame: Blame, function: TracedFunction, traces: list[Trace], time: Time
 ) -> Finding | None:
-    before_steps = bool(time.steps.steps) and all(trace.step == 0 for trace in traces)
-    if before_steps:  # no step paid for them
+    beside_steps = bool(time.steps.steps) and time.are_outside(traces)
+    if beside_steps:  # no step paid for them
         time = Time(StepTable(), time.run_ns)
     share = time.share(traces)
     once = len(traces) == 1
@@ -199,7 +199,7 @@ def _make_finding(
         severity=_severity(blame, share, once, traces),
         # The certain gain is lost time: the tracing and the first executions of the traced graphs.
         share_of_step=max(share, gained.surely) if gained.bounds else share,
-        basis="run" if before_steps else "step",
+        basis="run" if beside_steps else "step",
         gain=gained,
         where=_where(evidence, blame, function, costliest),
         evidence=tuple(figures),
@@ -226,10 +226,12 @@ def _batches(evidence: Evidence) -> bool:
 
 
 def _gain(evidence: Evidence, time: Time, function: TracedFunction, traces: list[Trace], share: float) -> gain.Gain:
-    """Return the gain of a graph that is kept; unknown if no step was seen."""
+    """Return the gain of a graph that is kept: of the run if it was traced between steps; unknown before the first
+    step, for a longer run does not pay for that again."""
     work = evidence.work
     if work is None and not time.steps.steps:
-        return gain.Unknown()
+        between = any(trace.step for trace in traces)
+        return price(KeepTrace("other"), Part(share, share)) if between else gain.Unknown()
     if work is not None or time.all_trace(traces):
         first = first_runs.beyond(evidence, [((function.file, function.line, function.function), len(traces))])
         steps = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import statistics
 from collections.abc import Sequence
 
@@ -67,6 +68,12 @@ class Time:
         steady = [step.number for step in self.steps.steps if step.window != "warmup"]
         others = sum(number not in numbers for number in steady)
         return bool(steady) and (not others or (others < ORDINARY.value and 2 * others <= len(steady)))
+
+    def are_outside(self, traces: Sequence[Trace]) -> bool:
+        """Return whether no step paid for these traces: they come before the first step, or each took longer than the
+        step in which it is counted, as traces between steps and at the end of an epoch do."""
+        taken = {step.number: step.end_ns - step.begin_ns for step in self.steps.steps}
+        return all(trace.step == 0 or lost_ns(trace) > taken.get(trace.step, math.inf) for trace in traces)
 
     def _share(self, traces: Sequence[Trace], lost: float) -> float:
         warmup = {step.number for step in self.steps.in_window("warmup")}

@@ -27,6 +27,17 @@ def test_elements_that_are_read_one_by_one_are_no_operations_to_compile() -> Non
     assert freed.share_of_step == 1.0  # their tensors are freed at the same line
 
 
+def test_an_element_that_is_assigned_to_is_not_read() -> None:
+    source = "import tensorflow as tf\nfor i in range(9):\n    if float(k[i]) > 0:\n        v[i].assign(d[i])\n"
+    stacks = [
+        sampled(20, "eager_ops", frame(4, SLICE, span=(8, 12))),
+        sampled(60, "eager_ops", frame(4, SLICE, span=(20, 24))),
+        sampled(20, "host_sync", frame(3, "tensorflow.python.framework.ops:__float__", span=(7, 18))),
+    ]
+    finding = one(elements.elements_one_by_one(work_evidence(source, stacks, loop=2)))
+    assert finding.title == "Python reads elements d[i] one at a time" and "v.numpy()" not in finding.advice
+
+
 def test_a_value_that_is_waited_for_is_no_element() -> None:
     source = "for batch in batches:\n    loss = step(batch)\n    loss.numpy()\n"
     stacks = [sampled(100, "host_sync", frame(3, "tensorflow.python.framework.ops:numpy", span=(4, 16)))]

@@ -113,6 +113,14 @@ def test_the_range_goes_on_to_what_the_first_run_took(analyze: Any) -> None:
     )
 
 
+def test_traces_between_steps_cost_the_run_and_no_step(analyze: Any) -> None:
+    """A callback calls a function at the end of each epoch: each trace takes longer than the step before it."""
+    values = [trace(n, Difference("lr", str(n - 1), str(n), "value")) for n in (5, 10, 15)]
+    finding = only(analyze(trace(1), *values, steps=even_steps(20, MS)))
+    assert finding.basis == "run" and finding.gain.bounds is not None
+    assert only(analyze(trace(1), *values, steps=even_steps(20, 10 * MS))).basis == "step"
+
+
 def test_where_every_step_traces_and_no_window_shows_the_rest_the_least_is_given(analyze: Any) -> None:
     values = [trace(n, Difference("lr", str(n - 1), str(n), "value")) for n in range(2, 21)]
     finding = only(analyze(trace(1), *values, steps=even_steps(20, 10 * MS)))

@@ -134,7 +134,7 @@ def _find_costliest_line(evidence: Evidence, seen: Sequence[tuple[Stack, int]]) 
             block = None
     return BatchLine(
         place=(place[0], block.line) if block is not None else place,
-        function=name,
+        function=block.name if block is not None else name,
         part=(most if block is None else inside) / leaves.total(),
         block=(lines[0], lines[-1]) if block is not None else None,
         samples=len(seen),

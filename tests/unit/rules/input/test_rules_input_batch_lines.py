@@ -187,15 +187,15 @@ def features(wave):
 )
 
 
-def features(*lines: int) -> Finding:
-    """Samples of these lines of ``features``, on a thread that TensorFlow calls."""
+def features(*lines: int, name: str = "features") -> Finding:
+    """Samples of these lines of ``features``, on a thread that TensorFlow calls. ``name``: of the sampled code."""
     at = SourceSpan(FILE, 3, "load")
     mapped = stage("ParallelMap", 33, is_python=True, self_ms_per_output=9.0, mapped=at)
     made = pipeline(PREFETCH, mapped, bound_by=1, bound_ms_per_output=9.0)
     rows: list[Any] = []
     for number, line in enumerate(lines, 1):
         span = [line, line, 11, len(FEATURES.splitlines()[line - 1])]
-        rows.append(["stack", number, [[FILE, 14, "features", line, span]], "", "python"])
+        rows.append(["stack", number, [[FILE, 14, name, line, span]], "", "python"])
         rows += [["called", (10 * number + index) * TICK, number, 7] for index in range(10)]
     return one(python_input(evidence(made, source=FEATURES, records={"samples": rows})))
 
@@ -208,6 +208,8 @@ def test_a_line_that_releases_the_lock_attracts_samples_so_its_function_is_named
     assert share.value == pytest.approx(1.0)
     assert shared.title.endswith(", lines 15 to 17 of features)") and "measured together" in shared.detail
     assert shared.advice.startswith("Rewrite load and features with TensorFlow operations")
+    comprehension = features(17, 17, 15, 16, name="<listcomp>")
+    assert comprehension.title == shared.title, "a comprehension is a function of its own before Python 3.12"
     assert "lines" not in features(16, 16, 16, 15).title
     assert features(17, 17, 17, 17).where[0] == SourceSpan(FILE, 17, "features"), "nothing else was sampled"
     assert features(16, 16, 16, 15).where[0] == SourceSpan(FILE, 16, "features"), "Python of its own keeps the lock"

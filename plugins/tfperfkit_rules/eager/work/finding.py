@@ -259,7 +259,7 @@ def _number(evidence: Evidence, operations: float | None) -> str:
     work, timed_s = evidence.work, (evidence.step_ms or 0.0) / MS_PER_S
     if work is None or work.iterations is not None or timed_s >= NEARLY_ALL.value * work.seconds:
         return f"{operations or 0.0:,.0f} eager operations"
-    return f"eager operations, about {operations or 0.0:,.0f} in {timed_s:,.1f} s"
+    return f"eager operations, about {float(f'{operations or 0.0:.2g}'):,.0f} in {timed_s:,.1f} s"
 
 
 def _capital(words: str) -> str:

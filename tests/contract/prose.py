@@ -19,13 +19,11 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Checked files: users' and maintainers' pages, and the code of the product and of its tests.
 FOLDERS = ("tfperfkit", "plugins", "tests", "benchmarks", "docs", "examples")
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
-#: Notes of the past, plugins as they were written for version 1, and these words with their test.
+#: Plugins as they were written for version 1, and these words with their test.
 LEFT_OUT = (
     "tests/contract/prose.py",
     "tests/contract/test_prose.py",
     "tests/contract/version_1",
-    "docs/design",
-    "docs/history.md",
 )
 #: Sentences in pages have at most this many words; those in records of measurements may be longer.
 WORDS_MAX = 35

@@ -53,7 +53,7 @@ def test_the_project_is_written_in_plain_english() -> None:
 
 
 #: Pages for contributors, notes and records: no documentation for users.
-_OF_CONTRIBUTORS = {"architecture", "how-it-works", "writing-a-probe", "writing-a-rule", "design-notes", "history"}
+_OF_CONTRIBUTORS = {"architecture", "how-it-works", "writing-a-probe", "writing-a-rule", "design-notes"}
 
 
 def test_the_user_documentation_has_at_most_60000_words_of_prose() -> None:

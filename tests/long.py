@@ -61,7 +61,9 @@ class Part:
         """Run the tests that did not pass yet."""
         begun = time.monotonic()
         self._keep("stopped")
-        environment = {**os.environ, "TFPERF_LONG": "1", "TFPERF_PASSED": str(self._passed)}
+        # Where a worker of pytest-xdist runs this, the tests below have workers of their own.
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
+        environment = {**inherited, "TFPERF_LONG": "1", "TFPERF_PASSED": str(self._passed)}
         command = [
             sys.executable,
             "-m",

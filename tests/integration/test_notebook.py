@@ -81,7 +81,7 @@ def test_a_cell_that_fails_fails_as_itself_and_is_reported(notebook: tuple[Any, 
 
 
 def test_the_magic_is_told_what_a_step_is(notebook: tuple[Any, Path]) -> None:
-    assert "<b>12</b>" in html(notebook, 12)
+    assert "12 steps, median" in html(notebook, 12)
 
 
 def test_the_page_of_a_run_has_cells_too(notebook: tuple[Any, Path]) -> None:

@@ -76,7 +76,7 @@ def test_a_symptom_is_folded_into_its_cause() -> None:
     cause = finding("INP002", 0.8, absorbs=("INP001",))
     merged = merge([finding("INP001", 0.7), cause])
     assert [item.code for item in merged] == ["INP002"]
-    assert "INP001 the title of INP001" in merged[0].detail
+    assert "Also explains: INP001 (t.py:3, 70 % of the step)." in merged[0].detail
 
 
 def test_what_costs_much_more_than_the_cause_stands_for_itself() -> None:

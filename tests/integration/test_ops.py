@@ -97,7 +97,7 @@ def test_nested(outcome: Outcome) -> None:
     assert inner["flops"] == once + 2 * 64 and inner["parent"] == "outer" and inner["optimized"] is None
     by_type = {each["type"]: each["flops"] for each in outer["by_type"]}
     assert by_type["MatMul"] == 7 * once  # five turns, the branch, and the call at the end
-    assert "turns are not known" in outer["flops_note"]  # of the other loop
+    assert "an unknown number of iterations" in outer["flops_note"]  # of the other loop
     became = {each["line"]: (each["statement"], each["op"]) for each in outer["control"] if each["became"] == "graph"}
     assert became[line_of("for _ in tf.range(5):")][0] == "for"
     assert became[line_of("# a branch")] == ("if", "StatelessIf")

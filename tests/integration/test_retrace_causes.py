@@ -72,7 +72,7 @@ def test_python_value(outcome: Outcome) -> None:
     assert "traces 5 → 1" in finding["detail"]
     call = line_of("train_step(tf.ones([4]), 0.1 * index)")
     assert outcome.traces()[1]["call_site"]["line"] == call
-    assert [place["line"] for place in finding["where"]] == [outcome.functions["train_step"]["line"], call]
+    assert [place["line"] for place in finding["where"]] == [call, outcome.functions["train_step"]["line"]]
 
 
 def test_python_value_healthy(outcome: Outcome) -> None:

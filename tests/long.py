@@ -61,7 +61,7 @@ class Part:
         """Run the tests that did not pass yet."""
         begun = time.monotonic()
         self._keep("stopped")
-        # Where a worker of pytest-xdist runs this, the tests below have workers of their own.
+        # A worker of pytest-xdist may run this code: the inner tests must not take themselves for its tests.
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
         environment = {**inherited, "TFPERF_LONG": "1", "TFPERF_PASSED": str(self._passed)}
         command = [

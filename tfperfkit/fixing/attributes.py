@@ -11,17 +11,12 @@ from tfperfkit.fixing.edit import NoFix
 from tfperfkit.fixing.globals import explain_changing, find_bindings
 from tfperfkit.fixing.module import Module, method, walk
 from tfperfkit.fixing.traceable import makes_variables
-from tfperfkit.syntax.effects import find_effect
+from tfperfkit.syntax.effects import find_effect, list_changing
 
-#: Methods that change variables, weights or what an object holds, wherever they are called.
-# fmt: off
-_CHANGING = frozenset((
-    "assign", "assign_add", "assign_sub", "scatter_nd_update", "scatter_update", "apply_gradients", "apply", "minimize",
-    "fit", "train_on_batch", "set_weights", "load_weights", "restore", "adapt", "update_state", "append", "extend",
-    "insert", "pop", "clear", "update", "setdefault", "sort", "reverse", "fill", "put", "resize", "setattr",
-    "__setattr__",
-))
-# fmt: on
+#: Types whose objects a class keeps as its state.
+_STATE = ("variable", "optimizer", "layer", "metric", "list", "dict", "ndarray")
+#: Further calls that change state: of checkpoints, and of attributes by their name.
+_SETTING = frozenset({"restore", "setattr", "__setattr__"})
 
 
 def check_constant_state(module: Module, owner: cst.ClassDef) -> None:
@@ -37,7 +32,9 @@ def check_constant_state(module: Module, owner: cst.ClassDef) -> None:
                 continue
             local = isinstance(node.func, cst.Attribute) and isinstance(node.func.value, cst.Name)
             own = local and node.func.value.value != "self"
-            if name in _CHANGING and not (own and name in ("append", "extend", "update", "pop", "sort")):
+            if name in list_changing(*_STATE) | _SETTING and not (
+                own and name in ("append", "extend", "update", "pop", "sort")
+            ):
                 raise NoFix(f"line {module.line(node)} calls {name}, which may change what it is made from")
         if isinstance(node, cst.ClassDef) and any(
             isinstance(item.value, cst.Name) and item.value.value == owner.name.value for item in node.bases

@@ -8,19 +8,15 @@ import libcst as cst
 
 from tfperfkit.fixing import names
 from tfperfkit.fixing.module import Module, method, walk
+from tfperfkit.syntax.effects import list_changing
 
 _IMPORTS = (cst.Import, cst.ImportFrom)
 _LOOPS = (cst.For, cst.While)
 _SCOPES = (cst.FunctionDef, cst.Lambda, cst.ClassDef, cst.CompFor)
 #: A part of a part of a part: few programs go deeper.
 _LONGEST = 5
-#: Methods that change what they are called on; and ``shuffle``, which changes what it is given.
-# fmt: off
-_CHANGES = frozenset((
-    "append", "extend", "insert", "pop", "popitem", "remove", "clear", "update", "setdefault", "sort", "reverse", "add",
-    "discard", "fill", "put", "resize", "partition", "shuffle", "itemset", "setflags", "close",
-))
-# fmt: on
+#: Methods of random generators that change the list or array that they are given.
+_SHUFFLING = frozenset({"shuffle"})
 
 
 def explain_changing(module: Module, name: str) -> str:
@@ -67,9 +63,13 @@ def find_changed(node: cst.CSTNode, kept: set[str]) -> str:
             owner = at.target
             if isinstance(owner, cst.Name) and not isinstance(at, cst.AugAssign):
                 owner = None
-        elif isinstance(at, cst.Call) and method(at) in _CHANGES and isinstance(at.func, cst.Attribute):
+        elif (
+            isinstance(at, cst.Call)
+            and method(at) in list_changing() | _SHUFFLING
+            and isinstance(at.func, cst.Attribute)
+        ):
             if any(isinstance(item.value, cst.Name) and item.value.value in kept for item in at.args):
-                owner = at.args[0].value if method(at) == "shuffle" else None
+                owner = at.args[0].value if method(at) in _SHUFFLING else None
             owner = owner or at.func.value
         while isinstance(owner, (cst.Subscript, cst.Attribute)):
             owner = owner.value

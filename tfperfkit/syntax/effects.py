@@ -98,6 +98,19 @@ def list_drawing() -> frozenset[str]:
     return frozenset(name.rpartition(".")[2] for name, effect in rows if "draws:self" in effect.kinds)
 
 
+@lru_cache(maxsize=16)
+def list_changing(*types: str) -> frozenset[str]:
+    """List the methods that change the object that they are called on, or add to it, by their last names: of all types
+    of the table, or of these (``list``, ``variable``)."""
+    found = set()
+    for name, effect in _table()[0].items():
+        owner, _, last = name.rpartition(".")
+        changes = "changes" in effect.kinds or effect.collects
+        if changes and (owner in types or not types):
+            found.add(last)
+    return frozenset(found)
+
+
 def known_names() -> frozenset[str]:
     """Return the names of the table, without prefixes."""
     return frozenset(_table()[0])

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.effects import list_changing
 from tfperfkit.syntax.expression import Call, Expression
 from tfperfkit.syntax.module import get_file
 from tfperfkit_rules.measures import shared
@@ -97,11 +98,6 @@ class EagerPart(NamedTuple):
         )
 
 
-#: Methods of a slice of a ``tf.Variable`` that change the variable.
-#: https://www.tensorflow.org/api_docs/python/tf/Variable#__getitem__
-ASSIGNING = ("assign", "assign_add", "assign_sub")
-
-
 def split_eager_samples(evidence: Evidence) -> dict[Kind, EagerPart]:
     """Return the samples by kind; a kind without any is left out."""
     found: dict[Kind, EagerPart] = {}
@@ -151,7 +147,7 @@ def find_taken_element(evidence: Evidence, frame: Frame) -> Expression | None:
 
 def _is_assigned(element: Expression) -> bool:
     around = element.parent
-    return around is not None and around.kind == "attribute" and around.last_name in ASSIGNING
+    return around is not None and around.kind == "attribute" and around.last_name in list_changing("variable")
 
 
 def find_pass_through_rows(evidence: Evidence, frame: Frame) -> Call | None:

@@ -79,6 +79,7 @@ def test_a_function_whose_result_may_differ_stays(tmp_path: Path, old: str, new:
         ("paths = ['a', 'b']\nwhile paths:\n    path = paths.pop()", "several values"),
         ("path = 'a'\n\ndef f():\n    global path\n    path = 'b'", "several values"),
         ("path = ['a']\npath[0] = 'b'", "changed in place"),
+        ("path = deque('a')\npath.appendleft('b')", "changed in place"),
         ("path = 'a'", ""),
     ],
 )

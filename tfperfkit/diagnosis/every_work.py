@@ -20,7 +20,7 @@ from tfperfkit.model import Basis, Elsewhere, Finding, RunStatus
 from tfperfkit.offers import FunctionCalls
 from tfperfkit.pricing.plain_time import added_by_windows_s
 from tfperfkit.pricing.run_time import RunTime, price_for_run, saved_seconds
-from tfperfkit.pricing.spread import find_quiet_share, widen
+from tfperfkit.pricing.spread import find_quiet_share, widen_finding
 from tfperfkit.pricing.warm_python import StepTimes, add_warm_python
 from tfperfkit.records.parts import PAID_ONCE
 from tfperfkit.records.steps import Step
@@ -80,7 +80,7 @@ def findings(
         return RunTime(plain_s, wall_s, first, waits, owned_s, samples.get(item.work, 0), quiet)
 
     told = [
-        price_for_run(widen(item), measure(item), _find_elsewhere(item, found, shares, wall_s, inside))
+        price_for_run(widen_finding(item), measure(item), _find_elsewhere(item, found, shares, wall_s, inside))
         for item in (*merged, *left)
     ]
     if run.run.status in _CUT:  # a whole training has more steps
@@ -183,7 +183,7 @@ def _find_elsewhere(
         if of_loop.basis == "turn" and not of_loop.work and of_work.work in inside:
             continue
         of_s = shares.get((other.work, other.basis), 0.0) * wall_s
-        saved = saved_seconds(widen(other), of_s)
+        saved = saved_seconds(widen_finding(other), of_s)
         if saved is not None:
             where = f"the {other.work_kind} at {other.work}" if other.work else "the training steps"
             yield Elsewhere(seconds=saved, where=where)

@@ -85,7 +85,7 @@ def find_conformal_quantile(errors: Sequence[float], weights: Sequence[float], s
     return max(errors, default=1.0)
 
 
-def widen(item: Finding) -> Finding:
+def widen_finding(item: Finding) -> Finding:
     """Return a finding whose gain, and whose seconds elsewhere, are as wide as past predictions ask for."""
     spread = find_spread(type(item.remedy))
     elsewhere = tuple(

@@ -23,7 +23,7 @@ WALL_S = 40.0
 def as_computed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave ranges as they are computed: ``test_spread`` has their widening."""
     if "widened" not in request.node.name:
-        monkeypatch.setattr(every_work, "widen", lambda item, *_: item)
+        monkeypatch.setattr(every_work, "widen_finding", lambda item, *_: item)
 
 
 def of_the_steps() -> Evidence:
@@ -176,7 +176,7 @@ def test_a_range_is_widened_by_past_outcomes(monkeypatch: pytest.MonkeyPatch) ->
     item = finding("INP006", 0.9, family="input", gain=Range(2.0, 2.0, 2.0))
     monkeypatch.setattr(every_work, "apply", lambda evidence: ([item], []))
     (widened,), _ = every_work.findings(of_the_steps(), [], (), WALL_S)
-    monkeypatch.setattr(every_work, "widen", lambda item, *_: item)
+    monkeypatch.setattr(every_work, "widen_finding", lambda item, *_: item)
     (computed,), _ = every_work.findings(of_the_steps(), [], (), WALL_S)
     assert widened.saves_s is not None and computed.saves_s is not None
     assert widened.saves_s[0] <= computed.saves_s[0] and widened.saves_s[1] > computed.saves_s[1]

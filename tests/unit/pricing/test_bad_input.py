@@ -12,7 +12,7 @@ from tfperfkit.gain import Range
 from tfperfkit.pricing import price
 from tfperfkit.pricing.overlap import Overlap
 from tfperfkit.pricing.run_time import RunTime, price_for_run
-from tfperfkit.pricing.spread import widen
+from tfperfkit.pricing.spread import widen_finding
 from tfperfkit.remedy import ChangeStage
 
 MS = st.floats(0.1, 1e3)
@@ -21,7 +21,7 @@ MS = st.floats(0.1, 1e3)
 def test_of_two_steps_that_trace_nothing_is_saved_by_faster_steps() -> None:
     """All 8 s of the steps are tracing, which each function needs once."""
     item = finding("INP006", 0.9, family="input", gain=Range(2.0, 3.0, 4.0))
-    told = price_for_run(widen(item), RunTime(8.0, 20.0, first_s=8.0, quiet=0.1))
+    told = price_for_run(widen_finding(item), RunTime(8.0, 20.0, first_s=8.0, quiet=0.1))
     assert told.saves_s is None and told.costs_s is None
 
 

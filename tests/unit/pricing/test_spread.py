@@ -20,7 +20,7 @@ from tfperfkit.pricing.spread import (
     find_conformal_quantile,
     find_quiet_share,
     find_spread,
-    widen,
+    widen_finding,
     widen_gain,
 )
 from tfperfkit.remedy import ChangeStage, Hoist, KeepTrace
@@ -86,7 +86,7 @@ def test_each_of_equal_outcomes_is_held_by_the_others_as_often_as_asked(errors: 
 def test_both_ends_of_the_saved_share_are_widened_and_seconds_elsewhere_too() -> None:
     more = Elsewhere(seconds=(1.0, 2.0), where="validation")
     item = finding("X001", 0.5, remedy=ChangeStage("cache"), gain=Range(1.25, 1.3, 1.5), elsewhere=(more,))
-    told, spread = widen(item), find_spread(ChangeStage)
+    told, spread = widen_finding(item), find_spread(ChangeStage)
     assert spread.low < 1 < spread.high
     assert told.gain.bounds == pytest.approx((1 / (1 - 0.2 * spread.low), 1 / (1 - spread.high / 3)))
     assert told.gain.likely == 1.3
@@ -134,7 +134,7 @@ def test_factor_and_seconds_of_a_finding_are_one_distribution(
     """The seconds are the saved share of the steps' time, and those that the finding names elsewhere."""
     item = finding("X001", 0.5, family=family, remedy=kind, gain=Range(*map(speedup, saved)))
     more = Elsewhere(seconds=(more_s / 2, more_s), where="validation")
-    told = price_for_run(widen(item), RunTime(steps_s + first_s, 1e4, first_s, waited_s, quiet=quiet), [more])
+    told = price_for_run(widen_finding(item), RunTime(steps_s + first_s, 1e4, first_s, waited_s, quiet=quiet), [more])
     if told.saves_s is None:
         assert told.gain.high == 1.0
         return
@@ -152,7 +152,7 @@ def test_without_outcomes_nothing_is_widened() -> None:
 def test_a_busy_machine_lowers_the_lower_end() -> None:
     """Save 10 s at half a core: 5 s are left, since a quiet machine takes less of the time from the start. The factor
     stays, since the rest of the step gets faster too."""
-    item = widen(finding("X001", 0.5, remedy=ChangeStage("cache"), gain=between(1.25, 2.0)))
+    item = widen_finding(finding("X001", 0.5, remedy=ChangeStage("cache"), gain=between(1.25, 2.0)))
     quiet, busy = (price_for_run(item, RunTime(50.0, 100.0, quiet=find_quiet_share(waited))) for waited in (0.01, 0.5))
     assert quiet == price_for_run(item, RunTime(50.0, 100.0, quiet=find_quiet_share(None)))
     assert quiet.saves_s is not None and quiet.gain == busy.gain
@@ -161,13 +161,13 @@ def test_a_busy_machine_lowers_the_lower_end() -> None:
 
 def test_no_more_than_the_run_is_saved() -> None:
     item = finding("X001", 0.5, remedy=ChangeStage("cache"), gain=between(5.0, 100.0))
-    told = price_for_run(widen(item), RunTime(10.0, 10.0), [Elsewhere(seconds=(8.0, 9.9), where="validation")])
+    told = price_for_run(widen_finding(item), RunTime(10.0, 10.0), [Elsewhere(seconds=(8.0, 9.9), where="validation")])
     assert told.saves_s is not None and told.saves_s[1] <= 10.0
 
 
 def test_a_finding_without_a_gain_stays_as_it_is() -> None:
     item = finding("X001", 0.5, gain=Unknown())
-    assert widen(item) == item
+    assert widen_finding(item) == item
 
 
 def test_the_table_names_kinds_of_remedies_once_for_each_script() -> None:

@@ -39,7 +39,7 @@ class _Split:
     rest: Sequence[Any]
 
 
-def fix(case: Case) -> list[Edit]:
+def split_step(case: Case) -> list[Edit]:
     """At the first place that is in a method with a tape."""
     reason = NoFix("there is no tape in a method at its place")
     for module, span in case.places():
@@ -331,7 +331,7 @@ def _make_method(name: str, given: Sequence[str], body: Sequence[Any], decorator
 
 FIXER = Fixer(
     "compiles the step from the tape to the update, and draws its arrays before",
-    fix,
+    split_step,
     "Python in the step runs once for each trace; random numbers and rounding may differ",
     keeps="mathematics",
 )

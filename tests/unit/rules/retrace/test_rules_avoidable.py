@@ -114,7 +114,7 @@ def test_the_range_goes_on_to_what_the_first_run_took(analyze: Any) -> None:
 
 
 def test_traces_between_steps_cost_the_run_and_no_step(analyze: Any) -> None:
-    """A callback calls a function at the end of each epoch: each trace takes longer than the step before it."""
+    """Traces at the ends of epochs take longer than the step before them."""
     values = [trace(n, Difference("lr", str(n - 1), str(n), "value")) for n in (5, 10, 15)]
     finding = only(analyze(trace(1), *values, steps=even_steps(20, MS)))
     assert finding.basis == "run" and finding.gain.bounds is not None

@@ -3,8 +3,8 @@
 It writes ``tfperfkit/pricing/outcomes.py``, by which ranges of saved seconds are widened, from predictions without that
 widening. ``--pairs``: a folder as ``benchmarks.residuals`` reads; ``--batch``: a file as ``benchmarks.batch_forecasts``
 reads, of scripts timed under plain Python on a quiet machine. Scripts that are in the table and not in these stay as
-they are. ``--check`` writes nothing. It always prints how many outcomes the widened ranges hold if each script is left
-out of the table in turn.
+they are. ``--check`` writes nothing. It always prints how many outcomes the widened ranges hold if the batch of each
+script is left out of the table: scripts of a batch share their machine and the version of the prices.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def main() -> None:
     )
     parser.add_argument("--check", action="store_true")
     given = parser.parse_args()
-    every_work.widen = lambda item: item  # type: ignore[attr-defined]
-    every_work.find_quiet_share = lambda _: 1.0  # type: ignore[attr-defined]
+    every_work.widen_finding = lambda item: item  # type: ignore[attr-defined]
+    every_work.find_quiet_share = lambda waited_share: 1.0  # type: ignore[attr-defined]
     found = {outcome.script: outcome for outcome in OUTCOMES}
     found |= {outcome.script: outcome for outcome in [*_of_pairs(given.pairs), *_of_batches(given.batch)]}
     rows = sorted(row for row in found.values() if row.script not in given.without)
@@ -78,10 +78,12 @@ def write_table(rows: Sequence[Outcome]) -> None:
 
 def describe_coverage(rows: Sequence[Outcome]) -> list[str]:
     """Return a table: by kind of remedy how many ranges hold what was measured, as computed and as widened by the other
-    scripts, and their median widths, upper over lower end."""
-    head = ["| remedy | n | held as computed | width | held as widened | width |", "|---|---|---|---|---|---|"]
+    batches, their median widths, upper over lower end, and the median of their centre over what was measured."""
+    head = ["| remedy | n | bias | held as computed | width | held as widened | width |", "|---|---|---|---|---|---|---|"]
     held = [(row, *_widen_by_others(row, rows)) for row in rows]
     groups = {kind: [each for each in held if each[0].kind == kind] for kind in sorted({row.kind for row in rows})}
+    for batch in sorted({_name_batch(row) for row in rows}):
+        groups[f"batch {batch}"] = [each for each in held if _name_batch(each[0]) == batch]
     groups["**quiet, plain Python**"] = [each for each in held if each[0].quiet]
     groups["**all**"] = held
     return [*head, *(_describe_group(name, group) for name, group in groups.items() if group)]
@@ -89,15 +91,20 @@ def describe_coverage(rows: Sequence[Outcome]) -> list[str]:
 
 def _widen_by_others(row: Outcome, rows: Sequence[Outcome]) -> tuple[float, float]:
     kind = getattr(remedy, row.kind)
-    spread = find_spread(kind, [other for other in rows if other.script != row.script])
+    spread = find_spread(kind, [other for other in rows if _name_batch(other) != _name_batch(row)])
     return row.low_s * spread.low, row.high_s * spread.high
+
+
+def _name_batch(row: Outcome) -> str:
+    return row.script.partition(".")[0]
 
 
 def _describe_group(name: str, group: Sequence[tuple[Outcome, float, float]]) -> str:
     computed = sum(row.low_s <= row.saved_s <= row.high_s for row, _, _ in group)
     widened = sum(low <= row.saved_s <= high for row, low, high in group)
     widths = [statistics.median(high / max(low, 0.01) for low, high in each) for each in _list_ends(group)]
-    cells = [name, len(group), f"{computed} of {len(group)}", f"{widths[0]:.2f}", f"{widened} of {len(group)}"]
+    bias = statistics.median((row.low_s + row.high_s) / 2 / row.saved_s for row, _, _ in group)
+    cells = [name, len(group), f"{bias:.2f}", f"{computed} of {len(group)}", f"{widths[0]:.2f}", f"{widened} of {len(group)}"]
     return f"| {' | '.join(map(str, cells))} | {widths[1]:.2f} |"
 
 

@@ -3,7 +3,7 @@
 A gain is of the step, the iteration or the run that its finding is about. Its seconds are that share of their time. In
 the run more goes with it, which ``Finding.elsewhere`` names: a smaller graph is traced sooner, and when the run is over
 TensorFlow waits for iterators for as long as they have lived at most. All other tracing of the first iterations stays,
-unless the remedy is about tracing.
+unless the remedy is about tracing. A function that the remedy compiles is traced once, which the run pays.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from typing import NamedTuple
 import msgspec
 
 from tfperfkit import gain
+from tfperfkit.clock import MS_PER_S
 from tfperfkit.gain import AtLeast
 from tfperfkit.model import Elsewhere, Family, Finding
+from tfperfkit.pricing.bounds import Bounds
 
 #: Families whose findings are about tracing itself, that of the first steps too.
 _OF_TRACING: tuple[Family, ...] = ("retrace", "compile")
@@ -63,21 +65,22 @@ def price_for_run(item: Finding, time: RunTime, others: Iterable[Elsewhere] = ()
         upper = costs_s if time.owned_s is None else time.owned_s
         own = own[0], max(own[0], upper or 0.0)
     every = (*item.elsewhere, *others, *_list_followed(item, of_s, first_s, time.waited_s))
-    told = tuple(_slow_down(each, time.quiet) for each in every if max(each.seconds) >= _MIN_S)
+    told = tuple(_slow_down(each, time.quiet) for each in every if max(map(abs, each.seconds)) >= _MIN_S)
     least = own[0] * time.quiet + sum(each.seconds[0] for each in told)
     most = own[1] + sum(each.seconds[1] for each in told)
-    saves_s = min(least, time.wall_s), min(most, time.wall_s)
-    detail = item.detail
-    if told:
-        said = "; ".join(f"{_span(each.seconds)} s of {each.where}" for each in told)
-        detail = f"{detail}\nThe seconds count what the same change saves elsewhere: {said}.".strip()
+    saves_s = min(max(least, 0.0), time.wall_s), min(max(most, 0.0), time.wall_s)
     return msgspec.structs.replace(
         priced,
         saves_s=saves_s,
         saves_share=(saves_s[0] / time.wall_s, saves_s[1] / time.wall_s),
         elsewhere=told,
-        detail=detail,
+        detail="\n".join(filter(None, (item.detail, *_describe(told)))),
     )
+
+
+def pay_once(cost: Bounds, what: str) -> Elsewhere:
+    """Return the ``cost`` (ms) that a remedy adds to the run once."""
+    return Elsewhere(seconds=(-cost.upper / MS_PER_S, -cost.lower / MS_PER_S), where=what)
 
 
 def saved_seconds(item: Finding, of_s: float) -> Seconds | None:
@@ -108,6 +111,16 @@ def _list_followed(item: Finding, of_s: float, first_s: float, waited_s: float) 
 def _slow_down(other: Elsewhere, quiet: float) -> Elsewhere:
     """Return what a quiet machine saves elsewhere, where all takes the share ``quiet`` of its time at least."""
     return msgspec.structs.replace(other, seconds=(other.seconds[0] * quiet, other.seconds[1]))
+
+
+def _describe(told: Iterable[Elsewhere]) -> Iterator[str]:
+    """Yield sentences on the seconds that are saved elsewhere, and on those that the change itself takes."""
+    saved = [f"{_span(each.seconds)} s of {each.where}" for each in told if each.seconds[1] > 0]
+    taken = [f"{_span((-each.seconds[1], -each.seconds[0]))} s of {each.where}" for each in told if each.seconds[1] <= 0]
+    if saved:
+        yield f"The seconds count what the same change saves elsewhere: {'; '.join(saved)}."
+    if taken:
+        yield f"The seconds count what the change itself takes once: {'; '.join(taken)}."
 
 
 def _span(seconds: Seconds) -> str:

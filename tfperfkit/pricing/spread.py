@@ -90,6 +90,8 @@ def widen_finding(item: Finding) -> Finding:
     spread = find_spread(type(item.remedy))
     elsewhere = tuple(
         msgspec.structs.replace(each, seconds=(each.seconds[0] * spread.low, each.seconds[1] * spread.high))
+        if each.seconds[0] >= 0  # outcomes are of saved time, not of what the remedy adds
+        else each
         for each in item.elsewhere
     )
     return msgspec.structs.replace(item, gain=widen_gain(item.gain, spread), elsewhere=elsewhere)

@@ -49,8 +49,8 @@ def explain_excess(finding: Finding) -> str:
     known = _ends(finding)
     if known is None or finding.costs_s is None or known[1] <= _MORE * finding.costs_s:
         return ""
-    if finding.elsewhere:
-        most = max(finding.elsewhere, key=lambda other: max(other.seconds))
+    most = max(finding.elsewhere, key=lambda other: max(other.seconds), default=None)
+    if most is not None and max(most.seconds) > 0:
         return f"also saves time in {most.where.partition(',')[0]}"
     return "may save more: other work may get faster too"
 

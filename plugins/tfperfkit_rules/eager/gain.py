@@ -11,12 +11,13 @@ import msgspec
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Cited, Derived, Threshold
-from tfperfkit.model import Measurement
+from tfperfkit.model import Elsewhere, Measurement
 from tfperfkit.offers import InputPrefetch, RanOperations, StepBreakdown
 from tfperfkit.pricing import Left, costs
 from tfperfkit.pricing.bounds import Bounds, add_independent
 from tfperfkit.pricing.costs import find_cost, list_costs
-from tfperfkit.pricing.eager_ops import EagerOps, compile_ops
+from tfperfkit.pricing.eager_ops import EagerOps, compile_ops, trace_once
+from tfperfkit.pricing.run_time import pay_once
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
@@ -60,7 +61,8 @@ _KEPT: tuple[PartName, ...] = ("graph", "tracing", "saving", "gc", "copies", "co
 
 
 class Compiled(msgspec.Struct, frozen=True, kw_only=True):
-    """The estimate. Times are ms of the mean clean step; compiled it takes ``lower_ms`` to ``upper_ms``."""
+    """The estimate. Times are ms of the mean clean step; compiled it takes ``lower_ms`` to ``upper_ms``. ``traced_ms``:
+    of tracing and first running it, once."""
 
     step_ms: float
     operations: float
@@ -70,6 +72,7 @@ class Compiled(msgspec.Struct, frozen=True, kw_only=True):
     own_ms: float
     lower_ms: float
     upper_ms: float
+    traced_ms: Bounds
     traced_by: str  # the window in which the operations were counted
     costs: tuple[Measurement, ...] = ()  # those of this machine that the estimate used
 
@@ -77,6 +80,11 @@ class Compiled(msgspec.Struct, frozen=True, kw_only=True):
     def left(self) -> Left:
         """Return the rest of the step."""
         return Left.of_step(self.lower_ms, self.upper_ms, self.step_ms)
+
+    @property
+    def paid(self) -> tuple[Elsewhere, ...]:
+        """Return the time that the run pays for the compiled step once."""
+        return (pay_once(self.traced_ms, "tracing the compiled step"),)
 
 
 def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False) -> Compiled | None:
@@ -120,6 +128,7 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
         own_ms=own,
         lower_ms=min(left.lower, upper),
         upper_ms=upper,
+        traced_ms=trace_once(ops, eager + dispatch),
         traced_by=evidence.offered_by(RanOperations),
         costs=tuple(list_costs(evidence, "call_ms", "graph_op_ms")),
     )

@@ -56,6 +56,7 @@ def numpy_inside(evidence: Evidence) -> Iterable[Finding]:
         share_of_step=min(1.0, lost(with_own) + share),
         gain=gained,
         where=tuple(dict.fromkeys((read, *hot, *place.where))),
+        elsewhere=with_own.paid,
         evidence=(
             Measurement(f"time in Python and NumPy inside {unit.the}", share, "share", "samples"),
             *measured(with_own, unit),

@@ -56,6 +56,7 @@ def eager_step(evidence: Evidence) -> Iterable[Finding]:
         share_of_step=lost(estimate),
         gain=price(Compile("step"), left=estimate.left),
         where=place.where,
+        elsewhere=estimate.paid,
         evidence=measured(estimate, evidence.unit),
         advice=_advice(evidence, place),
         detail=_detail(estimate, evidence.unit),

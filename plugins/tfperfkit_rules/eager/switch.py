@@ -58,6 +58,7 @@ def left_eager(evidence: Evidence) -> Iterable[Finding]:
         share_of_step=lost(estimate),
         gain=price(Setting("run_eagerly"), left=estimate.left),
         where=tuple(dict.fromkeys((*switch, *place.where))),
+        elsewhere=estimate.paid,
         evidence=measured(estimate, evidence.unit),
         advice=_advice(evidence, switch, everywhere, place),
         detail="The switch is for debugging: while it is on, no tf.function is compiled."

@@ -79,7 +79,7 @@ def write_table(rows: Sequence[Outcome]) -> None:
 def describe_coverage(rows: Sequence[Outcome]) -> list[str]:
     """Return a table: by kind of remedy how many ranges hold what was measured, as computed and as widened by the other
     batches, their median widths, upper over lower end, and the median of their centre over what was measured."""
-    head = ["| remedy | n | bias | held as computed | width | held as widened | width |", "|---|---|---|---|---|---|---|"]
+    head = ["| remedy | n | bias | held as computed | width | held as widened | width |", "|---" * 7 + "|"]
     held = [(row, *_widen_by_others(row, rows)) for row in rows]
     groups = {kind: [each for each in held if each[0].kind == kind] for kind in sorted({row.kind for row in rows})}
     for batch in sorted({_name_batch(row) for row in rows}):
@@ -104,7 +104,8 @@ def _describe_group(name: str, group: Sequence[tuple[Outcome, float, float]]) ->
     widened = sum(low <= row.saved_s <= high for row, low, high in group)
     widths = [statistics.median(high / max(low, 0.01) for low, high in each) for each in _list_ends(group)]
     bias = statistics.median((row.low_s + row.high_s) / 2 / row.saved_s for row, _, _ in group)
-    cells = [name, len(group), f"{bias:.2f}", f"{computed} of {len(group)}", f"{widths[0]:.2f}", f"{widened} of {len(group)}"]
+    cells = [name, len(group), f"{bias:.2f}", f"{computed} of {len(group)}", f"{widths[0]:.2f}"]
+    cells.append(f"{widened} of {len(group)}")
     return f"| {' | '.join(map(str, cells))} | {widths[1]:.2f} |"
 
 

@@ -115,12 +115,17 @@ def _slow_down(other: Elsewhere, quiet: float) -> Elsewhere:
 
 def _describe(told: Iterable[Elsewhere]) -> Iterator[str]:
     """Yield sentences on the seconds that are saved elsewhere, and on those that the change itself takes."""
-    saved = [f"{_span(each.seconds)} s of {each.where}" for each in told if each.seconds[1] > 0]
-    taken = [f"{_span((-each.seconds[1], -each.seconds[0]))} s of {each.where}" for each in told if each.seconds[1] <= 0]
+    saved, added = [], []
+    for each in told:
+        low, high = each.seconds
+        if high > 0:
+            saved.append(f"{_span((low, high))} s of {each.where}")
+        else:
+            added.append(f"{_span((-high, -low))} s of {each.where}")
     if saved:
         yield f"The seconds count what the same change saves elsewhere: {'; '.join(saved)}."
-    if taken:
-        yield f"The seconds count what the change itself takes once: {'; '.join(taken)}."
+    if added:
+        yield f"tfperf subtracts from the saved seconds those that the change adds once: {'; '.join(added)}."
 
 
 def _span(seconds: Seconds) -> str:

@@ -54,9 +54,10 @@ _IN_CHUNKS = re.compile(r"^(h5py|zarr|netCDF4|tables)\.")
 class BatchLine(NamedTuple):
     """The innermost line of the user's with most of the time. ``part``: of the time of the ``samples`` in the function;
     both 0 where the source tells. ``reads``: what it does is mostly reading files; ``chunks``: that keep arrays in
-    chunks. ``lists``: the function of TensorFlow by which it makes a tensor of a Python list, or "". ``waits``:
-    it mostly waits, for time, another thread or the network, so it needs no CPU core. ``block``: the first and the last
-    of the lines that share the time but can't be told apart, in which case the place is the function's; else None."""
+    chunks. ``lists``: the function of TensorFlow by which it makes a tensor of a Python list, or "". ``waited``: the
+    share of the time in which it waits, for time, another thread or the network, so that it needs no CPU core;
+    ``waits``: what it mostly does meanwhile, if it mostly waits. ``block``: the first and the last of the lines that
+    share the time but can't be told apart, in which case the place is the function's; else None."""
 
     place: Place
     function: str
@@ -65,7 +66,8 @@ class BatchLine(NamedTuple):
     reads: bool
     chunks: bool
     lists: str = ""
-    waits: bool = False
+    waited: float = 0.0
+    waits: Kind | None = None
     block: tuple[int, int] | None = None
 
 
@@ -111,6 +113,13 @@ def called_line(evidence: Evidence) -> BatchLine | None:
     return _find_costliest_line(evidence, _read_called(evidence))
 
 
+def count_at_once(evidence: Evidence) -> float:
+    """Return on how many threads TensorFlow calls Python at the same time, in the mean; 8 at most are sampled."""
+    called = read_log(evidence.records("samples"), CALLED)
+    ticks = Counter(when for when, stack in called.inside(called.whole) if stack.frames)
+    return ticks.total() / len(ticks) if ticks else 1.0
+
+
 def _find_costliest_line(evidence: Evidence, seen: Sequence[tuple[Stack, int]]) -> BatchLine | None:
     """``seen``: samples with the ns that each stands for. None if there are few, or if they stand for little."""
     if len(seen) < STARVED_MIN.value or sum(ns for _, ns in seen) < MIN * FAST_S * NS_PER_S:
@@ -124,7 +133,11 @@ def _find_costliest_line(evidence: Evidence, seen: Sequence[tuple[Stack, int]]) 
     ((place, name), most), *_ = places.most_common(1)
     here = [frame for frame, _ in leaves.most_common() if (frame.file, frame.line) == place]
     reading = Counter({frame: n for frame, n in leaves.items() if kind_of(evidence, frame) is READING})
-    waiting = sum(n for frame, n in leaves.items() if _is_waiting(kind_of(evidence, frame)))
+    waiting = Counter[Kind]()
+    for frame, ns in leaves.items():
+        kind = kind_of(evidence, frame)
+        waiting[kind] += ns if _is_waiting(kind) else 0
+    waited = waiting.total() / leaves.total()
     block = _find_block(evidence, place, here)
     inside, lines = most, list[int]()
     if block is not None:
@@ -141,7 +154,8 @@ def _find_costliest_line(evidence: Evidence, seen: Sequence[tuple[Stack, int]]) 
         reads=reading.total() >= shared.MOSTLY.value * leaves.total(),
         chunks=any(_IN_CHUNKS.search(word) for frame in reading for word in name_apis(evidence, frame)),
         lists=next(filter(None, (name_list_maker(evidence, frame) for frame in here)), ""),
-        waits=waiting >= shared.MOSTLY.value * leaves.total(),
+        waited=waited,
+        waits=waiting.most_common(1)[0][0] if waited >= shared.MOSTLY.value else None,
     )
 
 

@@ -26,6 +26,7 @@ from tfperfkit_rules.input.bounds import MIN_PART
 from tfperfkit_rules.input.core_taken import Core, core_taken
 from tfperfkit_rules.input.feed import Feed, feed, feeding, overlaps, own_time, place, places, waiting
 from tfperfkit_rules.input.interpreter_lock import Lock, lock, work
+from tfperfkit_rules.input.waiting_in_turn import InTurn, wait_in_turn
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.late_skips import TWO_AN_EPOCH
 from tfperfkit_rules.measures.list_tensors import advise_array
@@ -85,6 +86,9 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
     held = lock(evidence, item.pipeline, stage) if disturbs else Lock()
     worst_ms = min(worst_ms, item.step_ms - held.lower_ms)
     line = _line(evidence, stage, source)
+    if line is not None and (turn := wait_in_turn(evidence, item, stage, source, line)) is not None:
+        yield _wait_together(evidence, item, stage, source, line, turn)
+        return
     computes = disturbs and not held.upper_ms and _computes(line)
     core = core_taken(evidence, item.pipeline, stage) if computes else Core()
     other = min(held.left(item.min_other_ms), (1 - core.taken) * item.min_other_ms)
@@ -126,6 +130,34 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
             *(_SAME_WAITING if held.upper_ms else ()),
             *(("STP017",) if garbage else ()),
         ),
+    )
+
+
+def _wait_together(
+    evidence: Evidence, item: Feed, stage: Stage, source: KerasInput | None, line: BatchLine, turn: InTurn
+) -> Finding:
+    """INP005: the Python mostly waits, so calls next to each other take as long as one."""
+    return Finding(
+        code="INP005",
+        remedy=ChangeStage("less_python"),
+        title=(
+            f"Python prepares the batches ({python_words(stage, source)}) and waits for "
+            f"{'one' if turn.at_once < 2 else 'few'} at a time, {turn.words}"
+        ),
+        share_of_step=item.share,
+        gain=price(ChangeStage("less_python"), left=turn.left),
+        where=_where(line, _places(evidence, item.pipeline, stage, source)),
+        evidence=(
+            *waiting(item, evidence.unit),
+            Measurement("share of batch preparation that waits", line.waited, "share", "run"),
+            Measurement("calls that wait at the same time", turn.at_once, "count", "run"),
+            *own_time(stage),
+            *_sampled(line),
+            *_setup(source),
+        ),
+        advice=turn.advice,
+        detail=turn.detail,
+        absorbs=("INP001", "INP003", "INP004", "OPS004"),
     )
 
 
@@ -225,7 +257,7 @@ def _on_a_core(evidence: Evidence, pipeline: Pipeline, stage: Stage, source: Ker
 
 def _computes(line: BatchLine | None) -> bool:
     """Whether samples show that the Python which makes the batches computes: it neither waits nor reads files."""
-    return line is not None and bool(line.samples) and not line.reads and not line.waits
+    return line is not None and bool(line.samples) and not line.reads and line.waits is None
 
 
 def python_stage(pipeline: Pipeline, bound: Stage) -> Stage | None:

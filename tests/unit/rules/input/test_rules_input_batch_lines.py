@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from evidence_builder import FILE
-from input_builder import PREFETCH, evidence, one, pipeline, stage
+from input_builder import PREFETCH, evidence, one, pipeline, ranged, stage
 from tfperfkit_probes.input.model import KerasInput, Stage
 from tfperfkit_rules.input.python_batches import python_input
 
@@ -213,3 +213,71 @@ def test_a_line_that_releases_the_lock_attracts_samples_so_its_function_is_named
     assert "lines" not in features(16, 16, 16, 15).title
     assert features(17, 17, 17, 17).where[0] == SourceSpan(FILE, 17, "features"), "nothing else was sampled"
     assert features(16, 16, 16, 15).where[0] == SourceSpan(FILE, 16, "features"), "Python of its own keeps the lock"
+
+
+WAITING = """\
+import subprocess, threading, time, urllib.request
+import h5py
+def load(key):
+    return tf.numpy_function(fetch, [key], tf.uint8)
+def fetch(key):
+    return key
+def rows():
+    yield fetch(1)
+"""
+SLEEP, ASK = (
+    [FILE, 5, "fetch", 6, [6, 6, 4, 14], "time:sleep"],
+    [FILE, 5, "fetch", 6, [6, 6, 4, 14], "urllib.request:urlopen", "socket:readinto"],
+)
+RUN = [FILE, 5, "fetch", 6, [6, 6, 4, 14], "subprocess:run"]
+LOCK = [FILE, 5, "fetch", 6, [6, 6, 4, 14], "threading:wait"]
+COMPUTE = [FILE, 5, "fetch", 6]
+
+
+def fetched(*frames: list[Any], threads: int = 1, kind: str = "Map", line: int = 3, waits_ms: float = 9.8) -> Finding:
+    """Return a stage that takes 9.8 of 10 ms. Each frame is sampled 60 times, on so many threads."""
+    at = SourceSpan(FILE, line, "load" if line == 3 else "rows")
+    made = stage(kind, 33, is_python=True, self_ms_per_output=waits_ms, mapped=at)
+    given = pipeline(made, bound_by=0, bound_ms_per_output=waits_ms)
+    above = [[FILE, 7, "rows", 8]] if line == 7 else []
+    rows: list[Any] = []
+    for number, frame in enumerate(frames, 1):
+        rows.append(["stack", number, [*above, frame], "", "python"])
+        for index in range(60):
+            rows += [["called", (60 * number + index) * TICK, number, thread] for thread in range(threads)]
+    parts = {"input": waits_ms, "graph": 10.0 - waits_ms}
+    return one(python_input(evidence(given, source=WAITING, parts_ms=parts, records={"samples": rows})))
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"), [(SLEEP, "sleeping"), (ASK, "waiting for the network or a database"), (RUN, "running other")]
+)
+def test_calls_that_wait_in_turn_can_wait_together(frame: list[Any], words: str) -> None:
+    found = fetched(frame, frame, COMPUTE)
+    assert "waits for one at a time" in found.title and words in found.title
+    assert "num_parallel_calls=16" in found.advice or frame is RUN
+    assert "private_threadpool_size" in found.advice and "several threads" in found.advice
+    assert "Rewrite" not in found.advice
+    assert found.where[0] == SourceSpan(FILE, 6, "fetch")
+
+
+def test_a_program_needs_a_core_so_it_gains_less_than_a_pause() -> None:
+    assert ranged(fetched(RUN))[1] < ranged(fetched(SLEEP))[1]
+
+
+def test_the_more_calls_wait_together_already_the_less_is_left_to_gain() -> None:
+    few = fetched(SLEEP, threads=4, kind="ParallelMap")
+    assert "few at a time" in few.title and ranged(few)[1] < ranged(fetched(SLEEP))[1]
+    assert "num_parallel_calls=16" in fetched(SLEEP, threads=8).advice
+
+
+def test_a_generator_fetches_with_threads_of_its_own() -> None:
+    found = fetched(SLEEP, kind="Generator", line=7)
+    assert "ThreadPoolExecutor(16)" in found.advice and "waits for one at a time" in found.title
+
+
+@pytest.mark.parametrize(
+    "frames", [(LOCK,), (COMPUTE, COMPUTE, SLEEP)], ids=["a lock may be another call's", "mostly computes"]
+)
+def test_other_python_is_to_be_rewritten(frames: tuple[list[Any], ...]) -> None:
+    assert "Rewrite" in fetched(*frames).advice

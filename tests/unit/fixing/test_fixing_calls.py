@@ -57,13 +57,57 @@ def test_a_predict_that_does_more_stays(tmp_path: Path, call: str, why: str) -> 
     assert why in refusal(tmp_path, body, CallDirectly("predict"))
 
 
-@pytest.mark.parametrize("made", ["tf.data.Dataset.range(3).batch(1)", "load()"])
-def test_a_predict_of_a_parameter_stays_if_the_files_calls_pass_a_dataset(tmp_path: Path, made: str) -> None:
-    body = f"def score(model, ds):\n    return model.predict(ds)  # here\n\nfor _ in data:\n    score(model, {made})"
-    source = f"import tensorflow as tf\n\n{body}\n"
+def has_predict_patch(folder: Path, body: str) -> bool:
+    """Whether the predict at the marked line gets a patch."""
+    source = f"import numpy as np\nimport tensorflow as tf\n\n{body}\n"
     finding = finding_at("EAG004", *((line, "") for line in at(source)), remedy=CallDirectly("predict"))
-    patch, _ = patch_of(tmp_path, source, finding)
-    assert (patch.fixer is None) == (made != "load()")
+    return patch_of(folder, source, finding)[0].fixer is not None
+
+
+@pytest.mark.parametrize("made", ["tf.data.Dataset.range(3).batch(1)", "load()", "np.ones((1, 3))", "state[None]"])
+def test_a_predict_of_a_parameter_changes_if_all_calls_of_the_file_pass_an_array(tmp_path: Path, made: str) -> None:
+    body = f"def score(model, ds):\n    return model.predict(ds)  # here\n\nfor _ in data:\n    score(model, {made})"
+    assert has_predict_patch(tmp_path, body) == (made in ("np.ones((1, 3))", "state[None]"))
+
+
+@pytest.mark.parametrize(
+    "before, data",
+    [
+        ("", "np.stack(rows)"),
+        ("x = np.stack(rows)", "x"),
+        ("x = load().astype('float32')", "x"),
+        ("x: np.ndarray = load()", "x[i : i + 1]"),
+        ("width = x.shape[1]", "x"),
+        ("x = 2.0 * load()", "x"),
+        ("x = tf.constant(rows)", "x"),
+        ("def rescale(a):\n        return np.sqrt(a)\n    x = rescale(rows)", "x"),
+        ("x = load()", "tf.keras.utils.pad_sequences([x])"),
+        ("x = load() if full else np.zeros(3)\n    x = x.reshape(1, -1)", "x"),
+    ],
+)
+def test_an_array_is_predicted_as_one_batch(tmp_path: Path, before: str, data: str) -> None:
+    body = f"def score(self, rows, full, i):\n    {before}\n    return self.model.predict({data}, verbose=0)  # here"
+    assert has_predict_patch(tmp_path, body)
+
+
+@pytest.mark.parametrize(
+    "before, data",
+    [
+        ("", "rows"),
+        ("x = load()", "x"),
+        ("x = tf.data.TFRecordDataset(rows)", "x"),
+        ("x = {'test': rows}['test']", "x"),
+        ("x = np.ones(3) if full else rows", "x"),
+        ("x = np.ones(3)\n    x = make_dataset(x)", "x"),
+        ("x, y = np.ones(3), rows", "y"),
+        ("for x in rows: pass", "x"),
+        ("x = tf.keras.utils.image_dataset_from_directory(rows)", "x"),
+        ("def load(a):\n        return tf.data.Dataset.range(3)\n    x = load(rows)", "x"),
+    ],
+)
+def test_what_may_be_a_dataset_is_predicted_as_before(tmp_path: Path, before: str, data: str) -> None:
+    body = f"def score(self, rows, full, i):\n    {before}\n    return self.model.predict({data}, verbose=0)  # here"
+    assert not has_predict_patch(tmp_path, body)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 
 import libcst as cst
 
+from tfperfkit.fixing.array_values import find_arguments, is_array
 from tfperfkit.fixing.case import Case, Fixer
 from tfperfkit.fixing.edit import Edit, NoFix, argument, keyword, without_argument
 from tfperfkit.fixing.module import Module, dotted, method, walk
@@ -49,6 +50,8 @@ def _replace_predict(module: Module, call: cst.Call) -> list[Edit]:
         raise NoFix("predict() is called once: a larger batch_size is the remedy")
     if _is_dataset(module, given[0].value):
         raise NoFix("predict() gets a dataset")
+    if not is_array(module, given[0].value):
+        raise NoFix("whether predict() gets an array, and no dataset, is not seen in the file")
     return [_rename(module, call, "predict_on_batch"), *_without(module, call, _IGNORED)]
 
 
@@ -77,6 +80,8 @@ def _replace_fit(case: Case, module: Module, call: cst.Call) -> list[Edit]:
     data = [item.value for item in positional] + [item.value for item in (argument(call, "x"),) if item]
     if not data or _is_dataset(module, data[0]):
         raise NoFix("fit() gets a dataset")
+    if len(data) + ("y" in named) < _POSITIONAL and not is_array(module, data[0]):
+        raise NoFix("whether fit() gets an array, and no dataset, is not seen in the file")
     return [_rename(module, call, "train_on_batch"), *_without(module, call, dropped)]
 
 
@@ -167,19 +172,8 @@ def _find_values(module: Module, data: cst.BaseExpression, seen: set[str]) -> It
             names = [item.name.value for item in (*node.params.posonly_params, *node.params.params)]
             for position, name in enumerate(names):
                 if name == data.value:
-                    for given in _find_arguments(module, node.name.value, name, position):
+                    for given in find_arguments(module, node.name.value, name, position):
                         yield from _find_values(module, given, seen)
-
-
-def _find_arguments(module: Module, function: str, name: str, position: int) -> Iterator[cst.BaseExpression]:
-    """Yield what calls of a function or method pass for one parameter. A method's first parameter is no argument."""
-    for call in module.calls:
-        spelled = dotted(call.func) or ""
-        if spelled.split(".")[-1] == function:
-            place = position - ("." in spelled)
-            positional = [item.value for item in call.args if item.keyword is None]
-            yield from positional[max(place, 0) : position + 1]
-            yield from (item.value for item in call.args if item.keyword is not None and item.keyword.value == name)
 
 
 PREDICT = Fixer(

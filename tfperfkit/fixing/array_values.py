@@ -1,4 +1,4 @@
-"""Values that are arrays or tensors, as far as the source shows: a dataset, a generator or an unknown object is none."""
+"""Values that are arrays or tensors as far as the source shows: a dataset or an unknown object is none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ANNOTATIONS = frozenset({"ndarray", "NDArray", "ArrayLike", "Tensor", "EagerTen
 
 
 def is_array(module: Module, value: cst.BaseExpression, seen: frozenset[str] = frozenset()) -> bool:
-    """Return whether an expression is proven to be an array or a tensor, or a list of them.
+    """Return whether an expression is proven to be an array or a tensor, or a list with nothing else.
 
     A slice is one: a dataset has none. A name is one if each value that the file gives it is, or if the function around
     it uses it as an array; a parameter also by its annotation, or by the arguments of all calls in the file.
@@ -144,7 +144,7 @@ def _names(target: cst.CSTNode) -> set[str]:
 
 
 def _find_iterated(target: cst.CSTNode, over: cst.BaseExpression, name: str) -> cst.BaseExpression | None:
-    """Return what a loop goes through to give a name its values: ``x`` for ``row`` in ``for n, row in enumerate(x)``."""
+    """Return the values that a loop gives a name one after another: ``x`` for ``row`` in ``enumerate(x)``."""
     if isinstance(target, cst.Name):
         return None if isinstance(over, cst.Dict) else over
     if not isinstance(target, cst.Tuple) or not isinstance(over, cst.Call) or not isinstance(over.func, cst.Name):

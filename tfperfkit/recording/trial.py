@@ -73,7 +73,7 @@ class TrialRunner:
         self._begun = now_ns()
         self._steady_ns = 0
         self._processor = None if plan.whole else port.stream("processor")
-        self._steps = 0
+        self._steps = self._first_steps = self._nudged = 0
         self._losses = results.Losses()
         self._result: tuple[int, str, list[float]] | None = None
         self._over = False
@@ -104,6 +104,8 @@ class TrialRunner:
         """Step ``number`` is about to begin."""
         plan, now = self._plan, now_ns()
         self._steps = done = number - 1
+        if done >= 1 and not self._first_steps:
+            self._keep_first()
         if self._processor is None:
             return
         self._processor.append([now, process_ns(), None])
@@ -134,6 +136,16 @@ class TrialRunner:
                 pass
         os._exit(0)
 
+    def _keep_first(self) -> None:
+        """Keep the weights after the first step, before training amplifies rounding; then nudge them if that is asked
+        for."""
+        self._first_steps = self._steps
+        try:
+            results.keep_weights(self._port.run.path / "first_weights.npy")
+            self._nudged = results.nudge_weights(self._plan.nudge) if self._plan.nudge else 0
+        except Exception as error:
+            self._end["refused"].setdefault("", f"the first step can't be compared: {words_of(error)}")
+
     def _keep_result(self) -> tuple[int, str, list[float]]:
         """Steps, digest and losses as they are now."""
         try:
@@ -156,6 +168,8 @@ class TrialRunner:
             steps=steps,
             digest=digest,
             losses=losses,
+            first_steps=self._first_steps,
+            nudged=self._nudged,
             whole_processor_ns=whole,
             **self._end,
         )

@@ -48,7 +48,8 @@ class TrialPlan(msgspec.Struct, frozen=True, kw_only=True):
     It ends itself after ``steps`` steps (somewhat more, where these take less than a second), or, where that is None,
     once ``seconds`` of them and ``min_steps`` have passed after ``warm_steps``, then at a ``multiple`` of steps: a run
     that makes several in one call can end there too.
-    ``whole``: it runs to its own end. ``limit_s``: no step begins later than that.
+    ``whole``: it runs to its own end. ``limit_s``: no step begins later than that. ``nudge``: unless 0,
+    after the first step each weight becomes the next number of its dtype, up or down by this seed, as by a rounding.
     """
 
     changes: list[Change] = []
@@ -60,6 +61,7 @@ class TrialPlan(msgspec.Struct, frozen=True, kw_only=True):
     multiple: int = 16
     limit_s: float = 120.0
     whole: bool = False
+    nudge: int = 0
 
 
 class TrialEnd(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +69,9 @@ class TrialEnd(msgspec.Struct, frozen=True, kw_only=True):
 
     ``applied``: how often each change took effect, by its text; ``refused``: why it did not. ``digest`` of all
     trainable weights after ``steps`` steps, of which ``weights.npy`` holds some; ``losses`` that ``fit`` had reported
-    by then. ``whole_processor_ns``: processor time since the process began, all threads together.
+    by then. ``first_steps``: the steps after which ``first_weights.npy`` was kept, one unless a call makes several.
+    ``nudged``: so many variables were, see ``TrialPlan``. ``whole_processor_ns``: processor time since the process
+    began, all threads together.
     """
 
     stopped: bool = False
@@ -76,6 +80,8 @@ class TrialEnd(msgspec.Struct, frozen=True, kw_only=True):
     refused: dict[str, str] = {}
     digest: str = ""
     losses: list[float] = []
+    first_steps: int = 0
+    nudged: int = 0
     whole_processor_ns: int = 0
 
 

@@ -27,7 +27,7 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
     """A changed run.
 
     ``arguments``: of the script, instead of its own; ``whole``: its whole run is timed; ``contents``: of files that
-    differ in the variant, by path.
+    differ in the variant, by path. ``nudge``: see ``TrialPlan``.
     """
 
     text: str
@@ -41,6 +41,7 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
     edited: tuple[str, ...] = ()
     contents: dict[str, bytes] = {}
     changes_batch: bool = False
+    nudge: int = 0
     #: So many steps are made in one call.
     multiple: int = 1
 
@@ -49,8 +50,8 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
 ORDER: tuple[Keeps, ...] = ("results", "mathematics", "nothing", "ceiling")
 
 
-#: The script as it is, with operations that round otherwise: other kernels for the same mathematics.
-ROUNDED = Variant(text="as it is, rounded otherwise", environment={"TF_ENABLE_ONEDNN_OPTS": "0"})
+#: The script as it is, with other roundings: other kernels for the same mathematics, and weights that are nudged once.
+ROUNDED = Variant(text="as it is, rounded otherwise", environment={"TF_ENABLE_ONEDNN_OPTS": "0"}, nudge=1)
 
 
 def measured(
@@ -189,7 +190,14 @@ def _results(
     if not plain or not other or plain[0].end.steps != other[0].end.steps:
         return ("differ" if variant.keeps == "nothing" and changed else "unknown"), None, None
     same = {item.end.digest for item in plain} == {item.end.digest for item in other}
-    alike = [item for item in rounded if item.end.digest and item.end.steps == plain[0].end.steps]
+    begun = _distance(plain[0].first_weights, other[0].first_weights)
+    same_begin = begun is not None and begun <= ROUNDING and plain[0].end.first_steps == other[0].end.first_steps
+    # A nudge makes a chaotic script differ, and so would a wrong gradient: the first step, before it, has to be equal.
+    alike = [
+        item
+        for item in rounded
+        if item.end.digest and item.end.steps == plain[0].end.steps and (same_begin or not item.end.nudged)
+    ]
     own = max((_distance(plain[0].weights, item.weights) or 0.0 for item in (*plain[1:3], *alike)), default=None)
     if same and len({item.end.digest for item in plain}) == 1:
         return "same bits", 0.0, own

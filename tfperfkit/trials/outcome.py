@@ -41,6 +41,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     memory_bytes: float = 0.0
     end: TrialEnd = TrialEnd()
     weights: Path | None = None
+    first_weights: Path | None = None
     outputs: Outputs = Outputs()
     error: str = ""
     tensorflow: bool = True
@@ -54,11 +55,12 @@ def read(folder: Path, plan: TrialPlan, begun_ns: int, ended_ns: int, status: in
     seconds = (ended_ns - begun_ns) / 1e9
     facts = run.read_json("end.json")
     memory = facts.get("peak_rss_bytes", 0) if isinstance(facts, dict) else 0
-    weights = folder / "weights.npy"
+    weights, first = folder / "weights.npy", folder / "first_weights.npy"
     common: dict[str, Any] = {
         "end": end,
         "memory_bytes": float(memory) if isinstance(memory, (int, float)) else 0.0,
         "weights": weights if weights.is_file() else None,
+        "first_weights": first if first.is_file() else None,
         "tensorflow": (folder / "agent.json").exists(),
         "seconds": seconds,
     }

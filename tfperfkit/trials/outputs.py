@@ -117,9 +117,10 @@ def _compare_text(plain: Sequence[str], changed: str, complete: bool) -> tuple[b
     if complete and steady and len(theirs) != len(ours):
         return True, f"{len(theirs)} lines instead of {len(ours)}"
     compared = False
+    spread: dict[tuple[str, int], float] = {}
     for index, (line, other) in enumerate(zip(ours, theirs, strict=False)):
         twins = [each[index] for each in others if index < len(each)]
-        if not _is_same(line, other, twins):
+        if not _is_same(line, other, twins, spread):
             return True, f"{_shorten(other)!r} instead of {_shorten(line)!r}"
         compared = True
     return compared, ""
@@ -133,18 +134,26 @@ def _lines(text: str) -> list[str]:
     return [line for line in found if line and not _BAR.fullmatch(line)]
 
 
-def _is_same(line: str, other: str, twins: Sequence[str]) -> bool:
-    """Whether two lines say the same, up to what a plain run's own ``twins`` differ by."""
+def _is_same(line: str, other: str, twins: Sequence[str], spread: dict[tuple[str, int], float]) -> bool:
+    """Whether two lines say the same, up to what a plain run's own ``twins`` differ by.
+
+    ``spread``: by the text of the line and the place of a number, the largest such difference in earlier lines; it is
+    added to. Two runs that drift apart may be close on one line by chance.
+    """
     words = _NUMBER.sub("#", line).split()
     if any(_NUMBER.sub("#", twin).split() != words for twin in twins):
         return True  # the script itself says something else each time
     if _NUMBER.sub("#", other).split() != words:
         return False
     rows = [_NUMBER.findall(each) for each in (line, other, *twins)]
-    for match, (one, two, *same) in zip(_NUMBER.finditer(line), zip(*rows, strict=True), strict=True):
+    for place, (match, (one, two, *same)) in enumerate(
+        zip(_NUMBER.finditer(line), zip(*rows, strict=True), strict=True)
+    ):
         if _UNIT_AFTER.match(line, match.end()) or _WORD_BEFORE.search(line[: match.start()]):
             continue
+        before = spread.get((" ".join(words), place), 0.0)
         own = max((abs(float(one) - float(each)) for each in same), default=0.0)
+        own = spread[" ".join(words), place] = max(own, before if _tolerance(one) else 0.0)
         if abs(float(one) - float(two)) > max(_tolerance(one), _OWN_FACTOR * own):
             return False
     return True

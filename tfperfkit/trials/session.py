@@ -82,7 +82,7 @@ class _Runner:
         self._progress.begin(variant.text if variant else PLAIN)
         if variant is None:
             return self._script.trial(plan, {}, contents=self._contents, wait=self._progress.look)
-        plan = msgspec.structs.replace(plan, changes=list(variant.changes))
+        plan = msgspec.structs.replace(plan, changes=list(variant.changes), nudge=variant.nudge)
         contents = {**self._contents, **variant.contents}
         return self._script.trial(
             plan, variant.environment, variant.arguments, variant.edited, contents, self._progress.look

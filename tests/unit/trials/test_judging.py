@@ -128,6 +128,22 @@ def test_a_difference_that_rounding_alone_reaches_too_is_none(tmp_path: Path) ->
     assert measured(Variant(text="a"), plain, [changed], [near]).results == "differ"
 
 
+def test_a_script_whose_weights_were_nudged_measures_rounding_if_the_first_step_is_equal(tmp_path: Path) -> None:
+    def begun(item: Outcome, name: str, first: list[float], nudged: int = 0) -> Outcome:
+        file = tmp_path / f"first-{name}.npy"
+        np.save(file, np.asarray(first, np.float32))
+        end = msgspec.structs.replace(item.end, first_steps=1, nudged=nudged)
+        return msgspec.structs.replace(item, first_weights=file, end=end)
+
+    plain = begun(with_weights(tmp_path, "p", [1.0, 2.0]), "p", [1.0, 2.0])
+    nudged = begun(with_weights(tmp_path, "n", [1.08, 2.0]), "n", [1.0, 2.0], nudged=3)
+    changed = with_weights(tmp_path, "c", [1.0, 2.1])
+    for first, expected in (([1.0, 2.00001], "within noise"), ([1.0, 2.01], "differ")):
+        other = begun(changed, str(first), first)
+        assert measured(Variant(text="a"), [plain], [other], [nudged]).results == expected
+    assert measured(Variant(text="a"), [plain], [changed], [nudged]).results == "differ"
+
+
 def test_the_plain_runs_as_one() -> None:
     base = baseline([outcome(1e6), outcome(2e6), Outcome(error="x")])
     assert base is not None and base.runs == 2 and base.ms == 1.5 and base.spread == 2.0

@@ -63,6 +63,13 @@ def test_what_a_script_changes_from_run_to_run_by_itself_is_no_difference() -> N
     assert compared(["at a1 b", "at c3 d"], "at e5 f")[0] == "same"
 
 
+def test_two_runs_that_drift_apart_may_be_close_on_one_line() -> None:
+    plain = ["loss 0.10\nloss 0.20", "loss 0.30\nloss 0.20"]
+    assert compared(plain, "loss 0.10\nloss 0.35")[0] == "same"
+    assert compared(plain, "loss 0.10\nloss 0.95")[0] == "differ"
+    assert compared(["loss 0.10\nmae 0.20", "loss 0.30\nmae 0.20"], "loss 0.10\nmae 0.35")[0] == "differ"
+
+
 def test_of_runs_that_were_stopped_the_lines_that_both_have_count() -> None:
     assert compared("a 1\nb 2", "a 1\nb 2\nc 3", complete=False) == ("same", "")
     assert compared("a 1\nb 2", "a 1\nb 3", complete=False)[0] == "differ"

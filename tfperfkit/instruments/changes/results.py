@@ -24,22 +24,41 @@ def keep_weights(file: Path) -> str:
 
     In the order in which they were made. "" when there is none.
     """
-    kind = getattr(sys.modules.get("tensorflow.python.ops.resource_variable_ops"), "BaseResourceVariable", None)
-    if kind is None:
+    variables = _find_trained()
+    if not variables:
         return ""
     import numpy as np
 
-    found = [item for item in gc.get_objects() if isinstance(item, kind) and _trains(item)]
-    unique = {id(item.handle): item for item in found}
-    arrays = [np.asarray(item.numpy()) for item in sorted(unique.values(), key=_age)]
-    if not arrays:
-        return ""
+    arrays = [np.asarray(item.numpy()) for item in variables]
     digest = hashlib.sha256()
     for array in arrays:
         digest.update(repr(array.shape).encode() + array.tobytes())
     flat = np.concatenate([array.astype(np.float32).ravel() for array in arrays])
     np.save(file, flat[:: flat.size // _KEPT + 1])
     return digest.hexdigest()
+
+
+def nudge_weights(seed: int) -> int:
+    """Move each number of all trainable variables to the next one of its dtype, up or down. Returns the number of
+    variables; those of a dtype that NumPy does not have stay."""
+    import numpy as np
+
+    variables = [item for item in _find_trained() if item.dtype.as_numpy_dtype in (np.float16, np.float32, np.float64)]
+    dice = np.random.default_rng(seed)
+    for item in variables:
+        values = np.asarray(item.numpy())
+        up = dice.random(values.shape) < 0.5
+        item.assign(np.nextafter(values, np.where(up, np.inf, -np.inf).astype(values.dtype)))
+    return len(variables)
+
+
+def _find_trained() -> list[Any]:
+    """Return the trainable variables that are alive, in the order in which they were made."""
+    kind = getattr(sys.modules.get("tensorflow.python.ops.resource_variable_ops"), "BaseResourceVariable", None)
+    if kind is None:
+        return []
+    found = [item for item in gc.get_objects() if isinstance(item, kind) and _trains(item)]
+    return sorted({id(item.handle): item for item in found}.values(), key=_age)
 
 
 def _trains(variable: Any) -> bool:

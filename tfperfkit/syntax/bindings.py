@@ -81,7 +81,7 @@ class Frames:
             self.rebound.add((owner, name))
 
     def _visit(self, node: ast.AST, frame: Frame) -> None:
-        if isinstance(node, (ast.For, ast.AsyncFor, *COMPREHENSIONS)):
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While, *COMPREHENSIONS)):
             self.home[node] = frame
         if isinstance(node, CALLABLES):
             self._visit_function(node, frame)

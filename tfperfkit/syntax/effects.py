@@ -17,6 +17,7 @@ object, ``list.append``. Each row says:
 
 The result is of a type whose methods the table has, or ``element`` (a part of an argument), ``view`` (may share memory
 with the first argument), ``self`` (of the object's type), ``total`` (a sum of elements), ``pairs``, ``any`` (unknown).
+``list:atom`` is a new list of new objects of a type.
 
 An API that the table does not have is unknown: it may change anything that it can reach.
 """

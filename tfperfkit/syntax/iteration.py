@@ -31,7 +31,8 @@ def same_in_every_iteration(
     place of the loops within, and evaluating it changes nothing.
 
     Args:
-        loop: a ``for``, a comprehension (its first ``for``), or a function that something calls again and again.
+        loop: a ``for`` or ``while``, a comprehension (its first ``for``), or a function that something calls again and
+            again.
         known: calls whose API a run has shown.
     """
     analysis = analyse(tree, loop, known)

@@ -34,6 +34,13 @@ class Loop(Code):
         return range(self.line, self.last + 1)
 
     @property
+    def first_line(self) -> int:
+        """Return the first line of the body that runs once in each iteration that gets there; 0 if there is none: a
+        header of a loop runs more often, and a comprehension has one line for all."""
+        body = self.node.body if isinstance(self.node, LOOPS) else []
+        return next((item.lineno for item in body if not isinstance(item, LOOPS)), 0)
+
+    @property
     def is_statement(self) -> bool:
         """Return whether it is a ``for`` or ``while`` statement, not a comprehension."""
         return isinstance(self.node, LOOPS)

@@ -23,7 +23,7 @@ from tfperfkit_rules.eager.passes_again import MIN_ITERATIONS_AGAIN
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import TRAINER, is_calling, name_callee
 from tfperfkit_rules.measures.same_iterations import SameIterations, find_same_iterations
-from tfperfkit_rules.measures.source_text import find_running_calls
+from tfperfkit_rules.measures.source_text import find_frame_loops, find_running_calls
 from tfperfkit_rules.measures.step_shares import span
 
 _COMPUTES = ("eager_ops", "dispatch", "graph", "python")
@@ -55,7 +55,7 @@ def same_value(evidence: Evidence) -> Iterable[Finding]:
         return
     first, _ = max(found.items(), key=lambda item: item[1])
     count = sum(number for other, number in found.items() if (other.call, other.loop) == (first.call, first.loop))
-    iterations = _count_iterations(evidence, first.loop)
+    iterations = _count_iterations(evidence, first)
     if iterations >= MIN_ITERATIONS_AGAIN.value:
         yield _make_finding(evidence, first, count, iterations)
 
@@ -86,14 +86,24 @@ def _find_repeated(evidence: Evidence, way: tuple[Frame, ...]) -> _Repeated | No
     return _Repeated(way, calls[0], loop) if loop is not None else None
 
 
-def _count_iterations(evidence: Evidence, loop: SameIterations) -> float:
-    """Count the iterations of a loop each time that it begins, by counted lines: its first line runs once more."""
-    counts = evidence.offer(LineCounts)
+def _count_iterations(evidence: Evidence, found: _Repeated) -> float:
+    """Count the iterations of a loop each time that it begins, by counted lines: its header runs once more. If no line
+    was counted, those of the work, if the work's loop is the outermost, which begins once."""
+    counts, loop, work = evidence.offer(LineCounts), found.loop, evidence.work
     hits = {row.line: row.hits for row in (counts.rows if counts is not None else ()) if row.file == loop.in_file}
     first, last = loop.body
     body = [number for line, number in hits.items() if first <= line <= last and number]
-    iterations = min(body, default=0)
+    iterations = hits.get(loop.once, 0) or min(body, default=0)
+    if not iterations and work is not None and work.iterations and _is_outermost(evidence, found):
+        of_work = (work.where.file, work.where.line) == (loop.file, loop.line)
+        return float(work.iterations) if of_work else 0.0
     return iterations / max(hits.get(loop.line, 0) - iterations, 1)
+
+
+def _is_outermost(evidence: Evidence, found: _Repeated) -> bool:
+    """Whether no other loop is around the loop, in any function on the way to it."""
+    around = next(filter(None, (find_frame_loops(evidence, frame) for frame in found.way)), ())
+    return bool(around) and around[0].line == found.loop.line
 
 
 def _make_finding(evidence: Evidence, found: _Repeated, count: int, iterations: float) -> Finding:

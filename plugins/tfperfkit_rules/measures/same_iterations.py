@@ -17,12 +17,14 @@ from tfperfkit_rules.measures.source_text import find_evaluating_loops
 
 class SameIterations(NamedTuple):
     """A loop whose iterations all get the same from the innermost call of a stack: where the loop begins, and the lines
-    that it runs. A call that is handed a function counts as such a loop, with the lines of the function."""
+    that it runs. A call that is handed a function counts as such a loop, with the lines of the function. ``once``: a
+    line that runs once in each iteration, 0 if it is not known."""
 
     file: str
     line: int
     body: tuple[int, int]
     in_file: str
+    once: int = 0
 
 
 def find_same_iterations(evidence: Evidence, frames: Sequence[Frame], call: Call) -> SameIterations | None:
@@ -35,7 +37,7 @@ def find_same_iterations(evidence: Evidence, frames: Sequence[Frame], call: Call
     for depth in reversed(range(len(frames))):
         for loop in reversed(find_evaluating_loops(evidence, file, inner)):
             if same_in_every_iteration(syntax.tree, call.node, loop.node, known):
-                return SameIterations(file, loop.line, (loop.line + 1, loop.last), file)
+                return SameIterations(file, loop.line, (loop.line + 1, loop.last), file, loop.first_line)
         function = syntax.find_function(frames[depth].line)
         if depth == 0 or function is None:
             break

@@ -38,6 +38,8 @@ def test_the_rows_say_what_is_known() -> None:
         ("list.append", "collects:list"),
         ("random.shuffle", "changes:0"),
         ("builtins.next", "takes"),
+        ("layer.get_vocabulary", "pure"),
+        ("frame.to_numpy", "pure"),
     ],
 )
 def test_what_changes_something_is_listed_so(name: str, kind: str) -> None:

@@ -14,8 +14,15 @@ HEAD += "model = tf.keras.Sequential([])\nxs = np.zeros((9, 3))\nrows, out, tota
 HEAD += "counts = defaultdict(int)\n"
 
 
-def loop_of(tree: ast.Module) -> ast.For | ast.AsyncFor:
-    return next(node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.AsyncFor)))
+TEXTS = "texts = tf.keras.layers.TextVectorization(vocabulary=['a'])\n"
+#: A function whose lists are of one call each.
+PAIRS = "towers = [tf.keras.layers.Dense(1), tf.keras.layers.Dense(2)]\n"
+PAIRS += "def both(rows):\n    parts = [tower(rows) * i for i, tower in enumerate(towers)]\n    parts.append(rows)\n"
+PAIRS += "    return tf.concat(parts, 1)\n"
+
+
+def loop_of(tree: ast.Module) -> ast.For | ast.AsyncFor | ast.While:
+    return next(node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.AsyncFor, ast.While)))
 
 
 def independent(source: str, draws: bool = True) -> bool:
@@ -121,6 +128,25 @@ def test_numbers_that_are_drawn_may_be_left_out_of_the_question() -> None:
         ("for t in [1, 2]:\n    rows.append(model(xs, training=True))\n", "model(xs, training=True)", False),
         ("for t in model(xs):\n    rows.append(t)\n", "model(xs)", False),  # evaluated once, in no iteration
         ("for t in [1, 2]:\n    for x in xs:\n        y = x * 2\n        rows.append(y + t)\n", "x * 2", True),
+        (TEXTS + "for t in [1, 2]:\n    rows.append(texts.get_vocabulary()[t])\n", "texts.get_vocabulary()", True),
+        (
+            TEXTS + "for t in [1, 2]:\n    texts.adapt(xs + t)\n    rows.append(texts.get_vocabulary()[t])\n",
+            "texts.get_vocabulary()",
+            False,
+        ),
+        ("n = 0\nwhile n < 9:\n    n += 1\n    rows.append(model(xs) > n)\n", "model(xs)", True),
+        ("n = 0\nwhile n < 9:\n    n += 1\n    rows.append(model(xs + n))\n", "model(xs + n)", False),
+        ("while model(xs) > total:\n    total += 1\n", "model(xs)", True),
+        ("while total < 9:\n    xs[0] += 1\n    total += model(xs)\n", "model(xs)", False),
+        (PAIRS + "for t in [1, 2]:\n    rows.append(towers[0](xs) > towers[0](xs + t))\n", "towers[0](xs)", True),
+        (PAIRS + "for t in [1, 2]:\n    rows.append(both(xs) > both(xs + t))\n", "both(xs)", True),
+        (PAIRS + "for t in [1, 2]:\n    towers[1].set_weights(t)\n    rows.append(both(xs))\n", "both(xs)", False),
+        (
+            "makers = [iter([1, 2])]\nfor t in [1, 2]:\n    for it, n in zip(makers, [1]):\n"
+            "        rows.append(next(it))\n",
+            "next(it)",
+            False,
+        ),
     ],
 )
 def test_the_same(source: str, text: str, expected: bool) -> None:
@@ -136,7 +162,7 @@ def test_the_table_of_a_call_that_a_run_has_shown() -> None:
     assert iterations_independent(tree, loop_of(tree), {call: "layer.__call__"})
 
 
-def test_a_while_loop_and_a_loop_of_another_file_are_unknown() -> None:
+def test_the_iterations_of_a_while_loop_and_of_another_file_are_not_independent() -> None:
     tree = ast.parse("while True:\n    pass\n")
     assert explain_dependence(tree, tree.body[0]) != ""
     other = ast.parse("for x in []:\n    pass\n")

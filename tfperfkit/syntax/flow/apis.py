@@ -10,7 +10,7 @@ from tfperfkit.syntax.effects import ACTIVE_TYPES, Effect
 from tfperfkit.syntax.flow.classes import get_decorators
 from tfperfkit.syntax.flow.functions import Functions
 from tfperfkit.syntax.flow.objects import CONTAINERS
-from tfperfkit.syntax.flow.values import ATOM, ELEMENTS, EVERY, NONE, NOTHING, Value, replace
+from tfperfkit.syntax.flow.values import ATOM, ELEMENTS, EVERY, IMMUTABLE, NONE, NOTHING, Value, replace
 
 #: Functions that call another one with one element of each other argument.
 _GIVES_ELEMENTS = frozenset(
@@ -20,6 +20,9 @@ _GIVES_ELEMENTS = frozenset(
 )
 #: Keyword arguments by which a function of NumPy writes to another argument.
 _OVERWRITES = frozenset({"overwrite_input", "copy", "inplace", "where"})
+#: The same of methods of arrays and tables.
+_WRITES_TO = frozenset({"out", "copy", "inplace"})
+_ARRAYS = ("ndarray.", "frame.", "sparse.")
 
 
 class ApiCalls(Functions):
@@ -43,7 +46,7 @@ class ApiCalls(Functions):
             or self.may_run_code(*everything)
             or (owner is not None and owner.type == "layer" and self._trains(node))
             or (name.startswith("numpy.") and any(word.arg in _OVERWRITES for word in node.keywords))
-            or (callee.api.startswith("ndarray.") and any(word.arg in {"out", "copy"} for word in node.keywords))
+            or (callee.api.startswith(_ARRAYS) and any(word.arg in _WRITES_TO for word in node.keywords))
         ):
             return self.call_unknown(node, *everything)
         functions = [value for value in values if value.code is not None or value.instance is not None]
@@ -181,7 +184,9 @@ class ApiCalls(Functions):
         self.change_deeply(value, varies)
 
     def _result(self, node: ast.Call, effect: Effect, owner: Value | None, values: Sequence[Value]) -> Value:
-        kind = effect.result
+        kind, _, held = effect.result.partition(":")
+        if held:
+            return self.hold(self.allocate(node, type=kind), self._make_element(node, held))
         if kind == "none":
             return NONE
         if kind in ("atom", "tensor", "range"):
@@ -194,6 +199,8 @@ class ApiCalls(Functions):
         if kind == "self":
             return self.hold(replace(first, own=False, key=None), *values)
         if kind == "view":
+            if owner is not None:
+                return replace(owner, type="ndarray", own=False, key=None)
             arrays = first if first.type == "ndarray" or effect.kinds & {"output"} else NOTHING
             if arrays is NOTHING:
                 made = self.allocate(node, type="ndarray")
@@ -214,6 +221,10 @@ class ApiCalls(Functions):
         if kind in ACTIVE_TYPES or kind in ("file", "object"):
             self.hold(made, *values, *([owner] if owner is not None else []))
         return made
+
+    def _make_element(self, node: ast.Call, kind: str) -> Value:
+        """Return an element of a new container that holds new objects of one type."""
+        return Value(type=kind) if kind in IMMUTABLE else self.allocate(node, "held", type=kind)
 
     def _element_result(self, node: ast.Call, effect: Effect, owner: Value | None, values: Sequence[Value]) -> Value:
         source = owner if owner is not None else values[0] if values else NOTHING

@@ -14,6 +14,8 @@ from tfperfkit.syntax.flow.values import EVERY, NONE, NOTHING, Code, Value, repl
 
 #: Calls that are followed within each other.
 MAX_DEPTH = 8
+#: Comprehensions that run where they stand.
+_AT_ONCE = (ast.ListComp, ast.SetComp, ast.DictComp)
 
 
 class Functions(Objects):
@@ -29,7 +31,7 @@ class Functions(Objects):
         self.linked: set[ast.AST] = set()
         #: Calls of each function.
         self.called_at: dict[ast.AST, set[ast.AST]] = {}
-        self._parents = {frame.parent for frame in frames.of.values()}
+        self._parents = _list_captured(frames)
         self.results: dict[ast.AST, Value] = {}
         self.given: dict[ast.expr, Value] = {}
         self.immediate: set[ast.expr] = set()
@@ -209,3 +211,14 @@ class Functions(Objects):
     def execute(self, statements: Sequence[ast.stmt]) -> None:
         """Follow statements."""
         raise NotImplementedError
+
+
+def _list_captured(frames: Frames) -> set[Frame | None]:
+    """List the scopes whose names a function that is defined in them may read later: a comprehension runs at once."""
+    found: set[Frame | None] = set()
+    for frame in frames.of.values():
+        holder = None if isinstance(frame.node, _AT_ONCE) else frame.parent
+        while holder is not None:
+            found.add(holder)
+            holder = holder.parent if isinstance(holder.node, _AT_ONCE) else None
+    return found

@@ -14,7 +14,7 @@ from tfperfkit.syntax.flow.state import MAX_ROUNDS, Access, Binding, Name, Undec
 from tfperfkit.syntax.flow.values import ATOM, ELEMENTS, EVERY, NOTHING, Region, Value, replace
 from tfperfkit.syntax.nodes import find_nodes
 
-LoopNode = ast.For | ast.AsyncFor | Comprehension | Callable
+LoopNode = ast.For | ast.AsyncFor | ast.While | Comprehension | Callable
 
 
 #: Functions that take the next element of what they are given when theirs is asked for.
@@ -22,8 +22,8 @@ _STEP_BY_STEP = frozenset(f"builtins.{name}" for name in ("zip", "enumerate", "r
 
 
 class Iteration(Program):
-    """Follows one iteration. ``loop``: a ``for``, a comprehension (its first ``for``), or a function that is called
-    again and again with other arguments.
+    """Follows one iteration. ``loop``: a ``for`` or ``while``, a comprehension (its first ``for``), or a function that
+    is called again and again with other arguments.
 
     Raises ``Undecided`` where the code is too large, or hides what it does.
     """
@@ -60,6 +60,8 @@ class Iteration(Program):
             self._follow_function(loop)
         elif isinstance(loop, COMPREHENSIONS):
             self._follow_comprehension(loop)
+        elif isinstance(loop, ast.While):
+            self._follow_while(loop)
         else:
             self._follow_for(loop)
         for name in {binding.name for binding in self.bindings}:
@@ -79,6 +81,13 @@ class Iteration(Program):
             over = self.call_unknown(loop, over)
         self._begin()
         self._bind_target(loop.target, over, loop.iter)
+        self.execute(loop.body)
+
+    def _follow_while(self, loop: ast.While) -> None:
+        value = self.evaluate(loop.test)
+        if self.may_run_code(value):
+            self.call_unknown(loop, value)
+        self.read_deeply(value)
         self.execute(loop.body)
 
     def _begin(self) -> None:

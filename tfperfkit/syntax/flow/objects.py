@@ -181,7 +181,10 @@ class Objects(State):
             return self.call_unknown(node, value)
         found = self.read_part(value) if value.type == "iterator" else Value(region=value.region, type="")
         varies = self.heap.varies_deeply(value) or value.lazy or value.type != "iterator" or not self.is_own(value)
-        if value.region is not None:
+        if value.region is not None and value.type == "iterator" and not value.lazy and self.is_own(value):
+            if varies or self.control:
+                self.heap.vary(value.region, EVERY)  # its elements stay as they are
+        elif value.region is not None:
             self.change_deeply(value, varies)
         if value.lazy:
             self.doubt("a generator runs as its elements are taken")

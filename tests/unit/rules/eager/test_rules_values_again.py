@@ -28,7 +28,9 @@ for step in range(40):
 """
 
 
-def repeated(source: str = SOURCE, *, factorising: int = 150, turns: int = 40, activity: str = "eager_ops") -> Evidence:
+def repeated(
+    source: str = SOURCE, *, factorising: int = 150, turns: int = 40, activity: str = "eager_ops", counted: bool = True
+) -> Evidence:
     way = (frame(13), frame(9, name="predict"), frame(7, name="factorise", span=(15, 84)))
     other = (frame(13), frame(10, name="predict"))
     return work_evidence(
@@ -36,7 +38,7 @@ def repeated(source: str = SOURCE, *, factorising: int = 150, turns: int = 40, a
         [sampled(factorising, activity, *way), sampled(200 - factorising, "eager_ops", *other)],
         loop=12,
         iterations=40,
-        hits={12: turns + 1, 13: turns, 14: turns, 9: turns, 7: turns},
+        hits={12: turns + 1, 13: turns, 14: turns, 9: turns, 7: turns} if counted else {},
     )
 
 
@@ -61,6 +63,15 @@ def test_a_loop_that_begins_again_computes_it_once_each_time() -> None:
     assert one(same_value(again)).gain.bounds == pytest.approx((4, 8), rel=0.1)  # four iterations each time
 
 
+def test_without_counted_lines_the_iterations_of_the_work_count_if_its_loop_begins_once() -> None:
+    assert one(same_value(repeated(counted=False))).gain.bounds == one(same_value(repeated())).gain.bounds
+    indented = SOURCE.replace("for step in range(40):", "for run in [1, 2]:\n  for step in range(40):")
+    twice = work_evidence(
+        indented, [sampled(200, "eager_ops", frame(14), frame(9, name="predict"))], loop=13, iterations=40
+    )
+    assert not list(same_value(twice))
+
+
 @pytest.mark.parametrize(
     "evidence",
     [
@@ -75,3 +86,75 @@ def test_a_loop_that_begins_again_computes_it_once_each_time() -> None:
 )
 def test_it_stays_silent(evidence: Evidence) -> None:
     assert not list(same_value(evidence))
+
+
+WORDS = """\
+import tensorflow as tf
+class Captioner:
+    def __init__(self, texts):
+        self.texts = texts
+    def write(self, rows):
+        words = []
+        while len(words) < 20:
+            index = int(tf.argmax(rows[len(words)]))
+            if index == 1:
+                continue
+            words.append(self.texts.get_vocabulary()[index])
+        return words
+texts = tf.keras.layers.TextVectorization(vocabulary=["a", "b"])
+writer = Captioner(texts)
+for rows in [tf.eye(20), tf.eye(20)]:
+    writer.write(rows)
+"""
+TABLE = """\
+import pandas as pd
+table = pd.read_csv("rows.csv")
+weights = []
+for day in range(40):
+    values = table.drop_duplicates().to_numpy()
+    weights.append(float(values[day]))
+"""
+UNIQUE = "pandas.core.frame:drop_duplicates"
+
+
+def of_a_library(source: str, line: int, span: tuple[int, int], called: str, loop: int) -> Evidence:
+    """``called``: the library's function that most samples see below a line."""
+    way = [frame(16)] if source.startswith(WORDS[:40]) else []
+    seen = frame(line, called, span=span, name="write" if way else "<module>")
+    return work_evidence(
+        source,
+        [sampled(150, "dispatch", *way, seen), sampled(50, "eager_ops", *way, frame(loop + 1))],
+        loop=loop,
+        iterations=40,
+        hits={loop: 42, loop + 1: 40, loop + 2: 40, loop + 3: 2, line: 38},
+    )
+
+
+def test_a_method_of_keras_that_exports_the_same_table_for_each_word() -> None:
+    evidence = of_a_library(WORDS, 11, (25, 52), "keras.src.layers.preprocessing.index_lookup:get_vocabulary", 7)
+    found = one(same_value(evidence))
+    assert found.title == "self.texts.get_vocabulary computes the same in each iteration of line 7"
+    assert found.where[0] == SourceSpan(FILE, 11, "write")
+    turns = next(row.value for row in found.evidence if row.name.startswith("iterations"))
+    assert turns == 20, "a line that few iterations run does not count them"
+
+
+def test_a_method_of_a_table_whose_class_only_the_run_shows() -> None:
+    assert one(same_value(of_a_library(TABLE, 5, (13, 36), UNIQUE, 4))).where[0] == SourceSpan(FILE, 5)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        TABLE.replace("    weights", "    table.insert(0, str(day), day); weights"),
+        TABLE.replace("table.drop", "table[table.day == day].drop"),
+        TABLE.replace("drop_duplicates()", "drop_duplicates(inplace=True)"),
+        TABLE.replace("    weights.append", "    values[0] = day; weights.append").replace(".drop_duplicates()", ""),
+    ],
+    ids=["changed", "another part", "changes it", "its array is written to"],
+)
+def test_a_table_that_differs_is_no_cause(source: str) -> None:
+    line = source.split("\n")[4]
+    span = line.index("table"), line.index(")") + 1
+    called = UNIQUE if "drop_dup" in source else "pandas.core.frame:to_numpy"
+    assert not list(same_value(of_a_library(source, 5, span, called, 4)))

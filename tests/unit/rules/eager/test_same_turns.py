@@ -54,6 +54,8 @@ def loop_of(source: str) -> int | None:
             "for q in queries:\n    search.ask(q)  # 1\n",
             7,
         ),
+        # until something holds
+        ("k = 0\nwhile k < 9:\n    p = model(x)  # here\n    k += 1\n", 2),
         # a compiled function
         (
             "@tf.function\ndef forward(x):\n    return model(x, training=False)\n"
@@ -94,7 +96,7 @@ def test_the_same_in_each_turn(source: str, line: int) -> None:
         "for e in range(9):\n    np.random.shuffle(x)\n    model(x)  # here\n",
         "for e in range(9):\n    data = make()\n    for x in data:\n        model(x)  # here\n",
         "for e in range(9):\n    model(camera.read())  # here\n",
-        "while going:\n    model(x)  # here\n",
+        "while going:\n    x = model(x)  # here\n",
         # the iterable in a header is evaluated once, before the first iteration
         "for at, x in data:\n    for (r, c), kind in zip(at.numpy(), model(x).numpy()):  # here\n        f(r)\n",
         "for x in data:\n    rows += [int(kind) for kind in model(x)]  # here\n",

@@ -20,7 +20,8 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
     at the pipeline's end. ``fused``: TensorFlow runs it together with the next stage in the list, which has the time
     of both. ``share``: of the own time of all stages. ``nested``: it runs inside the function of the stage of that
     index. ``trace_self_ms_per_step``: the same by the profiler, on the thread that asked the stage for its element: of
-    a prefetch or a parallel stage that is waiting for its own threads.
+    a prefetch or a parallel stage that is waiting for its own threads. ``begins``: of a skip its different counts, of a
+    shard its different indices, each time that the pipeline was built.
     """
 
     kind: str
@@ -52,6 +53,7 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
     filled: float | None = None
     trace_self_ms_per_step: float | None = None
     in_graph: bool = False
+    begins: tuple[int, ...] = ()
 
 
 class Pipeline(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from tfperfkit.records.pipelines import MadeDataset, Place
 from tfperfkit_probes.input.bound import PARALLEL, bound
 from tfperfkit_probes.input.model import Divided, Pipeline, Stage
 from tfperfkit_probes.input.nodes import FUSED, Measured, Measurement, align, family, kind_of
-from tfperfkit_probes.input.structure import Built, Link, chain
+from tfperfkit_probes.input.structure import Built, chain
 from tfperfkit_probes.input.trace import TracedPipeline
 
 _NS_PER_MS = 1e6
@@ -32,7 +32,7 @@ def make(
     running = measurement.stages if measurement else _from_trace(traced) if traced else ()
     if rate is None and not measurement and traced and traced_steps:
         rate = traced.fetches / traced_steps
-    stages, names = _stages(built.links, running, rate if role == "training" else None)
+    stages, names = _stages(built, running, rate if role == "training" else None)
     stages = _with_trace(stages, names, traced, traced_steps)
     index, slowest = bound(stages, names)
     eager = [iterator for iterator in built.iterators if not iterator.in_graph]
@@ -86,10 +86,9 @@ def _count_iterators(built: Built) -> dict[object, list[int]]:
     return found
 
 
-def _stages(
-    links: Sequence[Link], running: Sequence[Measured], rate: float | None
-) -> tuple[tuple[Stage, ...], tuple[str, ...]]:
+def _stages(built: Built, running: Sequence[Measured], rate: float | None) -> tuple[tuple[Stage, ...], tuple[str, ...]]:
     """(stages, their names in TensorFlow's model)."""
+    links = built.links
     expanded = [
         (name, stage, name != FUSED.get(stage.name, (stage.name,))[-1])
         for stage in running
@@ -102,7 +101,7 @@ def _stages(
     names: list[str] = []
     above: int | None = None
     for ours, theirs in pairs:
-        stage = _described(links[ours], places) if ours is not None else None
+        stage = _described(built, ours, places) if ours is not None else None
         if theirs is not None:
             name, node, fused = expanded[theirs]
             stage = stage or Stage(
@@ -119,7 +118,8 @@ def _stages(
     return tuple(stages), tuple(names)
 
 
-def _described(link: Link, places: dict[int, int]) -> Stage:
+def _described(built: Built, index: int, places: dict[int, int]) -> Stage:
+    link = built.links[index]
     made, about = link.dataset, link.dataset.about
     kind = kind_of(made.cls)
     return Stage(
@@ -142,6 +142,7 @@ def _described(link: Link, places: dict[int, int]) -> Stage:
         parallelism=_read_number(about.parameters.get("num_parallel_calls")),
         buffer=_read_number(about.parameters.get("buffer_size")) if kind in ("Prefetch", "Shuffle") else None,
         in_graph=bool(made.graph),
+        begins=built.begins[index] if built.begins else (),
     )
 
 

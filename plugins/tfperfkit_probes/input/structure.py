@@ -26,13 +26,20 @@ class Link(msgspec.Struct, frozen=True):
 
 class Built(msgspec.Struct, frozen=True, kw_only=True):
     """A pipeline as it was built, ``times`` over; ``roots``: the numbers of the datasets at its end. ``in_graph``: the
-    compiled function that iterates over it, wherever its datasets are made."""
+    compiled function that iterates over it, wherever its datasets are made. ``begins``: for each link the different
+    places at which it begins, see ``Stage.begins``."""
 
     links: tuple[Link, ...]
     roots: frozenset[int]
     iterators: tuple[MadeIterator, ...]
     times: int
     in_graph: str = ""
+    begins: tuple[tuple[int, ...], ...] = ()
+
+
+#: The parameter that says at which element a stage begins.
+_BEGIN = {"Skip": "count", "Shard": "index"}
+_MAX_BEGINS = 200
 
 
 def build(datasets: Sequence[MadeDataset], iterators: Sequence[MadeIterator]) -> tuple[Built, ...]:
@@ -72,8 +79,20 @@ def build(datasets: Sequence[MadeDataset], iterators: Sequence[MadeIterator]) ->
                     [chains[number][0].dataset for number in numbers],
                 ),
                 in_graph=root.graph_name if root.graph else "",
+                begins=_list_begins([chains[number] for number in numbers]),
             )
         )
+    return tuple(found)
+
+
+def _list_begins(alike: Sequence[Sequence[Link]]) -> tuple[tuple[int, ...], ...]:
+    """``alike``: the same pipeline each time that it was built."""
+    found = []
+    for same in zip(*alike, strict=True):
+        name = _BEGIN.get(kind_of(same[0].dataset.cls), "")
+        values = [link.dataset.about.parameters.get(name) for link in same] if name else []
+        known = dict.fromkeys(value for value in values if isinstance(value, int))
+        found.append(tuple(known)[:_MAX_BEGINS])
     return tuple(found)
 
 

@@ -22,6 +22,7 @@ from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.bounds import PER_STEP
 from tfperfkit_rules.input.feed import feeding, place, places
+from tfperfkit_rules.input.skipped_again import Again, find_again
 from tfperfkit_rules.measures.source_text import find_function
 
 MIN_MADE = Threshold(
@@ -63,6 +64,10 @@ _ARRAY = (
     "Materialise the data once, before the loop: rows = list(dataset.as_numpy_iterator()), then take rows[i]. Or: pick "
     "the i-th array or file name, and process that one alone, if the data does not fit into memory. tf.data has no "
     "random access: skip(i) produces and discards i elements."
+)
+_NO_ACCESS = (
+    "tf.data has no random access: the stages before it make each element that is then discarded. So the work grows "
+    "with the square of the number of parts."
 )
 
 
@@ -122,19 +127,21 @@ def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Findin
         size = shuffle.parameters["buffer_size"]
         rows.append(Measurement("elements in the shuffle buffer", float(size or 0), "count", "run"))
         detail += " The shuffle buffer is filled each time to take one batch from it."
-    numbered = _by_number(pipeline)
+    numbered, again = _by_number(pipeline), find_again(pipeline)
     return Finding(
         code="INP012",
         remedy=Hoist("iterator"),
         title=f"Dataset iterator is rebuilt for {unit.every} to take one element by its number"
         if numbered
-        else f"Dataset iterator is rebuilt for {unit.every}",
+        else _name(again, unit.every, "Dataset iterator is"),
         share_of_step=share,
         gain=price(Hoist("iterator"), Part(min(low, share), max(high, share)), stays),
         where=places(evidence, line, place(shuffle or _end(pipeline), pipeline)),
         evidence=tuple(rows),
         advice=_ARRAY
         if numbered
+        else again.advice
+        if again is not None
         else (
             f"Make the iterator once, before the loop: batches = iter(dataset.repeat()), then batch = next(batches) in "
             f"{unit.the}. Or: loop over the dataset: for batch in dataset.repeat().take(steps)."
@@ -169,7 +176,9 @@ def _in_each_call(evidence: Evidence, pipeline: Pipeline) -> Finding | None:
     if len(samples) < MIN or at.total() < FLOOR * len(samples):
         return None
     share = at.total() / len(samples)
-    built = share - reading / len(samples)
+    again = find_again(pipeline)
+    left_out = again.left_out or 0.0 if again is not None else 0.0
+    built = share - (1 - left_out) * reading / len(samples)
     low, high = gain.interval(built, len(samples))[0], gain.interval(share, len(samples))[1]
     times = max(pipeline.datasets_made, pipeline.iterators)
     where = find_function(evidence, *at.most_common(1)[0][0])
@@ -179,7 +188,7 @@ def _in_each_call(evidence: Evidence, pipeline: Pipeline) -> Finding | None:
     return Finding(
         code="INP012",
         remedy=Hoist("pipeline"),
-        title=f"Dataset and iterator are rebuilt for {called}",
+        title=_name(again, called, "Dataset and iterator are"),
         share_of_step=share,
         gain=price(Hoist("pipeline"), Part(low, high)),
         where=places(evidence, *(SourceSpan(*place, where.name if where else "") for place, _ in at.most_common(3))),
@@ -188,13 +197,18 @@ def _in_each_call(evidence: Evidence, pipeline: Pipeline) -> Finding | None:
             Measurement(f"share of {unit.loop} at these lines", share, "share", "samples"),
             Measurement(f"share of {unit.loop} in reading elements", reading / len(samples), "share", "samples"),
             Measurement("samples", float(len(samples)), "count", "samples"),
+            *_left_out(again),
         ),
-        advice=(
+        advice=again.advice
+        if again is not None
+        else (
             f"Compute on all rows at once, without tf.data: do what {names} does with one row in a @tf.function for "
             "whole tensors (tf.boolean_mask instead of filter), or with NumPy. Or: build the pipeline once, before the "
             "loop, and iterate over it again, if the data is the same each time."
         ),
-        detail=(
+        detail=_NO_ACCESS
+        if again is not None
+        else (
             "Each time TensorFlow traces the functions of map and filter, optimises the pipeline, and starts and ends "
             "its threads. That takes as long for ten rows as for a million."
         ),
@@ -202,6 +216,16 @@ def _in_each_call(evidence: Evidence, pipeline: Pipeline) -> Finding | None:
         absorbs_here=("LIN001", "RET014"),
         parts=("input", "tracing", "eager_ops", "dispatch", "python", "other"),
     )
+
+
+def _name(again: Again | None, often: str, what: str) -> str:
+    return f"{what} rebuilt for {often}" if again is None else f"{again.name} reads from the start for {often}"
+
+
+def _left_out(again: Again | None) -> tuple[Measurement, ...]:
+    if again is None or again.left_out is None:
+        return ()
+    return (Measurement(f"share of the elements that {again.name} discards", again.left_out, "share", "run"),)
 
 
 def _list_lines(pipeline: Pipeline) -> set[tuple[str, int]]:

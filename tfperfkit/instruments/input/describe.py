@@ -20,6 +20,8 @@ _PARAMETERS = (
     "batch_size",
     "drop_remainder",
     "count",
+    "num_shards",
+    "index",
     "cycle_length",
     "block_length",
     "deterministic",

@@ -64,6 +64,15 @@ def chain(first: int = 1, **more: Any) -> list[MadeDataset]:
     ]
 
 
+def test_a_skip_has_the_counts_of_all_that_its_line_built(tmp_path: Path) -> None:
+    datasets, iterators = [*chain()], []
+    for number, count in enumerate((0, 100, 200, 100)):
+        datasets.append(dataset(10 + number, "_SkipDataset", 4, about=Description(parameters={"count": count})))
+        iterators.append(iterator(number + 1, 10 + number))
+    (pipeline,) = analyzed(tmp_path, {DATASETS: datasets, ITERATORS: iterators}).pipelines
+    assert [(stage.kind, stage.begins) for stage in pipeline.stages if stage.begins] == [("Skip", (0, 100, 200))]
+
+
 def test_stages_carry_lines_and_figures(tmp_path: Path) -> None:
     data = analyzed(
         tmp_path,

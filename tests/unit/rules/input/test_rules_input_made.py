@@ -10,6 +10,7 @@ from evidence_builder import FILE, MS, make_samples
 from input_builder import PREFETCH, evidence, mapped, one, pipeline, ranged, sampled, stage
 from tfperfkit_probes.input.model import Stage
 from tfperfkit_rules.input import rebuilt
+from tfperfkit_rules.input.skipped_again import find_again
 
 from tfperfkit.model import SourceSpan, Work
 from tfperfkit.records.samples import Frame, SampleLog, Stack
@@ -89,7 +90,7 @@ for request in requests:
 """
 
 
-def handled(*rows: tuple[int, str, int], datasets_made: int = 17) -> Evidence:
+def handled(*rows: tuple[int, str, int], datasets_made: int = 17, above: tuple[Stage, ...] = ()) -> Evidence:
     """Return a loop that trains nothing, whose samples show (line, activity, times).
 
     Each line of the function is below the loop's.
@@ -99,7 +100,7 @@ def handled(*rows: tuple[int, str, int], datasets_made: int = 17) -> Evidence:
         stage("Filter", 3, mapped=SourceSpan(FILE, 3, "<lambda>")),
         stage("TensorSlice", 3),
     )
-    made = pipeline(*stages, line=4, way="", datasets_made=datasets_made, iterators=64, in_training=False)
+    made = pipeline(*above, *stages, line=4, way="", datasets_made=datasets_made, iterators=64, in_training=False)
     head = Frame(FILE, 1, "<module>", 6)
     stacks, taken = {}, []
     for number, (line, activity, times) in enumerate(rows):
@@ -126,3 +127,44 @@ def test_a_pipeline_that_is_built_once_or_takes_little_is_left_in_peace() -> Non
     busy = ((3, "tracing", 80), (4, "input", 100))
     assert not list(rebuilt.made_in_loop(handled(*busy, datasets_made=1)))
     assert not list(rebuilt.made_in_loop(handled((3, "tracing", 2), (6, "python", 178))))
+
+
+def in_parts(
+    *above: Stage, begins: tuple[int, ...] = (0, 100, 200, 300), kind: str = "Skip", below: str = "Map"
+) -> Any:
+    """Return a dataset of which a loop takes parts."""
+    part = stage(kind, 3, begins=begins, parameters={"count": 300, "num_shards": 5})
+    made = pipeline(*above, part, stage(below, 2), stage("TFRecord", 2), datasets_made=len(begins), way="")
+    return find_again(made)
+
+
+TAKE, IN_BATCHES = stage("Take", 3, parameters={"count": 100}), stage("Batch", 3, parameters={"batch_size": 100})
+
+
+def test_parts_by_skip_read_all_before_them_again() -> None:
+    found = in_parts(IN_BATCHES, TAKE)
+    assert found.left_out == pytest.approx(150 / 250) and ".batch(100)" in found.advice
+    assert "data[start:stop]" in in_parts(IN_BATCHES).advice and in_parts(IN_BATCHES).left_out is None
+    folds = in_parts(TAKE, begins=(0, 1000, 2000, 3000))
+    assert "batch(" not in folds.advice, "parts with gaps between them"
+
+
+def test_parts_by_shard_read_all_of_the_others() -> None:
+    found = in_parts(kind="Shard", begins=(0, 1, 2, 3, 4))
+    assert found.left_out == pytest.approx(0.8) and "data[i::n]" in found.advice
+
+
+def test_a_split_or_a_sample_is_no_part() -> None:
+    assert in_parts(begins=(500,)) is None and in_parts(begins=(500, 700, 800)) is None
+    assert in_parts(below="Shuffle") is None
+
+
+def test_the_reading_that_skip_discards_goes_too() -> None:
+    rows = (3, "tracing", 20), (4, "input", 160), (6, "python", 20)
+    plain = one(rebuilt.made_in_loop(handled(*rows)))
+    take, skip = stage("Take", 3, parameters={"count": 10}), stage("Skip", 3, begins=(0, 10, 20, 990))
+    finding = one(rebuilt.made_in_loop(handled(*rows, above=(IN_BATCHES, take, skip))))
+    assert "skip() reads from the start" in finding.title and ranged(finding)[0] > ranged(plain)[0]
+    assert [row.value for row in finding.evidence if "discards" in row.name] == [
+        pytest.approx(990 / 2 / (990 / 2 + 10))
+    ]

@@ -196,7 +196,7 @@ def test_reading_a_report_explains_what_reports_say(word: str) -> None:
 def test_reading_a_report_names_every_part_of_a_step() -> None:
     text = (ROOT / "docs" / "reading-a-report.md").read_text(encoding="utf-8").lower()
     names = {"eager_ops": "eager ops", "dispatch": "tensorflow's python", "host_sync": "reading values"}
-    names |= {"gc": "garbage collection", "collectives": "communication", "evaluate": "predict and validation"}
+    names |= {"gc": "garbage collection", "collectives": "communication", "evaluate": "predict and evaluate"}
     assert [part for part in PARTS if names.get(part, part) not in text] == []
 
 

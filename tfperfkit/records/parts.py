@@ -108,7 +108,7 @@ PARTS: dict[PartName, Words] = {
     "collectives": Words("communication", "communication between replicas", "collectives"),
     "saving": Words("saving", "saving and summaries", "saving"),
     "gc": Words("garbage collection", "garbage collection", "gc"),
-    "evaluate": Words("predict and validation", "predicting and validating", "predict and validation"),
+    "evaluate": Words("predict and evaluate", "predicting and validating", "predict and evaluate"),
     "other": Words("other", "time that nothing explains", "other", "freeing tensors and iterators"),
 }
 #: Kinds of time between steps that are excluded from step time.

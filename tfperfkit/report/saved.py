@@ -27,7 +27,7 @@ def nearly_goes(finding: Finding) -> bool:
 
 def name_ties(finding: Finding) -> str:
     """Return ``may save as much as 1 and 2``; "" if the finding saves less than those before it."""
-    return f"may save as much as {' and '.join(map(str, finding.ties_with))}" if finding.ties_with else ""
+    return f"may save as much as fix {' and '.join(map(str, finding.ties_with))}" if finding.ties_with else ""
 
 
 def saved_seconds(finding: Finding) -> str:
@@ -40,8 +40,9 @@ def saved_after(finding: Finding) -> str:
     """Return ``saves 9.0-12 s after fix 1``; "" if no earlier finding changes the same time, or little is left."""
     if finding.after is None or not saved_seconds(finding) or max(finding.after.saves_s) < _MIN_S:
         return ""
-    plural = "es" if len(finding.after.numbers) > 1 else ""
-    return f"{_say_saved(*finding.after.saves_s)} after fix{plural} {' and '.join(map(str, finding.after.numbers))}"
+    numbers = finding.after.numbers
+    fixes = "the first fix" if numbers == (1,) else f"fix{'es' * (len(numbers) > 1)} {' and '.join(map(str, numbers))}"
+    return f"{_say_saved(*finding.after.saves_s)} after {fixes}"
 
 
 def explain_excess(finding: Finding) -> str:
@@ -52,7 +53,7 @@ def explain_excess(finding: Finding) -> str:
     most = max(finding.elsewhere, key=lambda other: max(other.seconds), default=None)
     if most is not None and max(most.seconds) > 0:
         return f"also saves time in {most.where.partition(',')[0]}"
-    return "may save more: other work may get faster too"
+    return "savings can be larger: other work often gets faster too"
 
 
 def _say_saved(low: float, high: float) -> str:

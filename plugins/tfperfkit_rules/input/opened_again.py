@@ -77,7 +77,7 @@ def opened_again(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP014",
         remedy=Hoist("reader"),
-        title=f"{_files(first.loader)} {_often(first.loader, item)} by {python_words(stage, source)}",
+        title=f"{_files(first.loader)} {_often(first.loader, item)} by {python_words(evidence, stage, source)}",
         share_of_step=item.share,
         gain=price(Hoist("reader"), left=_rerun(item, stage, left, part)),
         where=places(evidence, *(span for load, _ in taken for span in load.where), *_lines(taken), stage.mapped),

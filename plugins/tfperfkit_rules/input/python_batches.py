@@ -32,6 +32,8 @@ from tfperfkit_rules.measures.late_skips import TWO_AN_EPOCH
 from tfperfkit_rules.measures.list_tensors import advise_array
 from tfperfkit_rules.measures.source_calls import list_files
 
+#: Functions through which a pipeline runs Python.
+_PYTHON_FUNCTIONS = ("tensorflow.py_function", "tensorflow.numpy_function", "tensorflow.py_func")
 PYTHON_LEFT = Threshold(
     0.5,
     "share",
@@ -103,9 +105,9 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP005",
         remedy=ChangeStage("less_python"),
-        title=f"Python prepares the batches ({python_words(stage, source)}{_doing(line)})"
+        title=f"Python prepares the batches ({python_words(evidence, stage, source)}{_doing(line)})"
         if again is None
-        else f"{again.function.text} repeats the same work in every epoch ({python_words(stage, source)})",
+        else f"{again.function.text} repeats the same work in every epoch ({python_words(evidence, stage, source)})",
         share_of_step=min(item.share + garbage / item.step_ms, 1.0),
         gain=price(ChangeStage("less_python"), left=left),
         where=_where(line, _places(evidence, item.pipeline, stage, source))
@@ -218,7 +220,7 @@ def python_beside(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP005",
         remedy=ChangeStage("less_python"),
-        title=f"Python prepares the batches ({python_words(stage, source)}) and slows {unit.the}'s own Python",
+        title=f"Python prepares the batches ({python_words(evidence, stage, source)}) and slows {unit.the}'s own Python",
         share_of_step=0.0,  # what it waits is not measured
         gain=price(ChangeStage("less_python"), left=left),
         where=_places(evidence, pipeline, stage, source),
@@ -237,7 +239,7 @@ def _on_a_core(evidence: Evidence, pipeline: Pipeline, stage: Stage, source: Ker
     unit, core, line = evidence.unit, core_taken(evidence, pipeline, stage), _line(evidence, stage, source)
     if not core.taken or not _computes(line):
         return
-    what = python_words(stage, source)
+    what = python_words(evidence, stage, source)
     yield Finding(
         code="INP005",
         remedy=ChangeStage("less_python"),
@@ -278,11 +280,14 @@ def keras_input(evidence: Evidence, pipeline: Pipeline) -> KerasInput | None:
     return next((row for row in data.keras if row.pipeline == index and row.kind in kinds), None)
 
 
-def python_words(stage: Stage, source: KerasInput | None) -> str:
-    """Return what runs the user's Python, in a sentence."""
+def python_words(evidence: Evidence, stage: Stage, source: KerasInput | None) -> str:
+    """Return what runs the user's Python, in a sentence; the function by name if the source calls one of them only."""
     if source is not None:
         return f"PyDataset {source.cls}".strip() if source.kind == "PyDataset" else "a generator given to fit"
-    return "a generator" if stage.kind == "Generator" else "a py_function or numpy_function"
+    if stage.kind == "Generator":
+        return "a generator"
+    called = [each for each in _PYTHON_FUNCTIONS if evidence.calls(each)]
+    return called[0].replace("tensorflow.", "tf.") if len(called) == 1 else "a py_function or numpy_function"
 
 
 def _places(evidence: Evidence, pipeline: Pipeline, stage: Stage, source: KerasInput | None) -> tuple[SourceSpan, ...]:
@@ -304,7 +309,7 @@ def _places(evidence: Evidence, pipeline: Pipeline, stage: Stage, source: KerasI
 
 def _python_call(evidence: Evidence, function: SourceSpan) -> SourceSpan | None:
     """Return the line of the mapped function that calls Python, the first after its ``def``."""
-    lines = evidence.calls("tensorflow.py_function", "tensorflow.numpy_function", "tensorflow.py_func")
+    lines = evidence.calls(*_PYTHON_FUNCTIONS)
     after = [span.line for span in lines if span.file == function.file and span.line >= function.line]
     return SourceSpan(function.file, min(after), function.function) if after else None
 
@@ -331,7 +336,7 @@ def _doing(line: BatchLine | None) -> str:
     if line is not None and line.reads and line.samples:
         return f", {READING.words}"
     if line is not None and line.block is not None and line.block[0] < line.block[1]:
-        return f", lines {line.block[0]} to {line.block[1]} of {line.function.rpartition('.')[2]}"
+        return f", lines {line.block[0]}-{line.block[1]} in {line.function.rpartition('.')[2]}"
     return ""
 
 

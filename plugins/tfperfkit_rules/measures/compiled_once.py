@@ -34,13 +34,21 @@ def advise_compiling_once(evidence: Evidence, file: str, line: int, name: str, m
         )
     owner, _, last = name.rpartition(".")
     compiled = f"{owner}.{last}_compiled" if owner else f"{last}_compiled"
-    after = f"{compiled}({call.arguments_text})"
+    after = f"{compiled}({_name_input(call) if method else call.arguments_text})"
     after = after if len(after) <= shared.MAX_LINE.value else f"{compiled}(...)"
-    after = f"{compiled}(x).numpy() with a tensor x" if method else after
+    after = f"{after}.numpy()" if method else after
     return (
         f"Compile {name} once, after line {made}: {compiled} = tf.function({name}, reduce_retracing=True). In line "
         f"{line} call {after}"
     )
+
+
+def _name_input(call: Call) -> str:
+    """Return a tensor of what is predicted: ``tf.constant(rows[i : i + 1])``. A new array has the same signature in each
+    call then; the other arguments of ``predict`` are about how it is run."""
+    given = call.arguments[0] if call.arguments else None
+    known = given is not None and given.kind in ("name", "attribute", "subscript")
+    return f"tf.constant({given.text})" if given is not None and known else "..."
 
 
 def _find_bound_value(call: Call | None, method: str) -> Expression | None:

@@ -86,7 +86,7 @@ def test_a_further_finding_saves_no_more_than_the_first_leaves() -> None:
     _, told = add_gains_after((first, second))
     assert told.after is not None and told.after.numbers == (1,)
     assert told.after.saves_s == pytest.approx((1.0, 8.0))
-    assert saved_after(told) == "saves 1.0-8.0 s after fix 1"
+    assert saved_after(told) == "saves 1.0-8.0 s after the first fix"
 
 
 def test_different_time_is_saved_whole_after_the_first() -> None:

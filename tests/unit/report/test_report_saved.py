@@ -65,12 +65,12 @@ def test_of_a_loop_that_nearly_goes_no_factor_is_said() -> None:
 
 def test_findings_that_may_save_as_much_say_so() -> None:
     first, second = finding(saves_s=(2.0, 4.0)), finding(saves_s=(1.9, 4.0), ties_with=(1,))
-    assert shown(first, second).count("may save as much as 1") == 2, "in the finding and in the verdict"
+    assert shown(first, second).count("may save as much as fix 1") == 2, "in the finding and in the verdict"
 
 
 def test_a_saving_above_the_cost_is_explained() -> None:
     assert explain_excess(finding(saves_s=(4.0, 8.2), costs_s=8.0)) == "", "two digits are the same"
-    assert explain_excess(finding(saves_s=(4.7, 9.9), costs_s=8.0)) == "may save more: other work may get faster too"
+    assert explain_excess(finding(saves_s=(4.7, 9.9), costs_s=8.0)) == "savings can be larger: other work often gets faster too"
     more = Elsewhere(seconds=(1.0, 2.0), where="validation, which waits for the same map")
     told = explain_excess(finding(saves_s=(4.7, 9.9), costs_s=8.0, elsewhere=(more,)))
     assert told == "also saves time in validation"

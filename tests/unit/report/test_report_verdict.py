@@ -67,15 +67,15 @@ def test_further_findings_are_one_or_two_lines_each_and_the_rest_is_counted() ->
     lines = verdict(msgspec.structs.replace(NAIVE_GAN, findings=(INPUT_FINDING, *[more] * 8))).splitlines()
     assert len(lines) <= 24
     then = next(index for index, line in enumerate(lines) if line.startswith("THEN"))
-    assert lines[then].startswith("THEN        2 RET002  train_step is traced again")
-    assert lines[then + 1].strip().startswith("train.py:41 · predicted: saves 2.0-4.0 s, step 1.03x faster")
+    assert lines[then].startswith("THEN        2. train_step is traced again")
+    assert lines[then + 1].strip().startswith("train.py:41 · predicted: saves 2.0-4.0 s, each step 1.03x faster")
     assert any(line.strip().endswith("more in the full report") for line in lines)
 
 
 def test_the_factor_of_a_further_finding_has_no_range() -> None:
     more = msgspec.structs.replace(INPUT_FINDING, saves_s=(2.0, 4.0), gain=Range(1.9, 2.5, 3.1))
     text = verdict(msgspec.structs.replace(NAIVE_GAN, findings=(more, more)))
-    assert "step 2.5x faster (1.9x-3.1x)" in text[: text.index("THEN")]
+    assert "each step 2.5x faster\n            (1.9x-3.1x)" in text[: text.index("THEN")]
     then = text[text.index("THEN") :]
     assert "step 2.5x faster" in then and "(1.9x" not in then
 
@@ -89,12 +89,12 @@ def test_the_advice_of_a_further_finding_is_shown_if_it_fits(spare: int, shown: 
     assert (f"              {advice}\n" in text) == shown
 
 
-def test_places_after_the_third_are_counted_and_a_long_line_is_cut() -> None:
+def test_places_after_the_second_are_counted_and_a_long_line_is_cut() -> None:
     where = tuple(SourceSpan("train.py", number, "f") for number in (57, 60, 61, 62, 63))
     finding = msgspec.structs.replace(INPUT_FINDING, where=where)
     source = {"train.py:57": f"x = {'y' * 100}"}
     text = verdict(msgspec.structs.replace(NAIVE_GAN, findings=(finding,), source=source))
-    assert "            and train.py:60 (f), train.py:61 (f), 2 more\n" in text
+    assert "            train.py:60 (f) (3 more)\n" in text
     assert max(map(len, text.splitlines())) == 80 and f"  at        train.py:57  x = {'y' * 50}…\n" in text
 
 
@@ -113,7 +113,7 @@ def test_a_gain_of_the_training_loop_names_it_beside_the_steps() -> None:
     finding = msgspec.structs.replace(INPUT_FINDING, basis="turn", saves_s=(4.7, 5.5), gain=Range(2.8, 3.3, 4.0))
     lines = verdict(msgspec.structs.replace(NAIVE_GAN, findings=(finding, finding))).splitlines()
     assert any("training loop 3.3x faster" in line for line in lines)
-    assert any(line.startswith("  cost ") and "of the training loop" in line for line in lines)
+    assert any(line.startswith("  takes ") and "of the training loop" in line for line in lines)
     # A factor that doesn't fit is left out, not cut.
     assert not any("faster…" in line or "loop…" in line for line in lines)
 
@@ -121,11 +121,11 @@ def test_a_gain_of_the_training_loop_names_it_beside_the_steps() -> None:
 def test_seconds_come_first_and_a_gain_says_whether_it_is_predicted_or_measured() -> None:
     finding = msgspec.structs.replace(INPUT_FINDING, saves_s=(13.2, 16.8), gain=Range(1.9, 2.5, 3.1))
     report = msgspec.structs.replace(NAIVE_GAN, findings=(finding,))
-    assert "  gain      predicted: saves 13-17 s of 27 s, step 2.5x faster (1.9x-3.1x)\n" in verdict(report)
+    assert "  gain      predicted: saves 13-17 s of 27 s, each step 2.5x faster (1.9x-3.1x)\n" in verdict(report)
     proof = Measured(experiment="jit", keeps="results", verdict="faster", speedup=1.8, interval=(1.7, 1.9), pairs=3)
     measured = msgspec.structs.replace(finding, measured=proof)
     text = verdict(msgspec.structs.replace(report, findings=(measured,)))
-    assert "  gain      measured: 1.8x faster" in text and "predicted: step 2.5x" in text
+    assert "  gain      measured: 1.8x faster" in text and "predicted: each step 2.5x" in text
 
 
 def test_a_place_has_its_code_and_a_long_advice_ends_at_a_sentence() -> None:
@@ -133,7 +133,7 @@ def test_a_place_has_its_code_and_a_long_advice_ends_at_a_sentence() -> None:
     finding = msgspec.structs.replace(INPUT_FINDING, advice=advice)
     report = msgspec.structs.replace(NAIVE_GAN, findings=(finding,), source={"train.py:57": "x_train, _ = load()"})
     text = verdict(report)
-    assert "  at        train.py:57  x_train, _ = load()\n            and train.py:308 (forward_pass)\n" in text
+    assert "  at        train.py:57  x_train, _ = load()\n            train.py:308 (forward_pass)\n" in text
     change = text[text.index("  change") : text.index("  at  ")]
     assert change.startswith("  change    Load the data once. This") and change.rstrip().endswith(".")
     assert len(change.splitlines()) <= 4
@@ -178,10 +178,12 @@ def test_without_a_cause_the_costliest_calls_that_no_finding_owns_are_named() ->
     assert "model.fit" not in text and "tiny" not in text
 
 
-def test_a_step_without_a_fault_says_what_bounds_it() -> None:
-    conclusion = Conclusion(verdict=NO_FAULT, why="93 % of a step is computing", limit="It reaches 212 GFLOP/s.")
+@pytest.mark.parametrize(("found", "shown"), [(NO_FAULT, False), ("No cause found", True)])
+def test_the_speed_of_computing_is_shown_if_the_work_may_be_unnecessary(found: str, shown: bool) -> None:
+    conclusion = Conclusion(verdict=found, why="93 % of a step is computing", limit="It reaches 212 GFLOP/s.")
     text = verdict(msgspec.structs.replace(HEALTHY, conclusion=conclusion))
-    assert "NO FAULT FOUND   93 % of a step is computing\n  speed     It reaches 212 GFLOP/s.\n" in text
+    assert f"{found.upper()}   93 % of a step is computing\n" in text
+    assert ("  speed     It reaches 212 GFLOP/s.\n" in text) == shown
 
 
 def test_commands_name_the_run_so_that_it_can_be_pasted() -> None:

@@ -33,8 +33,9 @@ def list_commands(report: Report, first: Finding | None, handle: str, screen: Sc
         pairs.append(("explain", f"tfperf explain {code}"))
         if run:
             pairs.append(("measure it", f"tfperf try {run} --only {code}"))
-        if run and first.patch:
-            pairs.append(("patch", f"tfperf fix {run}"))
+            pairs.append(("show patch" if first.patch else "draft", f"tfperf fix {run}"))
+    elif report.headroom:
+        pairs.append(("explain", f"tfperf explain {name(report.headroom[0].code, screen)}"))
     if run and len(pairs) < 4:
         pairs.append(("HTML", f"tfperf view {run}"))
     return pairs

@@ -10,6 +10,7 @@ from tfperfkit.records.gains import finite
 from tfperfkit.report import numbers
 from tfperfkit.report.paths import name, place, with_short_paths
 from tfperfkit.report.terminal import Screen
+from tfperfkit.report.verdict.findings import first_sentence
 from tfperfkit.report.verdict.layout import MARGIN, heading_lines, inside, one_line
 
 _CALLS = 3
@@ -50,9 +51,12 @@ def _is_of_choices(conclusion: Conclusion, report: Report) -> bool:
 
 
 def list_reasons(conclusion: Conclusion, report: Report, screen: Screen) -> list[tuple[str, str]]:
-    """Return (label, sentence) pairs: the speed, how to look further, and what is optional."""
+    """Return (label, sentence) pairs: the speed, how to look further, and what is optional.
+
+    Useful work needs no comparison of its speed with a large matmul: few layers reach that. The full report has it.
+    """
     rows = [
-        ("speed", conclusion.limit),
+        ("speed", "" if is_good(conclusion) else conclusion.limit),
         ("look", conclusion.look),
         ("between", conclusion.between),
         ("also", "" if _is_of_choices(conclusion, report) else conclusion.also),
@@ -62,18 +66,16 @@ def list_reasons(conclusion: Conclusion, report: Report, screen: Screen) -> list
 
 
 def _choice(finding: Finding, screen: Screen) -> str:
-    """``512 examples to a batch instead of 64: 2.8x the examples/s (predicted, BAT002)``"""
+    """``Try batch_size=512. 2.8x the examples/s (predicted, BAT002)``: the change, or the title of one without advice."""
     gain = finite(finding.gain)
-    title = name(with_short_paths(finding.title, screen.folder), screen)
+    words = first_sentence(finding.advice) or f"{finding.title}."
+    change = name(with_short_paths(words, screen.folder), screen)
     code = name(finding.code, screen)
     factor = gain.low if gain.likely is None else gain.likely
     if factor is None:
-        return f"{title} (no gain predicted, {code})"
-    speedup = numbers.speedup(factor)
-    if speedup in title:
-        return f"{title} (predicted, {code})"
+        return f"{change} No gain predicted ({code})"
     least = "at least " * (gain.likely is None)
-    return f"{title}: {least}{speedup} the examples/s (predicted, {code})"
+    return f"{change} {least}{numbers.speedup(factor)} the examples/s (predicted, {code})"
 
 
 def list_calls(conclusion: Conclusion, report: Report, screen: Screen) -> list[str]:

@@ -30,16 +30,15 @@ def first_lines(finding: Finding, report: Report, screen: Screen, change: int = 
     lines += inside("change", finding.advice, screen, at_most=change)
     lines += _places(finding, report, screen)
     lines += items("gain", _gain(finding, report, screen), screen)
-    return lines + items("cost", cost_items(finding), screen)
+    return lines + items("takes", cost_items(finding), screen)
 
 
 def then_lines(number: int, finding: Finding, screen: Screen, label: str = "") -> list[Text]:
-    """Two lines on a further finding: its title; its place and what it saves."""
-    head = f"{number} {name(finding.code, screen)}  "
-    title = fit(
-        name(with_short_paths(finding.title, screen.folder), screen), screen.width - MARGIN - cells(head), screen
-    )
-    first = Text(label.ljust(MARGIN), "bold").append(head, "dim").append(title)
+    """Two lines on a further finding: its number, title and code; its place and what it saves."""
+    head, code = f"{number}. ", f"  {name(finding.code, screen)}"
+    title = name(with_short_paths(finding.title, screen.folder), screen)
+    shown = fit(title, screen.width - MARGIN - cells(head) - cells(code), screen)
+    first = Text(label.ljust(MARGIN), "bold").append(head, "dim").append(shown).append(code, "dim")
     where = _bare(finding.where[0], screen) if finding.where else ""
     gains = _list_gains(finding)
     room = screen.width - MARGIN - 2
@@ -61,7 +60,7 @@ def _joined(where: str, gains: list[str], screen: Screen) -> str:
 def _list_gains(finding: Finding) -> list[str]:
     """Return the seconds that a further finding saves, and its factor: after the earlier fixes if these change it."""
     if after := saved_after(finding):
-        factor = f"{finding.subject} {_say_factor(finding.once.gain)} then" if finding.once is not None else ""
+        factor = f"then {_say_factor(finding.once.gain)}" if finding.once is not None else ""
         return [part for part in (after, factor, name_ties(finding)) if part]
     return [part for part in (saved_seconds(finding), factor_words(finding, ranged=False), name_ties(finding)) if part]
 
@@ -73,20 +72,22 @@ def first_sentence(text: str) -> str:
 
 
 def _places(finding: Finding, report: Report, screen: Screen) -> list[Text]:
-    """``  at        eager.py:48  x_train, _ = get_dataset(self.source)`` and the other places on a second line."""
+    """``  at        eager.py:48  x_train, _ = get_dataset(self.source)``, and a second place below it."""
     if not finding.where:
         return []
     first, *others = finding.where
-    at = place(first, screen)
-    code = name(report.source.get(f"{first.file}:{first.line}", ""), screen)
-    text = f"{_bare(first, screen)}  {code}" if code else at
-    lines = items("at", [fit(text, screen.width - MARGIN, screen)], screen)
+    lines = items("at", [fit(_with_source(first, report, screen), screen.width - MARGIN, screen)], screen)
     if others:
-        shown = [place(span, screen) for span in others[:2]]
-        more = len(others) - len(shown)
-        words = f"and {', '.join(shown)}{f', {more} more' if more else ''}"
-        lines.append(one_line(words, screen, style="dim"))
+        more = f" ({len(others) - 1} more)" if len(others) > 1 else ""
+        room = screen.width - MARGIN - cells(more)
+        lines.append(one_line(fit(_with_source(others[0], report, screen), room, screen) + more, screen, style="dim"))
     return lines
+
+
+def _with_source(span: SourceSpan, report: Report, screen: Screen) -> str:
+    """Return a place with its line of source; with its function if the line is not known."""
+    code = name(report.source.get(f"{span.file}:{span.line}", "").strip(), screen)
+    return f"{_bare(span, screen)}  {code}" if code else place(span, screen)
 
 
 def _bare(span: SourceSpan, screen: Screen) -> str:
@@ -119,9 +120,9 @@ def remarks_on_gain(finding: Finding, screen: Screen) -> list[str]:
 
 
 def factor_words(finding: Finding, *, ranged: bool = True) -> str:
-    """``step 5.1x faster (4.2x-6.3x)``, the range if ``ranged``; "" if no factor is predicted."""
+    """``each step 5.1x faster (4.2x-6.3x)``, the range if ``ranged``; "" if no factor is predicted."""
     gain = finite(finding.gain)
-    what = finding.subject
+    what = "each step" if finding.subject == "step" else finding.subject
     if gain.likely is None:
         return f"{what} at least {numbers.speedup(gain.low)} faster" if gain.low is not None else ""
     if gain.likely < _NO_GAIN:

@@ -13,6 +13,7 @@ from tfperfkit.model import Finding, Report, StepSummary, Work
 from tfperfkit.records.parts import name_run_part, words_of
 from tfperfkit.report import numbers
 from tfperfkit.report.bar import bar_text, sign_of
+from tfperfkit.report.layout import joined, labelled
 from tfperfkit.report.paths import name
 from tfperfkit.report.terminal import Screen
 from tfperfkit.report.text import cells
@@ -24,6 +25,7 @@ _MIN_OTHER = 0.005
 #: From this share of a work on, the account is of all of the work.
 _ALL = 0.95
 _BAR = 48
+_RUN_LINES = 2
 
 
 class Whole(NamedTuple):
@@ -100,7 +102,7 @@ def _percent(share: float) -> str:
 
 
 def _run(report: Report, screen: Screen) -> list[Text]:
-    """``RUN 88 s    training 75 % · imports 15 % · other 10 %``"""
+    """``RUN 88 s    training 75 % · imports 15 % · other 10 %``, on two lines if one is too short for the large parts."""
     account = report.run_account
     values = account.parts_s.values() if account is not None else ()
     if account is None or not all(math.isfinite(value) and value >= 0 for value in values) or not sum(values) > 0:
@@ -114,14 +116,14 @@ def _run(report: Report, screen: Screen) -> list[Text]:
     for part, seconds in largest:
         share = seconds / total
         item = f"{name(name_run_part(part, account.parts_s), screen)} {_percent(share)}"
-        longest = dot.join([*items, item, "other 99 %"])
-        if share < _MIN_SHARE or cells(longest) > screen.width - MARGIN:
+        if share < _MIN_SHARE or cells(dot.join([*items, item, "other 99 %"])) > _RUN_LINES * (screen.width - MARGIN):
             break
         items.append(item)
         left -= share
     if left >= _MIN_OTHER and items:
         items.append(f"other {_percent(left)}")
-    return [row(label, dot.join(items), screen)]
+    lines = joined(items, screen, indent=MARGIN)[:_RUN_LINES]
+    return [labelled(label, lines[0], MARGIN), *lines[1:]] if lines else []
 
 
 def _label(part: str, screen: Screen) -> str:

@@ -52,7 +52,7 @@ def test_a_method_gives_way_to_a_call_of_what_is_compiled() -> None:
     source = IN_CLASS.replace("self.speller(tokens[-1])", "self.speller.predict(tokens[-1:], verbose=0)")
     said = advise_compiling_once(make_evidence(source=source), FILE, 7, "self.speller", "predict")
     assert said.startswith("Compile self.speller once, after line 4: self.speller_compiled = ")
-    assert said.endswith("In line 7 call self.speller_compiled(x).numpy() with a tensor x")
+    assert said.endswith("In line 7 call self.speller_compiled(tf.constant(tokens[-1:])).numpy()")
     assert "where it is created" in advise_compiling_once(make_evidence(source=source), FILE, 7, "self.speller")
 
 

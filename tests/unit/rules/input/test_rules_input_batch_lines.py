@@ -206,7 +206,7 @@ def test_a_line_that_releases_the_lock_attracts_samples_so_its_function_is_named
     assert shared.where[0] == SourceSpan(FILE, 14, "features")
     (share,) = [row for row in shared.evidence if row.name == "share of batch preparation in this function"]
     assert share.value == pytest.approx(1.0)
-    assert shared.title.endswith(", lines 15 to 17 of features)") and "measured together" in shared.detail
+    assert shared.title.endswith(", lines 15-17 in features)") and "measured together" in shared.detail
     assert shared.advice.startswith("Rewrite load and features with TensorFlow operations")
     comprehension = features(17, 17, 15, 16, name="<listcomp>")
     assert comprehension.title == shared.title, "a comprehension is a function of its own before Python 3.12"

@@ -31,7 +31,7 @@ from tfperfkit_rules.measures.called import count_frames_at, name_apis
 from tfperfkit_rules.measures.constant_calls import find_constant_call
 from tfperfkit_rules.measures.drivers import find_drivers
 from tfperfkit_rules.measures.kinds import NUMPY, ONE_BY_ONE, PYTHON, Kind, api, kind_of, package
-from tfperfkit_rules.measures.source_text import Loop, find_function, find_loops
+from tfperfkit_rules.measures.source_text import Loop, find_function, find_loop, find_loops
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.step_shares import (
     LineShare,
@@ -143,9 +143,9 @@ def _place(evidence: Evidence, stack: Stack) -> Place | None:
 
 
 def _joined(evidence: Evidence, functions: dict[tuple[str, str, int], list[LineShare]]) -> list[list[LineShare]]:
-    """Functions by their own time, the largest first; one that only hands work to another goes with it, and so does
-    one that the loop which takes the time calls in each iteration, or one that does the same kind of work for
-    another."""
+    """Functions by their own time, the largest first; one that only hands work to another goes with it, and so do
+    two of which a loop of one calls the other in each iteration, or one that does the same kind of work for another.
+    Each of these has one remedy, so one price."""
     ranked = sorted(functions.items(), key=lambda item: -sum(row.share for row in item[1]))
     found: list[list[LineShare]] = []
     taken: set[tuple[str, str, int]] = set()
@@ -153,7 +153,13 @@ def _joined(evidence: Evidence, functions: dict[tuple[str, str, int], list[LineS
         if key in taken:
             continue
         host = next(
-            (rows for rows in found if _called_in_its_loop(evidence, rows, own[0]) or _is_part(evidence, rows, own)),
+            (
+                rows
+                for rows in found
+                if _called_in_its_loop(evidence, rows, own)
+                or _called_in_its_loop(evidence, own, rows)
+                or _is_part(evidence, rows, own)
+            ),
             None,
         )
         if host is not None:
@@ -174,16 +180,23 @@ def _joined(evidence: Evidence, functions: dict[tuple[str, str, int], list[LineS
     return sorted(found, key=lambda item: -sum(row.share for row in item))
 
 
-def _called_in_its_loop(evidence: Evidence, rows: list[LineShare], row: LineShare) -> bool:
-    """Whether a line is reached from within the loop that holds the time of these."""
-    loop = heaviest_loop(evidence, rows, lambda row: True)
-    if loop is None or _is_training_loop(evidence, loop):
+def _called_in_its_loop(evidence: Evidence, rows: list[LineShare], called: list[LineShare]) -> bool:
+    """Whether any line of the loop that holds the time of ``rows`` is nearly always on the way to ``called``. The loop
+    that makes the steps, and those around that loop, don't count: all is in them."""
+    at = heaviest_loop(evidence, rows, lambda row: True)
+    loop = find_loop(evidence, at.file, at.line) if at is not None else None
+    counted = evidence.steps.loop
+    if at is None or loop is None:
         return False
-    return any(
-        place.file == loop.file
-        and any(around.line == loop.line for around in find_loops(evidence, place.file, place.line))
-        for place in callers(evidence, row.place)[:1]
+    if counted is not None and counted.file == at.file and loop.line <= counted.line <= loop.last:
+        return False
+    seen = _stacks(evidence, called)
+    inside = sum(
+        count
+        for stack, count in seen.items()
+        if any(frame.file == at.file and loop.line <= frame.line <= loop.last for frame in stack.frames[:-1])
     )
+    return inside >= shared.NEARLY_ALWAYS.value * seen.total() > 0
 
 
 def _is_part(evidence: Evidence, rows: list[LineShare], own: list[LineShare]) -> bool:

@@ -220,7 +220,8 @@ def python_beside(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP005",
         remedy=ChangeStage("less_python"),
-        title=f"Python prepares the batches ({python_words(evidence, stage, source)}) and slows {unit.the}'s own Python",
+        title=f"Python prepares the batches ({python_words(evidence, stage, source)}) "
+        f"and slows {unit.the}'s own Python",
         share_of_step=0.0,  # what it waits is not measured
         gain=price(ChangeStage("less_python"), left=left),
         where=_places(evidence, pipeline, stage, source),

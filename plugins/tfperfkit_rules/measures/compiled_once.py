@@ -44,8 +44,8 @@ def advise_compiling_once(evidence: Evidence, file: str, line: int, name: str, m
 
 
 def _name_input(call: Call) -> str:
-    """Return a tensor of what is predicted: ``tf.constant(rows[i : i + 1])``. A new array has the same signature in each
-    call then; the other arguments of ``predict`` are about how it is run."""
+    """Return a tensor of what is predicted: ``tf.constant(rows[i : i + 1])``. A new array has the same signature in
+    each call then; the other arguments of ``predict`` are about how it is run."""
     given = call.arguments[0] if call.arguments else None
     known = given is not None and given.kind in ("name", "attribute", "subscript")
     return f"tf.constant({given.text})" if given is not None and known else "..."

@@ -70,7 +70,8 @@ def test_findings_that_may_save_as_much_say_so() -> None:
 
 def test_a_saving_above_the_cost_is_explained() -> None:
     assert explain_excess(finding(saves_s=(4.0, 8.2), costs_s=8.0)) == "", "two digits are the same"
-    assert explain_excess(finding(saves_s=(4.7, 9.9), costs_s=8.0)) == "savings can be larger: other work often gets faster too"
+    told = "savings can be larger: other work often gets faster too"
+    assert explain_excess(finding(saves_s=(4.7, 9.9), costs_s=8.0)) == told
     more = Elsewhere(seconds=(1.0, 2.0), where="validation, which waits for the same map")
     told = explain_excess(finding(saves_s=(4.7, 9.9), costs_s=8.0, elsewhere=(more,)))
     assert told == "also saves time in validation"

@@ -66,7 +66,7 @@ def list_reasons(conclusion: Conclusion, report: Report, screen: Screen) -> list
 
 
 def _choice(finding: Finding, screen: Screen) -> str:
-    """``Try batch_size=512. 2.8x the examples/s (predicted, BAT002)``: the change, or the title of one without advice."""
+    """``Try batch_size=512. 2.8x the examples/s (predicted, BAT002)``: the change, or the title without advice."""
     gain = finite(finding.gain)
     words = first_sentence(finding.advice) or f"{finding.title}."
     change = name(with_short_paths(words, screen.folder), screen)

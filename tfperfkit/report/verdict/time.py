@@ -102,7 +102,7 @@ def _percent(share: float) -> str:
 
 
 def _run(report: Report, screen: Screen) -> list[Text]:
-    """``RUN 88 s    training 75 % · imports 15 % · other 10 %``, on two lines if one is too short for the large parts."""
+    """``RUN 88 s    training 75 % · imports 15 % · other 10 %``, on two lines if one can't hold the large parts."""
     account = report.run_account
     values = account.parts_s.values() if account is not None else ()
     if account is None or not all(math.isfinite(value) and value >= 0 for value in values) or not sum(values) > 0:

@@ -1,13 +1,18 @@
-"""Which windows are given by time: all that are to come where there is no step; after steps those that wish another."""
+"""Which windows are given by time: all that are to come where there is no step; after steps those that wish another.
+A window that steps opened is closed by time if no further step comes: it slows what follows the training."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from tfperfkit.clock import now_ns
 from tfperfkit.recording.schedule import FIRST_PATIENCE_NS, PATIENCE_NS, STEPS_ENDED, Scheduler, WindowSpec
-from tfperfkit.recording.timed_windows import Points, Stepless
+from tfperfkit.recording.timed_windows import Points, Stepless, length_ns
 from tfperfkit.records.steps import WARMUP_MIN
+
+#: A window with too few steps waits so many times as long for another one: an epoch's validation may come in between.
+_TOO_FEW = 5
 
 
 class Windows(Protocol):
@@ -30,8 +35,8 @@ class ByTime:
         self._scheduler = Scheduler(())
         self._again: list[WindowSpec] = []
         self._early: list[WindowSpec] = []  # given before there was a step, of those that may come twice
-        self._longest_ns = 0
-        self._moments = Stepless(points, self._open, windows.close_window)
+        self._longest_ns = self._stepped_ns = 0
+        self._moments = Stepless(points, self._open, self._close)
 
     def plan(self, scheduler: Scheduler) -> None:
         """``scheduler`` gives the windows by steps; what it has left, is given by time."""
@@ -40,6 +45,7 @@ class ByTime:
 
     def step(self, last_step_ns: int, traced: bool) -> None:
         """Note that a step begins; the one before took ``last_step_ns``, and traced a function or not."""
+        self._stepped_ns = now_ns()
         if not traced:
             self._longest_ns = max(self._longest_ns, last_step_ns)
         self._moments.step()
@@ -56,6 +62,9 @@ class ByTime:
 
     def tick(self, now: int, thread: int) -> bool:
         """Return whether a window was asked for just now, to open on ``thread``, which drives TensorFlow."""
+        spec = self._scheduler.open
+        if spec is not None and spec.count is None and now - self._stepped_ns > self._until_ended_ns(spec):
+            self._moments.end_early(spec, now, thread)
         due = () if self._windows.in_window else self._due()
         return self._moments.tick(now, due, thread, self._patience_ns(due)) is not None
 
@@ -66,6 +75,17 @@ class ByTime:
         if self._early:
             return PATIENCE_NS + FIRST_PATIENCE_NS
         return FIRST_PATIENCE_NS if due and due[0].wish.after_steps else PATIENCE_NS
+
+    def _until_ended_ns(self, spec: WindowSpec) -> int:
+        """Return how long after the last step a window of steps stays open: as long as if it had opened by time."""
+        factor = _TOO_FEW if self._scheduler.steps_inside < spec.wish.min_slow_steps else 1
+        return factor * max(length_ns(spec), STEPS_ENDED * self._longest_ns)
+
+    def _close(self, probe: str) -> None:
+        open_ = self._scheduler.open
+        if open_ is not None and open_.probe == probe:
+            self._scheduler.end_early()
+        self._windows.close_window(probe)
 
     def finish(self) -> None:
         """Recording ends: what the pulse opens or closes just now comes first."""

@@ -110,7 +110,7 @@ class Scheduler:
     def __init__(self, windows: Sequence[WindowSpec]) -> None:
         self._waiting = [window for window in windows if not window.whole and not window.never]
         self._open: WindowSpec | None = None
-        self._close_at = 0
+        self._open_at = self._close_at = 0
         self._durations: list[int] = []
         self._put_off = 0
         self._settled_at = 0
@@ -125,6 +125,20 @@ class Scheduler:
     def idle(self) -> bool:
         """Nothing is open, nothing is to come, and the warm-up is over."""
         return not self._waiting and self._open is None and self.warm_at > 0
+
+    @property
+    def open(self) -> WindowSpec | None:
+        """The window that steps opened and that waits for its last step."""
+        return self._open
+
+    @property
+    def steps_inside(self) -> int:
+        """Return how many steps of the open window are complete."""
+        return self._number - self._open_at
+
+    def end_early(self) -> None:
+        """The open window is closed before its last step: none comes any more."""
+        self._open, self._settled_at = None, self._number + 1
 
     def settle(self, number: int) -> None:
         """The warm-up has long been over, when step ``number`` begins."""
@@ -174,7 +188,7 @@ class Scheduler:
             self._waiting.remove(spec)
             self._open = spec
             count = spec.count or wished_count(spec.wish, self._median())
-            self._close_at = number + count
+            self._open_at, self._close_at = number, number + count
             actions.append(Action("open", spec.probe, count))
         return actions
 

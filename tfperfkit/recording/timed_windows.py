@@ -36,12 +36,13 @@ def length_ns(spec: WindowSpec) -> int:
 
 class _Window:
     """One that was asked for; ``thread`` opened it (0: nobody has yet), ``end_ns`` is set once it is open. ``within``:
-    by the pulse, within a call of the script's."""
+    by the pulse, within a call of the script's. ``by_steps``: steps opened it, and none ended it."""
 
-    def __init__(self, spec: WindowSpec, asked_ns: int) -> None:
+    def __init__(self, spec: WindowSpec, asked_ns: int, thread: int = 0, *, by_steps: bool = False) -> None:
         self.spec = spec
         self.asked_ns = asked_ns
-        self.thread = 0
+        self.thread = thread
+        self.by_steps = by_steps
         self.end_ns: int | None = None
         self.ending = self.within = False
 
@@ -79,13 +80,19 @@ class Stepless:
         self._points.at_next(functools.partial(self._begin, window), thread)
         return spec
 
+    def end_early(self, spec: WindowSpec, now: int, thread: int) -> None:
+        """Close a window that steps opened on ``thread``, for none comes any more."""
+        if self._window is None:
+            self._window = window = _Window(spec, now, thread, by_steps=True)
+            self._ask_end(window)
+
     def step(self) -> None:
-        """End what is open by time, for a step has come."""
+        """End what is open by time, for a step has come. A window that steps opened goes on."""
         self.passed()
         window = self._window
         if window is None:
             return
-        if not window.thread:
+        if not window.thread or window.by_steps:
             self._window = None
             self._points.withdraw()
         elif window.thread == get_ident():

@@ -7,9 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
+from tfperfkit.clock import NS_PER_S, now_ns
 from tfperfkit.probe import WindowWish
 from tfperfkit.recording.by_time import ByTime
 from tfperfkit.recording.schedule import FIRST_PATIENCE_NS, PATIENCE_NS, Scheduler, WindowSpec
+from tfperfkit.recording.timed_windows import length_ns
 
 LINES, TFPROF = WindowSpec("lines"), WindowSpec("tfprof", wish=WindowWish(after_steps=True))
 LATER_NS = PATIENCE_NS + FIRST_PATIENCE_NS
@@ -92,3 +94,50 @@ def test_what_was_given_late_does_not_come_back() -> None:
     assert run.opened == ["tfprof", "lines"]
     run.steps(1)
     assert run.scheduler.waiting == (TFPROF,)
+
+
+class Late(Run):
+    """A run whose steps opened a window of ``LINES``; ``after`` is the time since the last step."""
+
+    def __init__(self, spec: WindowSpec = LINES, steps: int = 3) -> None:
+        super().__init__(spec)
+        self.closed: list[str] = []
+        self.scheduler.settle(1)
+        for _ in range(40):
+            self.boundary()
+            if self.scheduler.open is not None:
+                break
+        for _ in range(steps):
+            self.boundary()
+
+    def boundary(self) -> None:
+        self.steps(1)
+        self.scheduler.boundary(self.step, 100_000_000, False)
+
+    def close_window(self, name: str) -> None:
+        self.closed.append(name)
+
+    def after(self, ns: int) -> None:
+        self.by_time.tick(now_ns() + ns, get_ident())
+
+
+def test_a_window_of_steps_is_closed_once_none_comes() -> None:
+    run = Late()
+    run.after(length_ns(LINES) - NS_PER_S)
+    assert run.closed == [] and run.scheduler.open == LINES
+    run.after(length_ns(LINES) + NS_PER_S)
+    assert run.closed == ["lines"] and run.scheduler.open is None
+
+
+def test_a_window_with_too_few_steps_waits_longer() -> None:
+    run = Late(steps=1)
+    run.after(2 * length_ns(LINES))
+    assert run.closed == []
+    run.after(6 * length_ns(LINES))
+    assert run.closed == ["lines"]
+
+
+def test_a_window_of_a_given_length_waits_for_its_steps() -> None:
+    run = Late(WindowSpec("lines", count=30))
+    run.after(100 * length_ns(LINES))
+    assert run.closed == []

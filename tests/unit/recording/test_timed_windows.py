@@ -181,3 +181,15 @@ def test_what_was_opened_at_a_point_is_closed_by_the_pulse_where_none_comes_agai
     assert windows.done == ["open tfprof"] and windows.points.knocks == 1
     windows.tick(ends + WAITED_NS)
     assert windows.done == ["open tfprof", "close tfprof"] and windows.points.action is None
+
+
+def test_a_window_of_steps_ends_at_the_next_point_unless_a_step_comes() -> None:
+    windows = Windows()
+    windows.stepless.end_early(TFPROF, 0, get_ident())
+    windows.stepless.step()  # it was only late
+    assert windows.points.action is None and windows.done == []
+    windows.stepless.end_early(LINES, 0, get_ident())
+    windows.tick(0)
+    assert windows.points.knocks == 1
+    windows.points.pass_by()
+    assert windows.done == ["close lines"]

@@ -40,6 +40,7 @@ _ENTRIES = {
     "util/traceback_utils.py": "",
     "util/dispatch.py": "",
     "framework/override_binary_operator.py": "",
+    "framework/tensor.py": "__next__",
     "ops/tensor_math_operator_overrides.py": "",
     "ops/weak_tensor_ops.py": "wrapper",
     "eager/polymorphic_function/polymorphic_function.py": "__call__",

@@ -26,6 +26,7 @@ def tf(path: str, function: str) -> tuple[str, str]:
 HANDLER = tf("util/traceback_utils.py", "error_handler")
 DISPATCH = tf("util/dispatch.py", "op_dispatch_handler")
 OPERATOR = tf("ops/tensor_math_operator_overrides.py", "_matmul_factory")
+NEXT_ELEMENT = tf("framework/tensor.py", "__next__")
 FUNCTION = tf("eager/polymorphic_function/polymorphic_function.py", "__call__")
 EXECUTE = tf("eager/execute.py", "quick_execute")
 GRADIENT = tf("eager/backprop.py", "_gradient_function")
@@ -52,6 +53,8 @@ def stack(*frames: tuple[str, str]) -> FrameType:
         ([USER, HANDLER], True, False),
         ([USER, HANDLER, DISPATCH, HANDLER], True, False),
         ([USER, OPERATOR, HANDLER], True, False),
+        ([USER, NEXT_ELEMENT, HANDLER, DISPATCH, HANDLER], True, False),
+        ([USER, HANDLER, EXECUTE, NEXT_ELEMENT, HANDLER], False, False),  # TensorFlow iterates over a tensor
         ([USER, KERAS], True, True),
         ([USER, KERAS, HANDLER, FUNCTION], True, False),
         ([USER, FUNCTION, EXECUTE], False, False),

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from tfperfkit.graph import optable
 from tfperfkit.instruments.graphs import snapshot
 from tfperfkit.instruments.graphs.building import Building, Started, started_before
+from tfperfkit.instruments.graphs.equal_stacks import EqualStacks
 from tfperfkit.instruments.graphs.stack_choice import choose_stacks
-from tfperfkit.instruments.graphs.stacks import Stacks, tabulate
+from tfperfkit.instruments.graphs.stacks import Found, Stacks, tabulate
 from tfperfkit.records.graph_contents import MAX_OPERATIONS, Added, GraphContents, Layer
 
 
@@ -42,9 +43,13 @@ class Made(NamedTuple):
 
 
 class Known:
-    """The graphs that were read before, with the names under which they were recorded. Keeps no graph alive."""
+    """The graphs that were read before, with the names under which they were recorded. Keeps no graph alive.
+
+    ``stacks``: of equal graphs.
+    """
 
     def __init__(self) -> None:
+        self.stacks = EqualStacks()
         self._names: weakref.WeakKeyDictionary[Any, tuple[str, int]] = weakref.WeakKeyDictionary()
 
     def name_of(self, graph: Any) -> str | None:
@@ -81,7 +86,7 @@ class Reading:
         """
         functions, new = self._list_graphs(list(roots))
         self._find_started([item.graph for item in new])
-        waiting: list[Callable[[dict[str, Any]], GraphContents]] = []
+        waiting: list[Callable[[dict[str, Found]], GraphContents]] = []
         for item in new:
             if room <= 0:
                 self._known.add(item.graph, "")
@@ -112,7 +117,7 @@ class Reading:
             functions[name] = self._names[id(graph)]
         return functions, new
 
-    def _describe(self, item: Made, operations: list[Any]) -> Callable[[dict[str, Any]], GraphContents]:
+    def _describe(self, item: Made, operations: list[Any]) -> Callable[[dict[str, Found]], GraphContents]:
         """First half: what needs each operation. The second half runs when the stacks are known."""
         graph, name = item.graph, item.name
         names = [operation.name for operation in operations]
@@ -123,18 +128,29 @@ class Reading:
             for each in self._building.gradients.get(id(graph), ())
         ]
         sizes = snapshot.constant_sizes(operations)
+        started = self._started.get(id(graph), ())
+        known, compared = self._known.stacks, None
         if id(graph) in self._every_line:
             same = list(range(len(operations)))
         else:
             large = {index for index, size in sizes.items() if size >= snapshot.LARGE_CONSTANT_BYTES}
-            same = choose_stacks(names, kinds, scopes, gradients, large, lambda at: _user_frames(operations[at]))
-        self._stacks.add(name, operations, names, same, self._started.get(id(graph), ()))
+
+            def user_frames(at: int) -> str:
+                return _user_frames(operations[at])
+
+            same = choose_stacks(names, kinds, scopes, gradients, large, user_frames)
+            compared = known.compare(names, kinds, same, user_frames) if not started else None
+        equal = known.find(compared)
+        if equal is None:
+            self._stacks.add(name, operations, names, same, started)
         contents = snapshot.contents_of(graph, operations, sum(sizes.values()))
         layers = {scope: self._layer(owner) for scope, owner in scopes.items() if _is_layer(owner)}
         rows = list(dict.fromkeys(layers.values()))
 
-        def finish(stacks: dict[str, Any]) -> GraphContents:
-            found, numbers = stacks[name]
+        def finish(stacks: dict[str, Found]) -> GraphContents:
+            found, numbers = equal if equal is not None else stacks[name]
+            if equal is None:
+                known.keep(compared, (found, numbers))
             files, frames, tracebacks = tabulate(found)
             return GraphContents(
                 name=name,

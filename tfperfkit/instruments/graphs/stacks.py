@@ -35,6 +35,10 @@ class _Stack(NamedTuple):
     replica: bool
 
 
+#: The stacks of a graph and, for each operation, the number of its stack; -1 if it was not read.
+Found = tuple[list[_Stack], list[int]]
+
+
 class Stacks:
     """Reads the stacks of the graphs of one trace. ``is_user`` tells the user's own files."""
 
@@ -67,8 +71,8 @@ class Stacks:
                 )
         self._kept[key] = (names, same, started)
 
-    def finish(self) -> dict[str, tuple[list[_Stack], list[int]]]:
-        """By graph its stacks and, for each operation, the number of its stack; -1 if it was not read."""
+    def finish(self) -> dict[str, Found]:
+        """Return what was found, by graph."""
         read = self._built() if self._builder is not None else self._plain
         found = {}
         for key, (names, same, started) in self._kept.items():

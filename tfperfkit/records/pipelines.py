@@ -119,7 +119,8 @@ class KerasData(msgspec.Struct, frozen=True, kw_only=True):
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """A call of ``predict`` or ``evaluate`` (``way``) that ended at ``ns``. ``key``: equal where the data and the
-    result were, as far as a sample of their numbers tells."""
+    result were, as far as a sample of their numbers tells; ``inputs``: equal where the inputs were and the model is the
+    same object, "" in older recordings."""
 
     way: str
     file: str
@@ -127,6 +128,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     function: str
     key: str
     ns: int
+    inputs: str = ""
 
 
 class RanOut(msgspec.Struct, frozen=True, kw_only=True):

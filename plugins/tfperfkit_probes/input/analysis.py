@@ -15,7 +15,7 @@ from tfperfkit.records.convert import each, read
 from tfperfkit.records.pipelines import Answer, KerasData, MadeDataset, MadeIterator, RanOut
 from tfperfkit.records.samples import read_samples
 from tfperfkit.records.steps import Marker, Site
-from tfperfkit_probes.input.answers import asked_again
+from tfperfkit_probes.input.answers import asked_again, passed_twice
 from tfperfkit_probes.input.loaders import constant_functions, loaders, typical_step_ms
 from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, ShortData
 from tfperfkit_probes.input.nodes import Measurement, measure
@@ -66,6 +66,9 @@ def analyse(capture: Capture) -> InputData:
         msgspec.structs.replace(row, pipeline=order.index(row.pipeline)) if row.pipeline is not None else row
         for row in keras
     )
+    answers = read(capture, ANSWERS, Answer)
+    sites = list(each(capture.session_records("sites"), Site)) if answers else []
+    markers = list(each(capture.session_records("markers"), Marker)) if answers else []
     own = counts.get("own_ns")
     made = counts.get("datasets")
     return InputData(
@@ -79,11 +82,8 @@ def analyse(capture: Capture) -> InputData:
         ),
         keras=keras,
         ran_out=_ran_out(read(capture, RAN_OUT, RanOut)),
-        asked_again=asked_again(
-            read(capture, ANSWERS, Answer),
-            each(capture.session_records("sites"), Site),
-            each(capture.session_records("markers"), Marker),
-        ),
+        asked_again=asked_again(answers, sites, markers),
+        passed_twice=passed_twice(answers, sites, markers),
         constant_functions=constant_functions(watched, samples),
         steps=capture.steps.count,
         step_ms=step_ms,

@@ -158,6 +158,21 @@ class AskedAgain(msgspec.Struct, frozen=True, kw_only=True):
     before: SourceSpan | None = None
 
 
+class PassedTwice(msgspec.Struct, frozen=True, kw_only=True):
+    """``evaluate`` at a line and ``predict`` at ``other``, called one after the other on the same inputs of a model,
+    ``pairs`` times of ``calls``. ``seconds`` that ``evaluate`` took in these pairs; from ``begin_ns`` to ``end_ns``."""
+
+    file: str
+    line: int
+    function: str
+    other: SourceSpan
+    calls: int
+    pairs: int
+    seconds: float
+    begin_ns: int
+    end_ns: int
+
+
 class ShortData(msgspec.Struct, frozen=True, kw_only=True):
     """Data that ran out before the steps that Keras was given: ``asked`` batches (of an epoch), ``had`` in all.
     ``times``: whether Keras warned about the missing data. ``validation``: given to ``fit`` as such."""
@@ -211,6 +226,7 @@ class InputData(msgspec.Struct, frozen=True, kw_only=True):
     keras: tuple[KerasInput, ...] = ()
     ran_out: tuple[ShortData, ...] = ()
     asked_again: tuple[AskedAgain, ...] = ()
+    passed_twice: tuple[PassedTwice, ...] = ()
     constant_functions: tuple[ConstantFunction, ...] = ()
     steps: int = 0
     step_ms: float | None = None

@@ -78,10 +78,20 @@ class Answers(CallbackMoments):
         with locals_of(frame) as values:
             asked = mark([values.get(name) for name in given], self._number)
             gave = mark(values.get(gives)) if asked is not None else None
+            inputs = mark([values.get("x")], self._number) if gave is not None else None
+            model = id(values.get("self"))
         if asked is not None and gave is not None:
             file, line, function = place
             self._on_answer(
-                Answer(way=way, file=file, line=line, function=function, key=f"{asked:08x}{gave:08x}", ns=now_ns())
+                Answer(
+                    way=way,
+                    file=file,
+                    line=line,
+                    function=function,
+                    key=f"{asked:08x}{gave:08x}",
+                    ns=now_ns(),
+                    inputs=f"{inputs or 0:08x}{model:x}",
+                )
             )
 
     def _place(self, frame: FrameType | None) -> tuple[str, int, str] | None:

@@ -87,9 +87,9 @@ class AfterEarlier(msgspec.Struct, frozen=True, kw_only=True):
 
 class Elsewhere(msgspec.Struct, frozen=True, kw_only=True):
     """Time that a finding's remedy also takes off the run outside of the time that its share refers to, because the
-    same cause is at work there; or time that the remedy adds once.
+    same cause is at work there; or time that the run pays once after the remedy, and that its share counts.
 
-    ``seconds``, from and to, below 0 if the remedy adds them; ``where``, in words: "validation, which waits for the
+    ``seconds``, from and to, below 0 if the run pays them; ``where``, in words: "validation, which waits for the
     same map".
     """
 

@@ -79,7 +79,7 @@ def price_for_run(item: Finding, time: RunTime, others: Iterable[Elsewhere] = ()
 
 
 def pay_once(cost: Bounds, what: str) -> Elsewhere:
-    """Return the ``cost`` (ms) that a remedy adds to the run once."""
+    """Return the ``cost`` (ms) that the run pays once after a remedy, and that no gain of a step has."""
     return Elsewhere(seconds=(-cost.upper / MS_PER_S, -cost.lower / MS_PER_S), where=what)
 
 
@@ -114,10 +114,10 @@ def _slow_down(other: Elsewhere, quiet: float) -> Elsewhere:
 
 
 def _describe(told: Iterable[Elsewhere]) -> Iterator[str]:
-    """Yield sentences on the seconds that are saved elsewhere, and on those that the change itself takes."""
+    """Yield sentences on the seconds that are saved elsewhere, and on those that the run pays after the change."""
     saved, added = [], []
     for each in told:
-        low, high = each.seconds
+        low, high = sorted(each.seconds)
         if high > 0:
             saved.append(f"{_span((low, high))} s of {each.where}")
         else:
@@ -125,7 +125,7 @@ def _describe(told: Iterable[Elsewhere]) -> Iterator[str]:
     if saved:
         yield f"The seconds count what the same change saves elsewhere: {'; '.join(saved)}."
     if added:
-        yield f"tfperf subtracts from the saved seconds those that the change adds once: {'; '.join(added)}."
+        yield f"The seconds leave out what the run still pays once after the change: {'; '.join(added)}."
 
 
 def _span(seconds: Seconds) -> str:

@@ -15,7 +15,7 @@ from tfperfkit_probes.retrace.model import Blame, RetraceData, Trace, TracedFunc
 from tfperfkit import calibration, gain
 from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.clock import MS_PER_S, NS_PER_S, ms
-from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
+from tfperfkit.model import Elsewhere, Finding, Measurement, Severity, SourceSpan
 from tfperfkit.pricing import Part, price
 from tfperfkit.records.samples import Place
 from tfperfkit.records.steps import StepTable
@@ -25,7 +25,7 @@ from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_calls import find_methods, list_files
 from tfperfkit_rules.retrace import advice, first_runs, typed, without
 from tfperfkit_rules.retrace.advice import MAX_SIGNATURE
-from tfperfkit_rules.retrace.cost import Time, lost_ns
+from tfperfkit_rules.retrace.cost import Time, lost_ns, pay_first
 from tfperfkit_rules.retrace.words import make_detail, make_title
 
 
@@ -192,6 +192,9 @@ def _make_finding(
     costliest = max(traces, key=lost_ns)
     # A single retrace does not come back in later steps, so no gain of the steady step is known.
     gained = gain.Unknown() if once else _gain(evidence, time, function, saved, time.share(saved))
+    paid: tuple[Elsewhere, ...] = ()
+    if evidence.work is None and time.steps.steps:
+        paid = pay_first(time.steps, gained, None if time.all_trace(traces) else saved)
     return Finding(
         code=_CAUSES[blame].code,
         remedy=_CAUSES[blame].remedy,
@@ -201,6 +204,7 @@ def _make_finding(
         share_of_step=max(share, gained.surely) if gained.bounds else share,
         basis="run" if beside_steps else "step",
         gain=gained,
+        elsewhere=paid,
         where=_where(evidence, blame, function, costliest),
         evidence=tuple(figures),
         advice=fix,

@@ -1,4 +1,4 @@
-"""The cost of avoidable traces, as a share of the steps' time."""
+"""The cost of avoidable traces, as a share of the steps' time, and the time of the first trace, which stays."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from collections.abc import Sequence
 
 from tfperfkit_probes.retrace.model import Trace
 
+from tfperfkit import gain
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.clock import NS_PER_MS
+from tfperfkit.model import Elsewhere
+from tfperfkit.pricing.bounds import Bounds
+from tfperfkit.pricing.run_time import pay_once
 from tfperfkit.records.steps import StepTable
 from tfperfkit_rules.measures import shared
 
@@ -25,6 +29,28 @@ ORDINARY = Threshold(
 def lost_ns(trace: Trace) -> int:
     """Return the time of a trace in ns."""
     return round(trace.ms * NS_PER_MS)
+
+
+def pay_first(steps: StepTable, gained: gain.Gain, traces: Sequence[Trace] | None = None) -> tuple[Elsewhere, ...]:
+    """Return the seconds of a gain of all steps that the first trace keeps.
+
+    A gain of the mean clean step holds for as many such steps: the warm-up takes longer by the first trace, and one of
+    the others' traces is needed in its place. ``traces``: of steps that only partly trace. Their gain is of the steps
+    behind the warm-up with the traces in it (``Time.share``), so all else in the warm-up stays.
+    """
+    clean, warm = steps.clean, steps.in_window("warmup")
+    if gained.low is None or gained.high is None or not clean:
+        return ()
+    kept: float = sum(step.end_ns - step.begin_ns for step in warm)
+    if traces is None:
+        mean = sum(step.end_ns - step.begin_ns for step in clean) / max(sum(step.count for step in clean), 1)
+        kept = max(kept - mean * sum(step.count for step in warm), 0.0) + mean
+    else:
+        inside = {step.number for step in warm}
+        kept = max(kept - sum(lost_ns(trace) for trace in traces if trace.step in inside), 0.0)
+    saved = (gain.saving(gained.low) + gain.saving(gained.high)) / 2
+    each = kept * saved / NS_PER_MS
+    return (pay_once(Bounds(each, each), "the first trace, which stays"),)
 
 
 @dataclasses.dataclass(frozen=True)

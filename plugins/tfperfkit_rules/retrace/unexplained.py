@@ -34,7 +34,7 @@ from tfperfkit_rules.measures.source_text import (
     find_loops,
 )
 from tfperfkit_rules.retrace import first_runs, without
-from tfperfkit_rules.retrace.cost import ORDINARY
+from tfperfkit_rules.retrace.cost import ORDINARY, pay_first
 from tfperfkit_rules.retrace.evaluated_again import evaluated_again
 
 #: The titles of the findings' pages.
@@ -128,7 +128,10 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         ),
         advice=advice,
         absorbs=("CMP004", *(("EAG006",) if makes else ())),  # without, each fit traces what is its own
-        elsewhere=evaluated_again(evidence) if makes else (),
+        elsewhere=(
+            *(pay_first(evidence.steps, gained) if evidence.work is None else ()),
+            *(evaluated_again(evidence) if makes else ()),
+        ),
     )
 
 

@@ -19,7 +19,7 @@ def test_what_the_change_takes_once_is_subtracted_from_its_seconds() -> None:
     told = price_for_run(item, RunTime(20.0, 40.0))
     assert told.saves_s == pytest.approx((7.0, 9.0))
     assert told.gain == item.gain
-    assert told.detail.endswith("adds once: 1.0 to 3.0 s of tracing the compiled step.")
+    assert told.detail.endswith("after the change: 1.0 to 3.0 s of tracing the compiled step.")
     assert widen_finding(item).elsewhere == (paid,), "past outcomes are of saved time"
 
 

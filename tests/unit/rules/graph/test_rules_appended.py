@@ -75,7 +75,15 @@ def append_again(i: Any, x: Any, rows: Any) -> Any:
 
 
 @needs_tensorflow
-@pytest.mark.parametrize("body", [put_before, read_the_last, read_the_result, move_on, append_again])
+def test_rows_that_are_put_before_the_others() -> None:
+    (cause,) = appended(put_before)
+    assert cause.before and cause.iterations == 500
+    (finding,) = AppendedInLoop()(step(6.0, msgspec.structs.replace(CAUSE, before=True)))
+    assert "rows.write(n - 1 - i, row)" in finding.advice and "[row[None], rows]" in finding.advice
+
+
+@needs_tensorflow
+@pytest.mark.parametrize("body", [read_the_last, read_the_result, move_on, append_again])
 def test_a_loop_that_needs_the_tensor(body: Any) -> None:
     assert appended(body) == []
 
@@ -89,12 +97,12 @@ HERE = SourceSpan(FILE, 20, "rollout")
 CAUSE = AppendedTensor(where=HERE, operations=["while/concat"], left=0.008, iterations=500)
 
 
-def step(ms: float) -> Evidence:
+def step(ms: float, cause: AppendedTensor = CAUSE) -> Evidence:
     """Make a step in which the concatenation takes so long, with 4 ms of other operations."""
     concat = msgspec.structs.replace(ran("ConcatV2", ms, runs=500), of="while/concat", file=FILE, line=20)
     function = brief(graph="__inference_step_1", first_execution_ms=5.0)
     calls = FunctionCalls(per_step={"__inference_step_1": 1.0})
-    more = (calls, OpsData(functions=[], all=(function,)), offer_causes("__inference_step_1", CAUSE))
+    more = (calls, OpsData(functions=[], all=(function,)), offer_causes("__inference_step_1", cause))
     return compiled((concat, ran("MatMul", 4.0)), more=more)
 
 

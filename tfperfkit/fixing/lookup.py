@@ -52,7 +52,9 @@ def _fixer_modules(remedy: Remedy) -> tuple[str, ...]:
             return "predict_to_call", "batch_methods.PREDICT"
         case CallDirectly("fit"):
             return "batch_methods.FIT", "batch_methods.FIT_LOSS"
-        case Compile("model") | BatchSize("predict"):
+        case Compile("model"):
+            return "predict_to_call", "compiled_model"
+        case BatchSize("predict"):
             return ("predict_to_call",)
         case Setting("run_eagerly" | "debug_mode" | "check_numerics") | Every("print"):
             return ("switches.DEBUGGING",)
@@ -75,11 +77,15 @@ def _fixer_modules(remedy: Remedy) -> tuple[str, ...]:
         case ChangeStage("order"):
             return "stage_order.EARLIER", "stage_order.LATER", "stage_order.CACHE_EARLIER"
         case Hoist("file" | "value"):
-            return "hoist", "kept_attribute", "keep_result.FUNCTION", "keep_result.STATEMENT"
+            return "hoist", "kept_attribute", "keep_result.FUNCTION", "keep_result.STATEMENT", "opened_once"
+        case Hoist("model"):
+            return ("loaded_once",)
+        case ReplaceOps("one_pass"):
+            return ("joined_runs",)
         case Hoist("array"):
             return ("captured_arrays",)
         case Hoist("reader"):
-            return "keep_result.FUNCTION", "keep_result.STATEMENT"
+            return "keep_result.FUNCTION", "keep_result.STATEMENT", "opened_once"
         case KeepTrace("number"):
             return ("tensor_arguments",)
         case KeepTrace("function"):

@@ -27,7 +27,7 @@ from tfperfkit.fixing.repeatable import check_repeatable, check_reusable
 _KEYS = frozenset({"str", "int", "float", "bool", "bytes", "Path"})
 #: Functions that open a file by the path that is their first argument.
 # fmt: off
-_OPENERS = frozenset((
+OPENERS = frozenset((
     "open", "numpy.load", "numpy.loadtxt", "numpy.genfromtxt", "gzip.open", "bz2.open", "pandas.read_csv",
     "pandas.read_parquet", "pandas.read_json", "h5py.File", "scipy.io.loadmat",
 ))
@@ -208,12 +208,12 @@ def _is_key(case: Case, module: Module, function: cst.FunctionDef, node: Any) ->
     call = next((item for item in above[:2] if isinstance(item, cst.Call)), None)
     if call is not None and call.args and call.args[0].value is node:
         name = module.imported(call.func) or (call.func.value if isinstance(call.func, cst.Name) else "")
-        if name in _OPENERS:
+        if name in OPENERS:
             return True
-    return any(_is_plain(case, module, item) for item in _annotations(module, function, node))
+    return any(_is_plain(case, item) for item in _annotations(module, function, node))
 
 
-def _annotations(module: Module, function: cst.FunctionDef, node: Any) -> Iterator[str]:
+def _annotations(module: Module, function: cst.FunctionDef, node: Any) -> Iterator[cst.BaseExpression]:
     """Yield the annotations of a parameter, or of the parameters that an attribute is set from in ``__init__``."""
     if isinstance(node, cst.Name):
         yield from _of_parameter(function, node.value)
@@ -235,24 +235,38 @@ def _annotations(module: Module, function: cst.FunctionDef, node: Any) -> Iterat
         yield from _of_parameter(init, stores[0].value.value)
 
 
-def _of_parameter(function: cst.FunctionDef, name: str) -> Iterator[str]:
+def _of_parameter(function: cst.FunctionDef, name: str) -> Iterator[cst.BaseExpression]:
     for item in function.params.params:
         if item.name.value == name and item.annotation is not None:
-            yield dotted(item.annotation.annotation) or ""
+            yield item.annotation.annotation
 
 
-def _is_plain(case: Case, module: Module, annotation: str) -> bool:
+def _list_kinds(annotation: cst.BaseExpression) -> Iterator[str]:
+    """Yield the last names of the types that an annotation allows: ``Path`` and ``None`` for ``Path | None``; "" for an
+    annotation that is not read."""
+    if isinstance(annotation, cst.BinaryOperation) and isinstance(annotation.operator, cst.BitOr):
+        yield from _list_kinds(annotation.left)
+        yield from _list_kinds(annotation.right)
+    elif isinstance(annotation, cst.Subscript) and (dotted(annotation.value) or "").endswith("Optional"):
+        index = annotation.slice[0].slice
+        yield from _list_kinds(index.value) if isinstance(index, cst.Index) else [""]
+    else:
+        yield (dotted(annotation) or "").rpartition(".")[2]
+
+
+def _is_plain(case: Case, annotation: cst.BaseExpression) -> bool:
     """Return whether an annotation is of a plain value, or of a ``NamedTuple`` of those in a file of the
     finding."""
-    if annotation.rpartition(".")[2] in _KEYS:
+    allowed = set(_list_kinds(annotation)) - {"None"}
+    if allowed and allowed <= _KEYS:
         return True
     for other, _ in case.places():
         for item in other.tree.body:
-            if isinstance(item, cst.ClassDef) and item.name.value == annotation.rpartition(".")[2]:
+            if isinstance(item, cst.ClassDef) and {item.name.value} == allowed:
                 tuples = any(dotted(base.value) in ("NamedTuple", "typing.NamedTuple") for base in item.bases)
                 fields = [node for line in item.body.body for node in walk(line) if isinstance(node, cst.AnnAssign)]
-                kinds = [(dotted(node.annotation.annotation) or "").rpartition(".")[2] for node in fields]
-                return tuples and _KEYS.issuperset(kinds)
+                kinds = {kind for node in fields for kind in _list_kinds(node.annotation.annotation)}
+                return tuples and kinds - {"None"} <= _KEYS
     return False
 
 

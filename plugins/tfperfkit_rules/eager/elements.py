@@ -19,16 +19,15 @@ from tfperfkit.syntax.expression import Call, Expression
 from tfperfkit_rules.eager.gain import MIN_SHARE
 from tfperfkit_rules.eager.step import runs_eagerly
 from tfperfkit_rules.eager.work.gain import MAPS_LEFT_MAX, MAPS_LEFT_MIN, Left, left
-from tfperfkit_rules.measures.called import is_calling
+from tfperfkit_rules.measures.eager_maps import advise_compiling, name_map
 from tfperfkit_rules.measures.eager_stacks import (
-    MAPS,
     EagerPart,
     Kind,
     find_pass_through_rows,
     find_taken_element,
     split_eager_samples,
 )
-from tfperfkit_rules.measures.source_text import find_loops, quote_line
+from tfperfkit_rules.measures.source_text import find_loops
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.measures.trace_window import reached
 
@@ -55,13 +54,10 @@ MAX_NAME = Threshold(
     30, "characters", "longest expression that a title quotes", Chosen("a third of a line; decides nothing")
 )
 
-_REMEDY = {
-    "map_fn": "Write the function for the whole tensor: axis=-1, keepdims=True instead of one row at a time. Or: call "
-    "tf.vectorized_map inside a @tf.function, if no element depends on another.",
-    "vectorized_map": "Call tf.vectorized_map inside a @tf.function: outside of one, it traces your function on each "
-    "call.",
-}
-_OTHER_REMEDY = "Call tf.{name} inside a @tf.function: its iterations then run in TensorFlow's runtime, not in Python."
+_WHOLE = (
+    "Write the function for the whole tensor: axis=-1, keepdims=True instead of one row at a time. Or: call "
+    "tf.vectorized_map inside a @tf.function, if no element depends on another."
+)
 #: Python's own functions that go through their argument.
 _HANDS_ON = ("zip", "enumerate", "reversed", "list", "tuple", "iter")
 
@@ -72,7 +68,7 @@ def maps_called_eagerly(evidence: Evidence) -> Iterable[Finding]:
     if part is None:
         return
     place = part.lines.most_common(1)[0][0]
-    name = _name(evidence, part, place)
+    name = name_map(evidence, part, place)
     share = part.seen / evidence.samples.count
     otherwise = MAPS_LEFT_MIN.value, MAPS_LEFT_MAX.value
     rest = left(evidence, share, reached(evidence, place[0], place[1], place[1]), otherwise)
@@ -84,10 +80,16 @@ def maps_called_eagerly(evidence: Evidence) -> Iterable[Finding]:
         rest,
         code="EAG010",
         remedy=Compile("map"),
-        title=f"tf.{name} called eagerly runs its {'iterations' if name == 'while_loop' else 'function'} in Python",
-        advice=_REMEDY.get(name, _OTHER_REMEDY.format(name=name)),
+        title=_title_map(name),
+        advice=_WHOLE if name == "map_fn" else advise_compiling(evidence, place, name),
         detail=f"Most frequent operations: {', '.join(rest.types)}." if rest.types else "",
     )
+
+
+def _title_map(name: str) -> str:
+    if name == "vectorized_map":
+        return "tf.vectorized_map called eagerly traces its function in each call"
+    return f"tf.{name} called eagerly runs its {'iterations' if name == 'while_loop' else 'function'} in Python"
 
 
 def elements_one_by_one(evidence: Evidence) -> Iterable[Finding]:
@@ -197,24 +199,6 @@ def _make_finding(
         ),
         advice=advice,
         detail=detail,
-        absorbs_here=("LIN001", "SYN001"),
+        absorbs_here=("LIN001", "SYN001", *(("RET014",) if code == "EAG010" else ())),
         parts=("eager_ops", "dispatch", "host_sync"),
     )
-
-
-def _name(evidence: Evidence, part: EagerPart, place: Place) -> str:
-    """Name the function, as the user calls it."""
-    for stack in part.stacks:
-        for frame in stack.frames:
-            if (frame.file, frame.line) == place and is_calling(evidence, frame, MAPS):
-                return _of_frame(evidence, frame)
-    return "map_fn"
-
-
-def _of_frame(evidence: Evidence, frame: Frame) -> str:
-    for name in frame.calls or ():
-        module, _, function = name.rpartition(":")
-        if module.startswith(MAPS.modules) and function in MAPS.functions:
-            return function.removesuffix("_v2")
-    text = quote_line(evidence, frame.file, frame.line)
-    return next((name for name in MAPS.methods if name in text), "map_fn")

@@ -24,6 +24,8 @@ from tfperfkit.syntax.expression import Call, Expression
 from tfperfkit.syntax.module import Syntax
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import name_receiver
+from tfperfkit_rules.measures.eager_maps import advise_compiling, name_map
+from tfperfkit_rules.measures.eager_stacks import split_eager_samples
 from tfperfkit_rules.measures.new_models import find_making_line
 from tfperfkit_rules.measures.source_calls import find_methods
 from tfperfkit_rules.measures.source_text import (
@@ -33,6 +35,7 @@ from tfperfkit_rules.measures.source_text import (
     find_function,
     find_loops,
 )
+from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.retrace import first_runs, without
 from tfperfkit_rules.retrace.cost import ORDINARY, pay_first
 from tfperfkit_rules.retrace.evaluated_again import evaluated_again
@@ -108,6 +111,10 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     elif (jacobian := _find_jacobian(evidence, lines)) is not None:
         title = f"{jacobian.method} outside tf.function causes retracing in {evidence.unit.loop}"
         advice, remedy = jacobian.advice, Compile("jacobian")
+    elif (mapped := _find_map(evidence, samples)) is not None:
+        title = f"{mapped.method} outside tf.function causes retracing in {evidence.unit.loop}"
+        advice, remedy = mapped.advice, Compile("map")
+        places = list(dict.fromkeys((mapped.at, *places)))[: shared.MAX_PLACES.value]
     else:
         many = f"{len(steps)} of {len(evidence.steps.clean)} clean steps"
         where = many if evidence.work is None else evidence.unit.loop
@@ -152,14 +159,27 @@ _KEEP = (
 )
 
 
-class _Jacobian(NamedTuple):
-    """``method``: as the user calls it."""
+class _Tracing(NamedTuple):
+    """An API that traces in each call. ``method``: as the user calls it; ``at``: the line of the call."""
 
     method: str
     advice: str
+    at: SourceSpan
 
 
-def _find_jacobian(evidence: Evidence, lines: list[Place]) -> _Jacobian | None:
+def _find_map(evidence: Evidence, samples: Samples) -> _Tracing | None:
+    """Find the call of ``tf.vectorized_map`` or the like that most of the tracing is below."""
+    part = split_eager_samples(evidence).get("maps")
+    traced = {stack: count for stack, count in samples.stacks.items() if stack.activity == "tracing"}
+    inside = sum(count for stack, count in traced.items() if part is not None and stack in part.stacks)
+    if part is None or inside < shared.MOSTLY.value * sum(traced.values()):
+        return None
+    place = part.lines.most_common(1)[0][0]
+    name = name_map(evidence, part, place)
+    return _Tracing(f"tf.{name}", advise_compiling(evidence, place, name), span(evidence, *place))
+
+
+def _find_jacobian(evidence: Evidence, lines: list[Place]) -> _Tracing | None:
     """TensorFlow vectorises the loop of a jacobian by tracing it: in a compiled function once, else in each call."""
     for file, call in find_methods(evidence, "jacobian", "batch_jacobian"):
         if not any(file == where and line in call.lines for where, line in lines):
@@ -168,9 +188,10 @@ def _find_jacobian(evidence: Evidence, lines: list[Place]) -> _Jacobian | None:
         put = "Put the tape and this call into a function with @tf.function"
         if function is not None:
             put = f"Put @tf.function on {function.name} (line {function.line})"
-        return _Jacobian(
+        return _Tracing(
             method,
             f"{put}. Outside a compiled function, {method} traces the loop over its rows in each call.",
+            SourceSpan(file, call.line),
         )
     return None
 

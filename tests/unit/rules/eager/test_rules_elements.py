@@ -38,6 +38,22 @@ def test_an_element_that_is_assigned_to_is_not_read() -> None:
     assert finding.title == "Python reads elements d[i] one at a time" and "v.numpy()" not in finding.advice
 
 
+def test_a_map_that_traces_in_each_call_is_named_and_the_function_around_it() -> None:
+    called = "tensorflow.python.ops.parallel_for.control_flow_ops:vectorized_map"
+    source = "import tensorflow as tf\ndef change(rows):\n    return tf.vectorized_map(f, rows)\n"
+    source += "for x in xs:\n    change(x)\n"
+    way = frame(5), frame(3, called, name="change", span=(11, 36))
+    stacks = [sampled(60, "tracing", *way), sampled(40, "graph", *way)]
+    found = one(elements.maps_called_eagerly(work_evidence(source, stacks, loop=4)))
+    assert found.title == "tf.vectorized_map called eagerly traces its function in each call"
+    assert found.advice.startswith("Put @tf.function on change (line 2), which calls tf.vectorized_map. Outside")
+    assert "RET014" in found.absorbs_here and found.where[0] == SourceSpan(FILE, 3, "change")
+    source = "import tensorflow as tf\nfor x in xs:\n    y = tf.scan(f, x)\n"
+    way = (frame(3, "tensorflow.python.ops.functional_ops:scan_v2", span=(8, 21)),)
+    found = one(elements.maps_called_eagerly(work_evidence(source, [sampled(60, "eager_ops", *way)], loop=2)))
+    assert found.advice.startswith("Move the call of tf.scan into a function with @tf.function. Its iterations")
+
+
 def test_a_value_that_is_waited_for_is_no_element() -> None:
     source = "for batch in batches:\n    loss = step(batch)\n    loss.numpy()\n"
     stacks = [sampled(100, "host_sync", frame(3, "tensorflow.python.framework.ops:numpy", span=(4, 16)))]

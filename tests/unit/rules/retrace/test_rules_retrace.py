@@ -211,6 +211,24 @@ def test_a_jacobian_outside_of_a_compiled_function_is_named() -> None:
     assert found.advice.startswith("Put @tf.function on slopes (line 2)")
 
 
+def test_a_map_outside_of_a_compiled_function_is_named() -> None:
+    source = "import tensorflow as tf\ndef change(rows):\n    return tf.vectorized_map(f, rows)\n"
+    source += "for x in xs:\n    change(x)\n"
+    called = ("tensorflow.python.ops.parallel_for.control_flow_ops:vectorized_map",)
+    line = [Frame(FILE, 1, "<module>", 5), Frame(FILE, 2, "change", 3, (3, 3, 11, 36), called)]
+    (found,) = traced_again(
+        make_evidence(
+            source=source,
+            parts_ms={"tracing": 80.0, "graph": 20.0},
+            samples=make_samples([(40, "tracing", line), (10, "graph", line)]),
+            tracing=[(n * 100 * MS, n * 100 * MS + 80 * MS) for n in range(60)],
+            steps=make_steps(each_ms=100.0),
+        )
+    )
+    assert found.title == "tf.vectorized_map outside tf.function causes retracing in the training loop"
+    assert found.where[0].line == 3 and found.advice.startswith("Put @tf.function on change (line 2)")
+
+
 def test_models_that_are_each_traced_once_are_no_fault() -> None:
     """Train several models in a loop, or one after the other."""
     given: dict[str, Any] = {

@@ -173,11 +173,12 @@ def _parts(evidence: Evidence, steps: Sequence[Step], place: Place) -> tuple[Par
 
 
 def _make_finding(evidence: Evidence, found: Trend, cause: _Cause) -> Finding:
-    low, high = interval(found.extra, evidence.samples.count)
-    certain = low * shared.MOSTLY.value
+    grower, samples = cause.grower, evidence.samples.count
+    certain = interval(found.extra, samples)[0] * shared.MOSTLY.value
+    high = interval(_find_whole_share(found, grower), samples)[1]
     if cause.share:  # with a running value all of the line goes, not only what it grew by
-        certain = max(certain, interval(cause.share, evidence.samples.count)[0])
-    grower = cause.grower
+        low, upper = interval(cause.share, samples)
+        certain, high = max(certain, low), max(high, upper)
     where = [span(evidence, *place) for place in cause.lines]
     if grower is not None and grower.file:
         where.append(SourceSpan(grower.file, grower.line, grower.function))
@@ -214,6 +215,14 @@ def _make_finding(evidence: Evidence, found: Trend, cause: _Cause) -> Finding:
         absorbs_here=("LIN001", "SYN001"),
         parts=cause.parts,
     )
+
+
+def _find_whole_share(found: Trend, grower: Grower | None) -> float:
+    """Return the share of the mean step that goes at best: all that the line takes, if its time is in proportion to the
+    length of what it goes through, which has some length at the first step already."""
+    if grower is None or grower.last <= grower.first:
+        return found.extra
+    return min(found.extra * (grower.first + grower.last) / (grower.last - grower.first), shared.MAX_STEP_SHARE.value)
 
 
 def _advice(evidence: Evidence, cause: _Cause) -> str:

@@ -11,6 +11,7 @@ from tfperfkit_probes.memory.model import Grower, MemoryData
 from tfperfkit_rules.measures.trend import trend
 from tfperfkit_rules.step import epoch_ends, slowing
 
+from tfperfkit.gain import saving
 from tfperfkit.model import History, SourceSpan, Work
 from tfperfkit.records.history import Period
 from tfperfkit.records.samples import Frame, SampleLog, Stack
@@ -143,11 +144,17 @@ def test_the_trend_does_not_mind_single_long_steps() -> None:
 
 
 def grown(
-    last_ms: float = 6.0, *, known: bool = True, sampled: bool = True, source: str = LOOP, records: Any = None
+    last_ms: float = 6.0,
+    *,
+    known: bool = True,
+    sampled: bool = True,
+    source: str = LOOP,
+    records: Any = None,
+    first: int = 1,
 ) -> Any:
     table = steps_of(last_ms)
-    growers = (Grower(name="kept", kind="list", container="list", per_step=1, bytes_per_step=32, first=1, last=240,
-                      file=FILE, line=4, function="", found="grows"),)  # fmt: skip
+    growers = (Grower(name="kept", kind="list", container="list", per_step=1, bytes_per_step=32, first=first,
+                      last=240 + first, file=FILE, line=4, function="", found="grows"),)  # fmt: skip
     lines = {1: 3, 2: 5}
     stacks = {n: Stack((Frame(FILE, 1, "<module>", line),), "", "python") for n, line in lines.items()}
     taken = []
@@ -191,6 +198,13 @@ def test_what_is_written_whole_each_time_is_to_be_added_to() -> None:
     pickled = DUMPED.replace("json", "pickle")
     (finding,) = slowing.grows_slower(grown(source=pickled))
     assert "one file that is appended to" in finding.advice
+
+
+def test_a_line_that_goes_through_much_at_first_already_goes_whole() -> None:
+    """Half of the elements are there at the first step, so the line takes twice as much as it grows by, at best."""
+    (empty,), (half,) = (slowing.grows_slower(grown(sampled=False, first=first)) for first in (1, 120))
+    assert half.gain.low == empty.gain.low
+    assert saving(half.gain.high or 1.0) > 1.5 * saving(empty.gain.high or 1.0)
 
 
 def test_the_container_tells_the_line_where_samples_do_not() -> None:

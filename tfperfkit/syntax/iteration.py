@@ -6,6 +6,7 @@ changes (``flow``). A call that is not known may change anything that it can rea
 * Reading an attribute of an object of an unknown class changes nothing, and follows from the object's state.
 * Operators of such objects change nothing, unless a class of the file defines operators.
 * Two parameters are the same object only if a call in the file passes them so, or if unknown code calls the function.
+* What another thread does meanwhile changes nothing that the loop reads, but for what it takes from queues.
 * A tensor never changes, also not through an array that shares its memory.
 * An exception that a statement raises by itself ends the loop: the answers are about iterations that end.
 """

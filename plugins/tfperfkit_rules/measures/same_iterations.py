@@ -12,7 +12,7 @@ from tfperfkit.syntax.function import Function
 from tfperfkit.syntax.iteration import same_in_every_iteration
 from tfperfkit.syntax.module import get_file
 from tfperfkit_rules.measures.known_calls import find_known_calls
-from tfperfkit_rules.measures.source_text import find_evaluating_loops
+from tfperfkit_rules.measures.source_text import find_evaluating_loops, find_running_calls
 
 
 class SameIterations(NamedTuple):
@@ -49,6 +49,7 @@ def find_same_iterations(evidence: Evidence, frames: Sequence[Frame], call: Call
             inner = handed
             continue
         leading = [item for item in here if item.function.last_name == function.name]
+        leading = leading or find_running_calls(evidence, frames[depth - 1])  # an object is called
         if len(leading) != 1:
             break
         inner = leading[0]

@@ -15,6 +15,8 @@ HEAD += "counts = defaultdict(int)\n"
 
 
 TEXTS = "texts = tf.keras.layers.TextVectorization(vocabulary=['a'])\n"
+SPECTRA = "def mel(n):\n    return tf.signal.linear_to_mel_weight_matrix(80, n, 16000)\n"
+SPECTRA += "for x in xs:\n    power = tf.abs(tf.signal.stft(tf.constant(x), 400, 160)) ** 2 + 1.0\n"
 #: A function whose lists are of one call each.
 PAIRS = "towers = [tf.keras.layers.Dense(1), tf.keras.layers.Dense(2)]\n"
 PAIRS += "def both(rows):\n    parts = [tower(rows) * i for i, tower in enumerate(towers)]\n    parts.append(rows)\n"
@@ -141,6 +143,18 @@ def test_numbers_that_are_drawn_may_be_left_out_of_the_question() -> None:
         (PAIRS + "for t in [1, 2]:\n    rows.append(towers[0](xs) > towers[0](xs + t))\n", "towers[0](xs)", True),
         (PAIRS + "for t in [1, 2]:\n    rows.append(both(xs) > both(xs + t))\n", "both(xs)", True),
         (PAIRS + "for t in [1, 2]:\n    towers[1].set_weights(t)\n    rows.append(both(xs))\n", "both(xs)", False),
+        (SPECTRA + "    mel(power.shape[-1])\n", "power.shape[-1]", True),
+        (SPECTRA + "    mel(power.shape[0])\n", "power.shape[0]", False),
+        (SPECTRA + "    mel(power[0].shape[-1])\n", "power[0].shape[-1]", False),
+        (SPECTRA.replace("400", "400 + len(x)") + "    mel(power.shape[-1])\n", "power.shape[-1]", False),
+        (SPECTRA + "    p = power @ x\n    mel(p.shape[-1])\n", "p.shape[-1]", False),
+        (SPECTRA + "    p = tf.concat([power, power], -1)\n    mel(p.shape[-1])\n", "p.shape[-1]", False),
+        (SPECTRA + "    p = power if len(x) else tf.constant(x)\n    mel(p.shape[-1])\n", "p.shape[-1]", False),
+        (
+            "p = tf.zeros([3])\nfor x in xs:\n    n = p.shape[-1]\n    p = tf.abs(tf.constant(x)) + p\n",
+            "p.shape[-1]",
+            False,
+        ),
         (
             "makers = [iter([1, 2])]\nfor t in [1, 2]:\n    for it, n in zip(makers, [1]):\n"
             "        rows.append(next(it))\n",

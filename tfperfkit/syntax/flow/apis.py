@@ -11,6 +11,7 @@ from tfperfkit.syntax.flow.classes import get_decorators
 from tfperfkit.syntax.flow.functions import Functions
 from tfperfkit.syntax.flow.objects import CONTAINERS
 from tfperfkit.syntax.flow.values import ATOM, ELEMENTS, EVERY, IMMUTABLE, NONE, NOTHING, Value, replace
+from tfperfkit.syntax.flow.widths import find_width
 
 #: Functions that call another one with one element of each other argument.
 _GIVES_ELEMENTS = frozenset(
@@ -62,7 +63,10 @@ class ApiCalls(Functions):
         for value in everything:
             self.read_deeply(value) if not effect.collects or value is not owner else None
         varies = self._do(node, effect, owner, values, varies) or varies
-        return self._result(node, effect, owner, values).with_variation(varies and self.iterating)
+        result = self._result(node, effect, owner, values).with_variation(varies and self.iterating)
+        differ = [*map(self.heap.varies_deeply, values)]
+        wide = self.iterating and owner is None and find_width(name, node, values, differ)
+        return replace(result, width=wide) if result.width != wide else result
 
     def _call_given(self, node: ast.Call, functions: Sequence[Value], values: Sequence[Value], name: str) -> bool:
         """Follow the functions that a call is given, with elements of the other arguments; False if one is unclear."""

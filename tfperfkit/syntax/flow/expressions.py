@@ -176,7 +176,11 @@ class Expressions(Calls):
         if types <= {"atom", "none"}:
             return Value(type="atom", varies=varies)
         if types & {"tensor", "variable"}:
-            return Value(type="tensor", varies=varies)
+            wide = self.iterating and all(value.width or not self.heap.varies_deeply(value) for value in values)
+            by_element = isinstance(node, (ast.BinOp, ast.UnaryOp)) and not isinstance(
+                getattr(node, "op", None), ast.MatMult
+            )
+            return Value(type="tensor", varies=varies, width=wide and by_element)
         made = self.allocate(node, type="ndarray" if "ndarray" in types else types.pop() if len(types) == 1 else "")
         if made.type == "ndarray":
             return made.with_variation(varies)

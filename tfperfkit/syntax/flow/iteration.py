@@ -68,7 +68,7 @@ class Iteration(Program):
             value = self.names.get(name, NOTHING)
             if name in self.used_carried:
                 value = self.heap.join(value, self.ends.get(name, NOTHING))
-            carried = replace(value, varies=True, carried=True, own=False, key=None)
+            carried = replace(value, varies=True, carried=True, own=False, key=None, width=False)
             if name in self.used_carried:
                 self.heap.age(carried.region)
             if name not in self.carried or not self.is_same(self.carried[name], carried):

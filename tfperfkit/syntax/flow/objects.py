@@ -9,6 +9,7 @@ from tfperfkit.syntax.effects import find_effect
 from tfperfkit.syntax.flow.classes import Classes, ClassInfo, get_decorators
 from tfperfkit.syntax.flow.state import State, Undecided
 from tfperfkit.syntax.flow.values import ATOM, ELEMENTS, EVERY, IMMUTABLE, NOTHING, Code, Key, Region, Value, replace
+from tfperfkit.syntax.flow.widths import is_last
 from tfperfkit.syntax.names import canonical
 
 KEYS = "<keys>"
@@ -144,11 +145,11 @@ class Objects(State):
         if value.type in ("atom", "range", "none"):
             return replace(ATOM, varies=value.varies)
         if value.type == "tensor":
-            return replace(value, own=False, key=None)
+            return replace(value, own=False, key=None, width=False)
         if value.type in ("ndarray", "variable"):
             if not self.is_own(value) and value.region is not None:
                 self.note(value.region, EVERY, "read")
-            return replace(value, own=False, key=None, varies=self.heap.varies_deeply(value))
+            return replace(value, own=False, key=None, width=False, varies=self.heap.varies_deeply(value))
         if value.type == "dataset":
             return Value(type="tensor", varies=self.heap.varies_deeply(value) or self._is_active(value))
         if value.type in _ONCE or value.instance is not None:
@@ -205,15 +206,17 @@ class Objects(State):
     def load_item(self, base: Value, index: Value, node: ast.Subscript) -> Value:
         """Return ``base[index]``."""
         varies = self.heap.varies_deeply(index) and self.iterating
+        if base.width and base.type == "atom" and is_last(node.slice):
+            return ATOM  # the last number of a shape
         if base.type in ("atom", "none", "tensor", "range"):
-            return replace(base, type="atom" if base.type == "range" else base.type, key=None).with_variation(varies)
+            kind = "atom" if base.type == "range" else base.type
+            return replace(base, type=kind, key=None, width=False).with_variation(varies)
         if self.may_run_code(base, index):
             return self.call_unknown(node, base, index)
         if base.type in ("ndarray", "variable", "pairs"):
             found = self.read_part(base, index.key)
-            return replace(
-                base, own=False, key=None, type="tensor" if base.type == "variable" else base.type
-            ).with_variation(varies or found.varies)
+            kind = "tensor" if base.type == "variable" else base.type
+            return replace(base, own=False, key=None, type=kind, width=False).with_variation(varies or found.varies)
         if isinstance(node.slice, ast.Slice) and base.type in ("list", "tuple"):
             made = self.allocate(node, type="list")
             return self.hold(made, self.element(base, node)).with_variation(varies or self.heap.varies_deeply(base))
@@ -351,8 +354,9 @@ class Objects(State):
         kind = find_effect(f"{get_table_type(base.type)}.{name}")
         if kind is not None and "attribute" in kind.kinds:
             if kind.result == "view":
-                return replace(base, own=base.own, key=None)
-            return Value(type=kind.result, varies=self.heap.varies_deeply(base) and self.iterating)
+                return replace(base, own=base.own, key=None, width=False)
+            varies = self.heap.varies_deeply(base) and self.iterating
+            return Value(type=kind.result, varies=varies, width=self.iterating and name == "shape" and base.width)
         if kind is not None:
             return replace(base, type="method", api=f"{get_table_type(base.type)}.{name}", key=None, instance=None)
         if base.region is None:

@@ -224,7 +224,7 @@ class State:
             regions[0] is regions[1]
             and all(
                 getattr(first, name) == getattr(second, name)
-                for name in ("varies", "own", "carried", "type", "api", "instance", "made", "key", "lazy")
+                for name in ("varies", "own", "carried", "type", "api", "instance", "made", "key", "lazy", "width")
             )
             and (first.code.node if first.code else None) is (second.code.node if second.code else None)
         )

@@ -58,7 +58,8 @@ class Value:
     assigned it; ``type``: of the table of effects, "" for unknown; ``api``: the dotted name of a library's module,
     function or class; ``code``: a function of the user; ``instance``, ``made``: a class of the user that it is an
     instance of, or that it is; ``key``: how it follows from what is another value in each iteration, None if two
-    iterations may give the same value.
+    iterations may give the same value; ``width``: the last dimension, or the last number of a shape, is the same in
+    each iteration, though the rest may differ.
     """
 
     varies: bool = False
@@ -72,6 +73,7 @@ class Value:
     made: ast.ClassDef | None = None
     key: Key | None = None
     lazy: bool = False
+    width: bool = False
 
     def with_variation(self, varies: bool) -> Value:
         """Return the value, as one that may differ if ``varies``."""
@@ -223,6 +225,7 @@ class Heap:
             instance=first.instance if same else None,
             made=first.made if same else None,
             lazy=first.lazy or second.lazy,
+            width=first.width and second.width,
         )
 
     def _join_code(self, first: Code | None, second: Code | None) -> Code | None:
@@ -248,8 +251,8 @@ class Heap:
                 self.find(value.region).whole = True
                 self.unify(region, self.collapse(value.region))
             return
-        if value.varies or value.own or value.carried or value.key is not None:
-            value = replace(value, varies=False, own=False, carried=False, key=None)
+        if value.varies or value.own or value.carried or value.width or value.key is not None:
+            value = replace(value, varies=False, own=False, carried=False, width=False, key=None)
         held = region.slots.get(slot)
         if held is None:
             region.slots[slot] = value

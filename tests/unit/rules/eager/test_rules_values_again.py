@@ -158,3 +158,29 @@ def test_a_table_that_differs_is_no_cause(source: str) -> None:
     span = line.index("table"), line.index(")") + 1
     called = UNIQUE if "drop_dup" in source else "pandas.core.frame:to_numpy"
     assert not list(same_value(of_a_library(source, 5, span, called, 4)))
+
+
+def test_an_object_that_is_called_leads_to_its_method() -> None:
+    source = (
+        "import queue\nimport tensorflow as tf\nclass Front:\n"
+        "    def __init__(self, bands):\n        self.bands = bands\n"
+        "    def __call__(self, clip):\n        power = tf.abs(tf.signal.stft(tf.constant(clip), 400, 160))\n"
+        "        bank = tf.signal.linear_to_mel_weight_matrix(self.bands, power.shape[-1])\n"
+        "        return power @ bank\nfront, clips, rows = Front(40), queue.Queue(), []\n"
+        "while len(rows) < 40:\n    rows.append(front(clips.get()))\n"
+    )
+    bank, called = frame(8, name="__call__", span=(15, 81)), frame(12, span=(16, 34))
+    found = one(
+        same_value(
+            work_evidence(
+                source,
+                [sampled(150, "eager_ops", called, bank), sampled(50, "eager_ops", called, frame(9, name="__call__"))],
+                loop=11,
+                iterations=40,
+                hits={11: 41, 12: 40, 8: 40},
+            )
+        )
+    )
+    assert found.title.startswith(
+        "tf.signal.linear_to_mel_weight_matrix computes the same in each iteration of line 11"
+    )

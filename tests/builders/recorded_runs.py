@@ -22,7 +22,11 @@ FAULTS = sorted(_ARCHIVES)
 @functools.cache
 def study_recorded(name: str) -> tuple[Report, Evidence]:
     """The report and the evidence of a recorded run; made once for all tests of a process."""
-    folder = Path(tempfile.mkdtemp(prefix=f"recorded-{name}-"))
+    return study(unpack_recorded(name, Path(tempfile.mkdtemp(prefix=f"recorded-{name}-"))))
+
+
+def unpack_recorded(name: str, folder: Path) -> Path:
+    """Unpack a recorded run into ``folder``; return that folder."""
     with tarfile.open(_ARCHIVES[name]) as archive:
         archive.extractall(folder, filter="data")
-    return study(folder)
+    return folder

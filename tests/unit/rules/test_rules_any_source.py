@@ -44,6 +44,7 @@ try:
 except* (ValueError, OSError) as error:
     raise error from None
 """
+#: The calls of "generated" are nested deeper than Python's own stack may be.
 SOURCES = {
     "unusual": IMPORTS + UNUSUAL.replace("except*", "except"),
     "not Python": IMPORTS + "def f(:\n    for x in\n" * 5,
@@ -55,7 +56,7 @@ SOURCES = {
     "many branches": IMPORTS
     + "def f(n):\n    if n:\n        pass\n"
     + "".join(f"    elif n == {n}:\n        n = np.append(n, model.predict(n))\n" for n in range(400)),
-    "generated": IMPORTS + "".join(f"def f{n}(x):\n    for y in x:\n        f{n - 1}(y)\n" for n in range(3_000)),
+    "generated": IMPORTS + "".join(f"def f{n}(x):\n    for y in x:\n        f{n - 1}(y)\n" for n in range(1_200)),
 }
 STEPS = make_steps(loop=Loop(FILE, 3))
 CALLED = (None, (), (CALL,), (PREDICT,), ("tensorflow.python.framework.ops:__next__",))

@@ -125,7 +125,7 @@ def test_what_is_not_python_has_no_syntax() -> None:
     "lines",
     [
         ["    x = x.step()"] * 60,
-        [f"    {a} = {b}.join({c})" for a in "abcdef" for b in "abcdef" for c in "abcdef"],
+        [f"    {a} = {b}.join({c})" for a in "abcde" for b in "abcde" for c in "abcde"],
         ["    x = pick(x) if flag else x[0]", "    xs.append(x)", "    x = xs[0].turn(xs)"] * 20,
     ],
 )

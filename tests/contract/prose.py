@@ -7,10 +7,8 @@ are sentences; Markdown in full, without code.
 from __future__ import annotations
 
 import ast
-import io
 import re
 import sys
-import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -51,6 +49,11 @@ _RULES = {
     "a 'what' clause is no noun": r"^(?:What|Where) [^?]*[.:;]$",
 }
 _PATTERNS = {reason: re.compile(pattern) for reason, pattern in _RULES.items()}
+#: Strings and comments of Python; `tokenize` takes as long as all the rest.
+_LEXED = re.compile(
+    r'"""(?:[^"\\]|\\.|"(?!""))*"""|\'\'\'(?:[^\'\\]|\\.|\'(?!\'\'))*\'\'\'|"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|#[^\n]*',
+    re.DOTALL,
+)
 _CODE = re.compile(r"```.*?```|``[^`]*``|`[^`]*`|^    .*$|<!--.*?-->|<[^>]+>|\]\([^)]*\)", re.DOTALL | re.MULTILINE)
 
 
@@ -111,15 +114,18 @@ def _of_page(text: str) -> Iterator[tuple[int, str]]:
 def _of_code(text: str) -> Iterator[tuple[int, str]]:
     """Yield docstrings, comments, and strings that are sentences."""
     comment, begun, last = list[str](), 0, 0
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            follows_code = bool(token.line[: token.start[1]].strip())
-            if comment and (token.start[0] != last + 1 or follows_code):
-                yield begun, " ".join(comment)
-                comment = []
-            begun = begun if comment else token.start[0]
-            last = token.start[0]
-            comment.append(token.string.lstrip("#: ").strip())
+    line, counted = 1, 0
+    for found in _LEXED.finditer(text):
+        line, counted = line + text.count("\n", counted, found.start()), found.start()
+        if not found[0].startswith("#"):
+            continue
+        follows_code = bool(text[text.rfind("\n", 0, counted) + 1 : counted].strip())
+        if comment and (line != last + 1 or follows_code):
+            yield begun, " ".join(comment)
+            comment = []
+        begun = begun if comment else line
+        last = line
+        comment.append(found[0].lstrip("#: ").strip())
     if comment:
         yield begun, " ".join(comment)
     for node in ast.walk(ast.parse(text)):

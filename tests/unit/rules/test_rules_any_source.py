@@ -44,7 +44,6 @@ try:
 except* (ValueError, OSError) as error:
     raise error from None
 """
-#: The calls of "generated" are nested deeper than Python's own stack may be.
 SOURCES = {
     "unusual": IMPORTS + UNUSUAL.replace("except*", "except"),
     "not Python": IMPORTS + "def f(:\n    for x in\n" * 5,
@@ -56,7 +55,7 @@ SOURCES = {
     "many branches": IMPORTS
     + "def f(n):\n    if n:\n        pass\n"
     + "".join(f"    elif n == {n}:\n        n = np.append(n, model.predict(n))\n" for n in range(400)),
-    "generated": IMPORTS + "".join(f"def f{n}(x):\n    for y in x:\n        f{n - 1}(y)\n" for n in range(1_200)),
+    "generated": IMPORTS + "".join(f"def f{n}(x):\n    for y in x:\n        f{n - 1}(y)\n" for n in range(3_000)),
 }
 STEPS = make_steps(loop=Loop(FILE, 3))
 CALLED = (None, (), (CALL,), (PREDICT,), ("tensorflow.python.framework.ops:__next__",))
@@ -64,9 +63,10 @@ DOING = ("python", "eager_ops", "dispatch", "host_sync", "graph", "tracing", "sa
 
 
 def frames(text: str) -> list[tuple[str, Frame]]:
-    """Return a frame on some lines of a source, with its activity."""
+    """Return a frame on some lines of a source, with its activity. Analysing a loop of a long source takes seconds."""
     last = max(text.count("\n"), 1)
-    lines = sorted({1 + last * part // 20 for part in range(20)})
+    parts = 20 if last < 5_000 else 5
+    lines = sorted({1 + last * part // parts for part in range(parts)})
     pairs = [(doing, called) for doing in DOING for called in CALLED]
     return [
         (doing, Frame(FILE, 1, "f", line, None if called else (line, line, 4, 9), called))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -31,6 +32,9 @@ gc.disable()
 
 
 def pytest_collection_finish() -> None:
+    # Every worker collects every test, and the import takes 3 s of a processor: see builders/late_tensorflow.py.
+    if "tensorflow" in sys.modules:
+        raise pytest.UsageError("a test module imports TensorFlow as it is collected")
     gc.freeze()
     gc.enable()
 

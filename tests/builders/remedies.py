@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,12 +31,23 @@ _ELSEWHERE: tuple[tuple[str, Remedy], ...] = (
 )
 
 
-def stated() -> Iterator[tuple[str, Remedy]]:
-    """Yield each code with each of its remedies, without numbers: these are of a run."""
+@functools.cache
+def stated() -> tuple[tuple[str, Remedy], ...]:
+    """Return each code with each of its remedies, without numbers: these are of a run."""
+    return tuple(_find_stated())
+
+
+def _find_stated() -> Iterator[tuple[str, Remedy]]:
     for path in sorted(_ROOT.rglob("*.py")):
-        constants = _constants(path)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            given = {item.arg: item.value for item in getattr(node, "keywords", ())}
+        text = path.read_text(encoding="utf-8")
+        if "remedy" not in text:
+            continue
+        tree = ast.parse(text)
+        constants = _constants(tree)
+        for node in ast.walk(tree):
+            if not isinstance(node, (ast.Call, ast.ClassDef)):
+                continue
+            given = {item.arg: item.value for item in node.keywords}
             if isinstance(node, ast.ClassDef):  # a rule that is a class
                 given = {ast.unparse(item.targets[0]): item.value for item in node.body if isinstance(item, ast.Assign)}
             code, made = given.get("code"), _made(given.get("remedy"))
@@ -45,10 +57,10 @@ def stated() -> Iterator[tuple[str, Remedy]]:
     yield from _ELSEWHERE
 
 
-def _constants(path: Path) -> dict[str, str]:
+def _constants(tree: ast.Module) -> dict[str, str]:
     return {
         node.targets[0].id: str(node.value.value)
-        for node in (ast.parse(path.read_text(encoding="utf-8")).body)
+        for node in tree.body
         if isinstance(node, ast.Assign)
         and isinstance(node.targets[0], ast.Name)
         and isinstance(node.value, ast.Constant)
@@ -65,10 +77,11 @@ def _made(node: ast.expr | None) -> Remedy | None:
     return made
 
 
-#: A code's first remedy.
-REMEDIES: dict[str, Remedy] = dict(reversed(tuple(stated())))
+@functools.cache
+def _first_remedies() -> dict[str, Remedy]:
+    return dict(reversed(stated()))
 
 
 def remedy_of(code: str) -> Remedy:
-    """The remedy of findings of a code."""
-    return REMEDIES.get(code, Rewrite())
+    """The remedy of findings of a code: the first that is stated."""
+    return _first_remedies().get(code, Rewrite())

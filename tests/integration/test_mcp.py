@@ -19,7 +19,6 @@ from tfperfkit.agents.tools import PATCH_LIMIT
 from tfperfkit.report.agents import LIMIT
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 
-pytest.importorskip("mcp.server.mcpserver")
 TOOLS = ("run", "findings", "explain", "fix", "prove", "try", "compare", "check")
 SOURCE = ["import numpy as np\n", "for i in range(9):\n", "    x = np.load('data.npy')\n"]
 PROBE = '''
@@ -42,6 +41,12 @@ class Said:
                     evidence=(Measurement("opens per step", 1.0, "count", "run"),), advice="Load it once. " * 20)
             for number, code in enumerate(["INP002"] * 12)))
 '''
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _sdk() -> None:
+    """Imported as the tests run, not as they are collected: every worker collects them, one runs them."""
+    pytest.importorskip("mcp.server.mcpserver")
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tensorflow as tf
 from fixing_builder import at, finding_at, patch_of
+from late_tensorflow import tf
 
 from tfperfkit.model import Measurement
 from tfperfkit.offers import VaryingArgument, VaryingArguments

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
+from late_tensorflow import needs_tensorflow, tf
 
 from tfperfkit.instruments.graphs import same_arguments
 from tfperfkit.instruments.graphs.call_counts import GraphCalls
 from tfperfkit.instruments.graphs.same_arguments import Compared
 
-tf = pytest.importorskip("tensorflow")
-np = pytest.importorskip("numpy")
+pytestmark = needs_tensorflow
 
 
 def function(*shapes: Any) -> Any:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
+from late_tensorflow import needs_tensorflow
+from late_tensorflow import tf1 as tf
 
 from tfperfkit.instruments.graphs import session_runs
 from tfperfkit.instruments.graphs.session_runs import Run
 
-tf = pytest.importorskip("tensorflow.compat.v1")
-np = pytest.importorskip("numpy")
+pytestmark = needs_tensorflow
 
 
 @pytest.fixture

@@ -21,13 +21,15 @@ _WORDS: dict[type[ast.AST], str] = {
 
 @dataclass(frozen=True)
 class ControlStatement:
-    """``word``: for, while, if, comprehension. ``first``, ``last``: the lines of its body, both included."""
+    """``word``: for, while, if, comprehension. ``first``, ``last``: the lines of its body, both included. ``skips``: an
+    ``if`` without ``else`` that only continues with the next iteration."""
 
     line: int
     word: str
     function: str
     first: int
     last: int
+    skips: bool = False
 
     @property
     def is_loop(self) -> bool:
@@ -46,4 +48,10 @@ def find_control_statements(function: Function) -> Iterator[ControlStatement]:
         if isinstance(node, ast.If):
             inside = [*inside, *node.orelse]
         first, last = min(each.lineno for each in inside), max(each.end_lineno or 0 for each in inside)
-        yield ControlStatement(getattr(node, "lineno", 0), word, function.name, first, last)
+        yield ControlStatement(getattr(node, "lineno", 0), word, function.name, first, last, _skips(node))
+
+
+def _skips(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.If) and not node.orelse and len(node.body) == 1 and isinstance(node.body[0], ast.Continue)
+    )

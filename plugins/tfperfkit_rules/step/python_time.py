@@ -31,6 +31,7 @@ from tfperfkit_rules.measures.called import count_frames_at, name_apis
 from tfperfkit_rules.measures.constant_calls import find_constant_call
 from tfperfkit_rules.measures.drivers import find_drivers
 from tfperfkit_rules.measures.kinds import NUMPY, ONE_BY_ONE, PYTHON, Kind, api, kind_of, package
+from tfperfkit_rules.measures.never_true import describe_never_true
 from tfperfkit_rules.measures.source_text import Loop, find_function, find_loop, find_loops
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.step_shares import (
@@ -242,6 +243,7 @@ def _make_finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     left = LEFT if same is None else Left.saved(same.part * (1 - LEFT.low), 1.0)  # done once, it is gone
     gained: Gain = price(Rewrite("python"), Part.sampled(min(share, 1.0), total), left)
     advice = f"{advice}." if same is None else _ONCE.format(name=same.name, line=same.place[1])
+    late = _FALLS_LATE.strip() if timed else ""
     priced = kind is not NUMPY or evidence.work is None or same is not None or bool(amounts)
     if not priced and not may_be_fewer_calls(evidence, hottest.place, hottest.share):
         gained, advice = Unknown(), _COSTLY
@@ -260,9 +262,7 @@ def _make_finding(evidence: Evidence, own: list[LineShare]) -> Finding:
             Measurement("samples", float(total), "count", "baseline"),
         ),
         advice=advice,
-        detail="\n".join(
-            filter(None, (_detail(evidence, own), *amounts, _FALLS_LATE.strip() if timed else "")),
-        ),
+        detail="\n".join(filter(None, (_detail(evidence, own), *amounts, late, describe_never_true(evidence)))),
         parts=("python", "gc", "other", *(("dispatch",) if timed or kind.word in _OF_DATA else ())),
     )
 

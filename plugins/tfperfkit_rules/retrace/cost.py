@@ -31,11 +31,13 @@ def lost_ns(trace: Trace) -> int:
     return round(trace.ms * NS_PER_MS)
 
 
-def pay_first(steps: StepTable, gained: gain.Gain, traces: Sequence[Trace] | None = None) -> tuple[Elsewhere, ...]:
+def pay_first(
+    steps: StepTable, gained: gain.Gain, traces: Sequence[Trace] | None = None, *, apart: float = 1.0
+) -> tuple[Elsewhere, ...]:
     """Return the seconds of a gain of all steps that the first trace keeps.
 
-    A gain of the mean clean step holds for as many such steps: the warm-up takes longer by the first trace, and one of
-    the others' traces is needed in its place. ``traces``: of steps that only partly trace. Their gain is of the steps
+    A gain of the mean clean step holds for as many such steps: the warm-up takes longer by the first trace, and one
+    trace, that of ``apart`` steps, is needed. ``traces``: of steps that only partly trace. Their gain is of the steps
     behind the warm-up with the traces in it (``Time.share``), so all else in the warm-up stays.
     """
     clean, warm = steps.clean, steps.in_window("warmup")
@@ -44,7 +46,7 @@ def pay_first(steps: StepTable, gained: gain.Gain, traces: Sequence[Trace] | Non
     kept: float = sum(step.end_ns - step.begin_ns for step in warm)
     if traces is None:
         mean = sum(step.end_ns - step.begin_ns for step in clean) / max(sum(step.count for step in clean), 1)
-        kept = max(kept - mean * sum(step.count for step in warm), 0.0) + mean
+        kept = max(kept - mean * sum(step.count for step in warm), 0.0) + mean * apart
     else:
         inside = {step.number for step in warm}
         kept = max(kept - sum(lost_ns(trace) for trace in traces if trace.step in inside), 0.0)

@@ -85,6 +85,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     new = _find_new_model(evidence, lines) if not compiles else None
     makes = bool(compiles) or new is not None
     gained = _price(evidence, share, makes)
+    apart = sum(step.count for step in evidence.steps.clean) / max(sum(step.count for step in steps), 1)
     remedy: Remedy = KeepTrace("keras")
     if compiles:
         name = name_receiver(compiles[0][1], "the model")
@@ -136,7 +137,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         advice=advice,
         absorbs=("CMP004", *(("EAG006",) if makes else ())),  # without, each fit traces what is its own
         elsewhere=(
-            *(pay_first(evidence.steps, gained) if evidence.work is None else ()),
+            *(pay_first(evidence.steps, gained, apart=apart) if evidence.work is None else ()),
             *(evaluated_again(evidence) if makes else ()),
         ),
     )

@@ -35,6 +35,12 @@ def test_of_steps_that_all_trace_the_longer_first_one_and_one_more_stay() -> Non
     assert paid.seconds == pytest.approx((-1.0, -1.0))
 
 
+def test_a_trace_of_every_tenth_step_takes_the_time_that_ten_steps_save() -> None:
+    """The longer first step saves 0.95 s, one trace 0.5 s."""
+    (paid,) = pay_first(STEPS, HALF, apart=10.0)
+    assert paid.seconds == pytest.approx((-1.45, -1.45))
+
+
 def test_of_steps_that_partly_trace_the_warm_up_stays_but_for_its_retraces() -> None:
     """The share is of 5.9 s: the steps behind the warm-up, and 0.2 s of retraces in it. The other 2 s stay."""
     (paid,) = pay_first(STEPS, HALF, [make_trace(2, 200.0), make_trace(30, 500.0)])

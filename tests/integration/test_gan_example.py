@@ -88,10 +88,11 @@ def forked(warm: WarmPython, *arguments: str | Path, cache: Path) -> subprocess.
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-LONG = [pytest.param(stage, marks=pytest.mark.long) for stage in ("cached", "batch", "mixed")]
+#: ``graph`` and ``shared`` are run by the other tests, and under tfperf by ``test_graphlines.py``.
+LONG = [pytest.param(stage, marks=pytest.mark.long) for stage in ("graph", "shared", "cached", "batch", "mixed")]
 
 
-@pytest.mark.parametrize("stage", ["naive", "graph", "xla", "shared", *LONG])
+@pytest.mark.parametrize("stage", ["naive", "xla", *LONG])
 def test_each_stage_trains_and_writes_its_results(stage: str, cache: Path, warm: WarmPython, tmp_path: Path) -> None:
     options = ("--stage", stage, "--steps", "3", "--batch-size", "16", "--digits", str(DIGITS), "--out", tmp_path)
     done = forked(warm, *options, cache=cache)
@@ -190,6 +191,7 @@ def test_two_logical_devices(strategy: str, tmp_path: Path, cache: Path, warm: W
     assert png_size(out / "samples.png")[0] > 0
 
 
+@pytest.mark.long
 def test_two_workers(tmp_path: Path, cache: Path) -> None:
     out, runs = tmp_path / "results", tmp_path / "runs"
     words = ["--stage", "shared", "--steps", "3", "--batch-size", "16", "--digits", str(DIGITS), "--out", str(out)]

@@ -305,9 +305,12 @@ def test_the_wait_for_an_iterator_that_is_freed_is_reported(tfperf: Tfperf) -> N
     assert next(item["value"] for item in found["evidence"] if item["name"] == "longest wait for an iterator") > 1
 
 
+#: The iterators' models are read as soon as there is something new, not after some time.
 EVALUATE = (
     MODEL
     + """
+from tfperfkit_probes.input import record
+record._APART_NS = record._SOON_NS = record._COST_APART = 0
 model.compile("sgd", "mse")
 def slow(a, b):
     for _ in range(30):

@@ -13,7 +13,7 @@ from tfperfkit.graph.flow import SameAnalysis
 
 pytestmark = needs_tensorflow
 #: Programs of one test, and tests.
-EACH, TESTS = (250, 40) if os.environ.get("TFPERF_LONG") else (20, 4)
+EACH, TESTS = (250, 40) if os.environ.get("TFPERF_LONG") else (20, 2)
 
 
 @pytest.mark.parametrize("number", range(TESTS))

@@ -15,7 +15,7 @@ from tally import Tally
 from tfperfkit.syntax.flow.iteration import Iteration
 
 #: Programs of one test, and tests.
-EACH, TESTS = (500, 200) if os.environ.get("TFPERF_LONG") else (50, 8)
+EACH, TESTS = (500, 200) if os.environ.get("TFPERF_LONG") else (50, 4)
 LONG = bool(os.environ.get("TFPERF_LONG"))
 #: Programs that refuted a claim once.
 REFUTED = sorted((Path(__file__).parent / "refuted").iterdir())

@@ -49,7 +49,7 @@ class TrialPlan(msgspec.Struct, frozen=True, kw_only=True):
     once ``seconds`` of them and ``min_steps`` have passed after ``warm_steps``, then at a ``multiple`` of steps: a run
     that makes several in one call can end there too.
     ``whole``: it runs to its own end. ``limit_s``: no step begins later than that. ``nudge``: unless 0,
-    after the first step each weight becomes the next number of its dtype, up or down by this seed, as by a rounding.
+    after the first step each weight is changed by a few roundings of its dtype, at random by this seed.
     """
 
     changes: list[Change] = []

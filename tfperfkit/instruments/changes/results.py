@@ -15,6 +15,8 @@ from tfperfkit.instruments.changes.replaced import replace
 
 #: So many numbers are kept to measure a distance with; the digest is of all.
 _KEPT = 2_000_000
+#: The error of a sum of 64 terms grows with the root of their number; layers have more terms.
+_ROUNDINGS = 8
 _MAX_LOSSES = 20_000
 _LISTS = {"keras": "keras.src.callbacks.callback_list", "tf_keras": "tf_keras.src.callbacks"}
 
@@ -39,16 +41,16 @@ def keep_weights(file: Path) -> str:
 
 
 def nudge_weights(seed: int) -> int:
-    """Move each number of all trainable variables to the next one of its dtype, up or down. Returns the number of
-    variables; those of a dtype that NumPy does not have stay."""
+    """Change each number of all trainable variables by up to ``_ROUNDINGS`` roundings. Returns the number of variables;
+    those of a dtype that NumPy does not have stay."""
     import numpy as np
 
     variables = [item for item in _find_trained() if item.dtype.as_numpy_dtype in (np.float16, np.float32, np.float64)]
     dice = np.random.default_rng(seed)
     for item in variables:
         values = np.asarray(item.numpy())
-        up = dice.random(values.shape) < 0.5
-        item.assign(np.nextafter(values, np.where(up, np.inf, -np.inf).astype(values.dtype)))
+        by = dice.integers(-_ROUNDINGS, _ROUNDINGS + 1, values.shape)
+        item.assign((values + by * np.spacing(np.abs(values))).astype(values.dtype))
     return len(variables)
 
 

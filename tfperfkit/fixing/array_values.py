@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 import libcst as cst
@@ -12,6 +13,10 @@ from tfperfkit.syntax.effects import find_effect
 
 #: Modules of TensorFlow whose functions may return datasets, models or other objects.
 _OTHER = ("tensorflow.data.", "tensorflow.keras.", "tensorflow.saved_model.", "tensorflow.io.gfile.")
+#: Libraries that hand no dataset to a program which does not ask for one; and words of programs that do.
+_LIBRARIES = frozenset({"numpy", "scipy", "tensorflow", "keras", "tf_keras", "pandas", "matplotlib", "sklearn", "gym",
+                        "gymnasium"})  # fmt: skip
+_ASKING = ("dataset", "pydataset", "sequence", "generator", "tf.data", "tfrecord")
 #: Functions of Keras that return arrays, by their last names.
 _OF_KERAS = frozenset({"pad_sequences", "img_to_array", "to_categorical"})
 #: Methods of arrays and tensors that return one; these and further attributes that a dataset does not have.
@@ -19,6 +24,32 @@ _MADE = frozenset({"reshape", "astype", "numpy", "ravel", "flatten", "transpose"
 _OF_ARRAYS = _MADE | {"shape", "dtype", "ndim", "T", "tolist"}
 #: The ends of annotations of arrays and tensors.
 _ANNOTATIONS = frozenset({"ndarray", "NDArray", "ArrayLike", "Tensor", "EagerTensor"})
+
+
+def is_no_dataset(module: Module, value: cst.BaseExpression) -> bool:
+    """Return whether a value is an array, or there is no dataset in the program: the file imports known libraries
+    alone, has no word for a dataset, and calls the functions around the value itself."""
+    if is_array(module, value):
+        return True
+    text = module.tree.code.lower()
+    if any(word in text for word in _ASKING) or any(isinstance(node, cst.Yield) for node in module.nodes):
+        return False
+    imported = {
+        name.partition(".")[0]
+        for node in module.nodes
+        for name in _list_imported(node)
+    }  # fmt: skip
+    around = [node for node in module.around(value) if isinstance(node, cst.FunctionDef)]
+    called = {(method(call) or dotted(call.func)) for call in module.calls}
+    return imported <= _LIBRARIES | sys.stdlib_module_names and all(node.name.value in called for node in around)
+
+
+def _list_imported(node: cst.CSTNode) -> Iterator[str]:
+    """Yield the modules that a statement imports; "." for one of the user's package."""
+    if isinstance(node, cst.Import):
+        yield from (item.evaluated_name for item in node.names)
+    elif isinstance(node, cst.ImportFrom):
+        yield "." if node.relative else dotted(node.module or cst.Name("")) or ""
 
 
 def is_array(module: Module, value: cst.BaseExpression, seen: frozenset[str] = frozenset()) -> bool:

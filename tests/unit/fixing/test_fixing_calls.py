@@ -66,7 +66,8 @@ def has_predict_patch(folder: Path, body: str) -> bool:
 
 @pytest.mark.parametrize("made", ["tf.data.Dataset.range(3).batch(1)", "load()", "np.ones((1, 3))", "state[None]"])
 def test_a_predict_of_a_parameter_changes_if_all_calls_of_the_file_pass_an_array(tmp_path: Path, made: str) -> None:
-    body = f"def score(model, ds):\n    return model.predict(ds)  # here\n\nfor _ in data:\n    score(model, {made})"
+    function = "from rows import load\n\ndef score(model, ds):\n    return model.predict(ds)  # here"
+    body = f"{function}\n\nfor _ in data:\n    score(model, {made})"
     assert has_predict_patch(tmp_path, body) == (made in ("np.ones((1, 3))", "state[None]"))
 
 
@@ -88,6 +89,23 @@ def test_a_predict_of_a_parameter_changes_if_all_calls_of_the_file_pass_an_array
 def test_an_array_is_predicted_as_one_batch(tmp_path: Path, before: str, data: str) -> None:
     body = f"def score(self, rows, full, i):\n    {before}\n    return self.model.predict({data}, verbose=0)  # here"
     assert has_predict_patch(tmp_path, body)
+
+
+@pytest.mark.parametrize(
+    "before, after, has",
+    [
+        ("", "agent.act(env.reset())", True),
+        ("", "", False),
+        ("import agents", "agent.act(env.reset())", False),
+        ("from . import agents", "agent.act(env.reset())", False),
+        ("", "agent.act(tf.data.Dataset.range(3))", False),
+        ("", "agent.act(load_dataset())", False),
+        ("class Rows(tf.keras.utils.Sequence): pass", "agent.act(Rows())", False),
+    ],
+)
+def test_a_program_without_a_dataset_predicts_arrays(tmp_path: Path, before: str, after: str, has: bool) -> None:
+    body = f"{before}\ndef act(self, obs):\n    return self.net.predict(obs)  # here\n\n{after}"
+    assert has_predict_patch(tmp_path, body) == has
 
 
 @pytest.mark.parametrize(

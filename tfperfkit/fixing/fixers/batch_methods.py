@@ -8,7 +8,7 @@ from typing import Any
 
 import libcst as cst
 
-from tfperfkit.fixing.array_values import find_arguments, is_array
+from tfperfkit.fixing.array_values import find_arguments, is_no_dataset
 from tfperfkit.fixing.case import Case, Fixer
 from tfperfkit.fixing.edit import Edit, NoFix, argument, keyword, without_argument
 from tfperfkit.fixing.module import Module, dotted, method, walk
@@ -50,7 +50,7 @@ def _replace_predict(module: Module, call: cst.Call) -> list[Edit]:
         raise NoFix("predict() is called once: a larger batch_size is the remedy")
     if _is_dataset(module, given[0].value):
         raise NoFix("predict() gets a dataset")
-    if not is_array(module, given[0].value):
+    if not is_no_dataset(module, given[0].value):
         raise NoFix("whether predict() gets an array, and no dataset, is not seen in the file")
     return [_rename(module, call, "predict_on_batch"), *_without(module, call, _IGNORED)]
 
@@ -80,7 +80,7 @@ def _replace_fit(case: Case, module: Module, call: cst.Call) -> list[Edit]:
     data = [item.value for item in positional] + [item.value for item in (argument(call, "x"),) if item]
     if not data or _is_dataset(module, data[0]):
         raise NoFix("fit() gets a dataset")
-    if len(data) + ("y" in named) < _POSITIONAL and not is_array(module, data[0]):
+    if len(data) + ("y" in named) < _POSITIONAL and not is_no_dataset(module, data[0]):
         raise NoFix("whether fit() gets an array, and no dataset, is not seen in the file")
     return [_rename(module, call, "train_on_batch"), *_without(module, call, dropped)]
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import libcst as cst
 
-from tfperfkit.fixing.array_values import is_array
+from tfperfkit.fixing.array_values import is_no_dataset
 from tfperfkit.fixing.case import Case, Fixer
 from tfperfkit.fixing.edit import Edit, NoFix
 from tfperfkit.fixing.module import Module, dotted
@@ -52,7 +52,7 @@ def _check(module: Module, call: cst.Call) -> None:
         raise NoFix(f"predict() has {next(iter(set(names) - set(_IGNORED)))}: more than a call does")
     if isinstance(call.args[0].value, _LITERALS):
         raise NoFix("predict() gets several inputs, or a list")
-    if not is_array(module, call.args[0].value):
+    if not is_no_dataset(module, call.args[0].value):
         raise NoFix("whether predict() gets an array, and no dataset, is not seen in the file")
     if not any(isinstance(item, (cst.For, cst.While, cst.FunctionDef, cst.Lambda)) for item in module.around(call)):
         raise NoFix("predict() is called once: a larger batch_size is the remedy")

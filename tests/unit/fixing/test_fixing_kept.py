@@ -124,7 +124,11 @@ def test_a_tuple_with_an_array_is_no_key(tmp_path: Path) -> None:
         "def total(rows: Rows):\n    norm = np.linalg.norm(rows)  # here\n    return norm + 1\n"
     )
     assert patched(tmp_path, source)[1] == source
-    assert patched(tmp_path, source.replace("np.ndarray", "int"))[0] == ""
+    for kind in ("int", "Path | None", "Optional[str]", "int | float | None"):
+        assert patched(tmp_path, source.replace("np.ndarray", kind))[0] == ""
+    for kind in ("list | None", "Optional[np.ndarray]", "dict[str, int]"):
+        assert patched(tmp_path, source.replace("np.ndarray", kind))[1] != ""
+        assert "key of a cache" in patched(tmp_path, source.replace("np.ndarray", kind))[0]
 
 
 OBJECT = """\

@@ -12,7 +12,7 @@ import msgspec
 from tfperfkit import registry
 from tfperfkit.analysis import summary, window_deaths
 from tfperfkit.analysis.family.whole import children
-from tfperfkit.analysis.gather import gather, lost_samples, pauses
+from tfperfkit.analysis.gather import gather, lost_samples, waits_for_us
 from tfperfkit.analysis.history import history
 from tfperfkit.analysis.overhead import overhead
 from tfperfkit.analysis.pictures import album
@@ -58,7 +58,7 @@ from tfperfkit.records.silencing import Silencing
 from tfperfkit.records.trials import PROOF
 from tfperfkit.report.silenced import say_silenced
 from tfperfkit.rule import Evidence, Offer, Offers
-from tfperfkit.storage.run_directory import PHASES, Exit, Manifest, RunDirectory
+from tfperfkit.storage.run_directory import Exit, Manifest, RunDirectory
 
 #: More than any run has: each is looked at once for each of the other, and the files may have been damaged.
 _MAX_PROBES = 200
@@ -164,7 +164,7 @@ def _study(
     )
     wall_ns = round(info.wall_s * 1e9) or sum(end - begin for begin, end in evidence.log.whole)
     gap = bool(facts.steps.gaps)  # then what work took of the run is not known
-    ours = pauses(run.records(f"session/{PHASES}.jsonl"), facts.steps)
+    ours = waits_for_us(run, facts.steps)
     work = views(evidence, facts.events, facts.sources, wall_ns, ours) if manifest.probes and agent and not gap else []
     looked = bool(manifest.probes and agent)
     ranked, troubles = find(evidence, work, findings, wall_ns / 1e9) if looked else (rank(findings), [])

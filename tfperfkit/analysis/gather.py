@@ -11,7 +11,7 @@ from tfperfkit import calibration
 from tfperfkit.analysis.overhead import waited_share
 from tfperfkit.analysis.run_account import RunFacts, run_account
 from tfperfkit.analysis.step_account import Facts, account
-from tfperfkit.analysis.step_table import tracing_spans, window_spans
+from tfperfkit.analysis.step_table import tracing_spans
 from tfperfkit.analysis.warm_up import warm_up
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.diagnosis.rank_samples import sampled
@@ -25,7 +25,7 @@ from tfperfkit.offers import (
     RanOperations,
     StepBreakdown,
 )
-from tfperfkit.records.events import of_kind
+from tfperfkit.records.events import of_kind, window_spans
 from tfperfkit.records.freed import freed
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import read_log, steady_samples
@@ -102,7 +102,7 @@ def gather(
                 steps=steps,
                 log=log,
                 tracing=tracing,
-                ours=pauses(run.records(f"session/{PHASES}.jsonl"), steps),
+                ours=waits_for_us(run, steps),
                 freed=Spans((wait.begin_ns, wait.end_ns) for wait in waits),
                 warm_up=warm,
                 sources=sources,
@@ -211,6 +211,16 @@ def with_own_input(evidence: Evidence) -> StepAccount | None:
 
 #: A window's phase is written as it begins: these are our work, until the next one begins.
 _WORKING = ("opening", "closing")
+
+
+def waits_for_us(run: RunDirectory, steps: StepTable) -> Spans:
+    """Return when the script waited for tfperf: see ``pauses``, and while its traces were described."""
+    described = (
+        (row[1], row[2])
+        for row in run.records("session/tracing.jsonl")
+        if isinstance(row, list) and len(row) > 2 and isinstance(row[1], int) and isinstance(row[2], int)
+    )
+    return Spans([*pauses(run.records(f"session/{PHASES}.jsonl"), steps), *described])
 
 
 def pauses(phases: Iterable[Any], steps: StepTable) -> Spans:

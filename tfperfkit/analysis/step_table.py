@@ -12,7 +12,7 @@ import msgspec
 
 from tfperfkit.model import WindowSummary
 from tfperfkit.records.convert import each
-from tfperfkit.records.events import of_kind
+from tfperfkit.records.events import of_kind, whole_number, window_spans
 from tfperfkit.records.spans import Spans
 from tfperfkit.records.step_cutter import cut
 from tfperfkit.records.steps import (
@@ -32,9 +32,6 @@ from tfperfkit.storage.run_directory import RunDirectory
 
 #: One call holds no more steps than this (``steps_per_execution``, a loop in a graph).
 MAX_STEPS = 1_000_000
-#: Maximum number of windows. Each probe gets one window; more are damage, and every step would be looked up in all
-#: windows.
-_MAX_WINDOWS = 200
 NO_STEPS = "No training step was seen."
 
 
@@ -75,7 +72,7 @@ def read_windows(events: Sequence[dict[str, Any]]) -> dict[str, WindowSummary]:
         elif event["kind"] == "window":
             reason = "the process ended inside the window"
             windows[name] = WindowSummary(
-                name=name, first_step=_whole_number(event, "step"), steps=0, status="cut", reason=reason
+                name=name, first_step=whole_number(event, "step"), steps=0, status="cut", reason=reason
             )
         elif event["kind"] == "window_end" and name in windows:
             begun = windows[name]
@@ -83,19 +80,13 @@ def read_windows(events: Sequence[dict[str, Any]]) -> dict[str, WindowSummary]:
             windows[name] = WindowSummary(
                 name=name,
                 first_step=begun.first_step,
-                steps=max(_whole_number(event, "step") - begun.first_step, 0),
+                steps=max(whole_number(event, "step") - begun.first_step, 0),
                 status="cut" if cut_short else "ok",
                 reason="the run ended inside the window" if cut_short else "",
             )
         elif event["kind"] == "probe" and name in windows and event.get("status") != "ok":
             windows[name] = msgspec.structs.replace(windows[name], status="skipped", reason=str(event.get("reason")))
     return windows
-
-
-def _whole_number(event: dict[str, Any], name: str) -> int:
-    """Return a whole number of an event; 0 if a damaged file has something else."""
-    value = event.get(name)
-    return value if isinstance(value, int) else 0
 
 
 def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]], steps_from: str | None = None) -> StepTable:
@@ -228,20 +219,6 @@ def label(steps: tuple[Step, ...], spans: Sequence[tuple[int, int, str]], warm: 
         labelled.append(msgspec.structs.replace(step, window=window))
         previous = window
     return tuple(labelled)
-
-
-def window_spans(events: Sequence[dict[str, Any]]) -> list[tuple[int, int, str]]:
-    """When windows were open, and of which probe, in order of time."""
-    spans: list[tuple[int, int, str]] = []
-    for event in of_kind(events, "opened", "window_end"):
-        if event["kind"] == "opened":
-            if len(spans) < _MAX_WINDOWS:
-                spans.append((_whole_number(event, "ns"), 1 << 63, str(event.get("probe"))))
-        else:
-            for index, (begin, end, name) in enumerate(spans):
-                if name == event.get("probe") and end == 1 << 63:
-                    spans[index] = (begin, _whole_number(event, "end_ns"), name)
-    return sorted(spans)
 
 
 def tracing_spans(run: RunDirectory) -> Spans:

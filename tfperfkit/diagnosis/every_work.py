@@ -18,10 +18,11 @@ from tfperfkit.gain import AtLeast
 from tfperfkit.ledger.ownership import find_owned
 from tfperfkit.model import Basis, Elsewhere, Finding, RunStatus
 from tfperfkit.offers import FunctionCalls
-from tfperfkit.pricing.plain_time import added_by_windows_s
+from tfperfkit.pricing.plain_time import added_by_windows_s, share_added_by_windows
 from tfperfkit.pricing.run_time import RunTime, price_for_run, saved_seconds
 from tfperfkit.pricing.spread import find_quiet_share, widen_finding
 from tfperfkit.pricing.warm_python import StepTimes, add_warm_python
+from tfperfkit.records.events import window_spans
 from tfperfkit.records.parts import PAID_ONCE
 from tfperfkit.records.steps import Step
 from tfperfkit.rule import Evidence
@@ -37,12 +38,15 @@ def findings(
     found = [_add_warm_python(run, item) for item in (*of_probes, *given)]
     shares = _training_shares(run, wall_s)
     added_s = {"": added_by_windows_s(run.steps)}
+    windows = window_spans(run.records("events"))
     for evidence in work:
         if evidence.work is None:
             continue
         name = evidence.work.name
         shares[name, "step"] = shares[name, "turn"] = evidence.work.share_of_run
-        added_s[name] = added_by_windows_s(evidence.steps, evidence.work.seconds)
+        added_s[name] = added_by_windows_s(evidence.steps)
+        if evidence.work.iterations is None:
+            added_s[name] = evidence.work.seconds * share_added_by_windows(evidence.log, windows)
         more, _ = apply(evidence)  # a rule that failed here failed above
         of_work = [item for item in more if _is_new_of_work(item, found)]
         found += [msgspec.structs.replace(item, work=name, work_kind=evidence.work.kind) for item in of_work]

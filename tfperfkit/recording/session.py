@@ -231,7 +231,7 @@ class Session:
         self.run.write_json("agent.json", facts)
 
     def _subscribe(self) -> None:
-        self._unsubscribe = tracing.subscribe(self._traced)
+        self._unsubscribe = tracing.subscribe(self._traced, finishes=self._watch.described)
 
     # --- files --------------------------------------------------------------------------------------------------
 

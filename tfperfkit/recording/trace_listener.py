@@ -37,7 +37,6 @@ class TraceWatch:
         self.count += 1
         if traced.outer_id is None:
             self.spent_ns += traced.end_ns - traced.begin_ns
-            self._stream("tracing").append([traced.begin_ns, traced.end_ns])
         code = own_code(traced.python_function)
         if code is not None and self._is_user(code.co_filename):
             row = [code.co_filename, code.co_firstlineno, code.co_name, traced.begin_ns, traced.end_ns]
@@ -45,3 +44,8 @@ class TraceWatch:
             self._keep_source(code.co_filename)
         if traced.function is not None and traced.concrete is not None:
             self._functions.traced(traced.function, traced.python_function, traced.concrete)
+
+    def described(self, traced: Any, finished_ns: int) -> None:
+        """Record when it was; ``finished_ns``: until then tfperf described it, while the script waited."""
+        if traced.outer_id is None:
+            self._stream("tracing").append([traced.begin_ns, traced.end_ns, finished_ns])

@@ -23,6 +23,9 @@ EventKind = Literal[
     "stopped",  # step: the last one that the user wanted
     "end",  # ns, failed, raised (see recording.last_error): the process's goodbye
 ]
+#: Maximum number of windows. Each probe gets one window; more are damage, and every step would be looked up in all
+#: windows.
+_MAX_WINDOWS = 200
 Event = dict[str, Any]
 
 
@@ -31,3 +34,23 @@ def of_kind(events: Iterable[Any], *kinds: EventKind) -> Iterator[Event]:
     for event in events:
         if isinstance(event, dict) and event.get("kind") in kinds:
             yield event
+
+
+def whole_number(event: dict[str, Any], name: str) -> int:
+    """Return a whole number of an event; 0 if a damaged file has something else."""
+    value = event.get(name)
+    return value if isinstance(value, int) else 0
+
+
+def window_spans(events: Iterable[Any]) -> list[tuple[int, int, str]]:
+    """When windows were open, and of which probe, in order of time."""
+    spans: list[tuple[int, int, str]] = []
+    for event in of_kind(events, "opened", "window_end"):
+        if event["kind"] == "opened":
+            if len(spans) < _MAX_WINDOWS:
+                spans.append((whole_number(event, "ns"), 1 << 63, str(event.get("probe"))))
+        else:
+            for index, (begin, end, name) in enumerate(spans):
+                if name == event.get("probe") and end == 1 << 63:
+                    spans[index] = (begin, whole_number(event, "end_ns"), name)
+    return sorted(spans)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from run_builder import AGENT, KERAS, S, make_log, make_run, make_table, stack
 
-from tfperfkit.analysis.gather import pauses
+from tfperfkit.analysis.gather import pauses, waits_for_us
 from tfperfkit.analysis.run_account import children_note, run_account
 from tfperfkit.model import LineTime, RunAccount, SourceSpan, WarmUp
 from tfperfkit.records.freed import freed
@@ -310,3 +311,19 @@ def test_the_builder_samples_what_it_says() -> None:
         3 * S // 100,
     ]
     assert list(Spans([(1, 2)])) == [(1, 2)]
+
+
+class _Records:
+    """The part of a run directory that is asked for."""
+
+    def __init__(self, **streams: list[Any]) -> None:
+        self._streams = streams
+
+    def records(self, name: str) -> list[Any]:
+        return self._streams.get(Path(name).stem, [])
+
+
+def test_the_script_waits_while_a_trace_is_described() -> None:
+    rows = [[S, 2 * S, 3 * S], [4 * S, 5 * S], "damaged", [6 * S, 7 * S, None], [8 * S, 9 * S, 9 * S]]
+    run: Any = _Records(tracing=rows, phases=[["lines", "opening", 10 * S], ["lines", "open", 11 * S]])
+    assert list(waits_for_us(run, StepTable())) == [(2 * S, 3 * S), (10 * S, 11 * S)]

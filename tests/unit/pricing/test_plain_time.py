@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tfperfkit.clock import NS_PER_S
-from tfperfkit.pricing.plain_time import SLOWED, added_by_windows_s
+from tfperfkit.pricing.plain_time import BY_LINE, SLOWED, added_by_windows_s, share_added_by_windows
+from tfperfkit.records.samples import SampleLog, Stack
 from tfperfkit.records.steps import Step, StepTable
 
 
@@ -31,12 +32,19 @@ def test_nothing_is_added_by_steps_that_were_quicker_in_a_window() -> None:
     assert added_by_windows_s(table((0, 2, "clean"), (2, 3, "tfprof"))) == 0.0
 
 
-def test_of_work_without_iterations_the_rest_was_in_windows() -> None:
-    """Of 10 s of a loop 6 are known to be outside of windows."""
-    assert added_by_windows_s(table((0, 6, "clean")), 10.0) == pytest.approx(4.0 * (1 - 1 / SLOWED.value))
+def test_of_work_without_iterations_the_samples_tell() -> None:
+    """A loop of ten seconds: 2 s of eager operations and 1 s in a compiled function while lines are timed, 1 s while a
+    trace is recorded."""
+    stacks = {1: Stack((), "tensorflow", "eager_ops"), 2: Stack((), "tensorflow", "graph")}
+    taken = [(second * NS_PER_S, 2 if second in (3, 4, 5) else 1) for second in range(1, 11)]
+    log = SampleLog(stacks, taken, [(0, NS_PER_S)])
+    windows = [(NS_PER_S // 2, 3 * NS_PER_S, "lines"), (5 * NS_PER_S, 5 * NS_PER_S + 1, "tfprof")]
+    added_s = 2.0 * (1 - 1 / BY_LINE.value) + 1 - 1 / SLOWED.value
+    assert share_added_by_windows(log, windows) == pytest.approx(added_s / 10)
+    assert share_added_by_windows(SampleLog({}, ()), windows) == 0.0
 
 
 def test_of_training_without_windows_nothing_was_added() -> None:
     assert added_by_windows_s(table((0, 6, "clean"))) == 0.0
     assert added_by_windows_s(table((0, 1, "warmup"), (1, 2, "warmup"))) == 0.0, "a run of two steps"
-    assert added_by_windows_s(StepTable(steps=(), source="work", definition="", loop=None), None) == 0.0
+    assert added_by_windows_s(StepTable(steps=(), source="work", definition="", loop=None)) == 0.0

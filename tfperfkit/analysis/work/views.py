@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfperfkit.analysis.step_account import Facts, account
-from tfperfkit.analysis.step_table import window_spans
 from tfperfkit.analysis.work.busy import Busy, busy
 from tfperfkit.analysis.work.iterations import iterations, went_on
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import Work
 from tfperfkit.offers import ComputedStretch, GraphWaits, StepBreakdown
+from tfperfkit.records.events import window_spans
 from tfperfkit.records.samples import MIN, SampleLog, Samples, precise_spans
 from tfperfkit.records.spans import Span, Spans
 from tfperfkit.records.steps import MarkerKind, Site, StepTable

@@ -76,6 +76,8 @@ class Traced:
 
 Listener = Callable[[Traced], None]
 Beginner = Callable[[], None]
+#: Given the trace and the time at which all listeners had finished with it.
+Finisher = Callable[[Traced, int], None]
 
 
 class _Open:
@@ -97,6 +99,7 @@ class _Open:
 _lock = threading.RLock()
 _listeners: tuple[Listener, ...] = ()
 _beginners: tuple[Beginner, ...] = ()
+_finishers: tuple[Finisher, ...] = ()
 _restore: Callable[[], None] | None = None
 _limits = ""
 _trouble = ""  # why a trace could not be described, though the seam is there
@@ -106,29 +109,35 @@ _running: dict[int, _Open] = {}  # by id() of the FuncGraph, which lives as long
 _local = threading.local()
 
 
-def subscribe(listener: Listener, begins: Beginner | None = None) -> Callable[[], None]:
+def subscribe(
+    listener: Listener, begins: Beginner | None = None, finishes: Finisher | None = None
+) -> Callable[[], None]:
     """Call ``listener`` after each trace, on the thread that traced; returns what ends that.
 
-    ``begins`` is called as each trace begins, nested ones included; never where ``limits`` holds. The first listener
+    ``begins`` is called as each trace begins, nested ones included; never where ``limits`` holds. ``finishes`` is
+    called when all listeners have returned. The first listener
     installs the hook and the last one to leave removes it. Exceptions that a listener raises are dropped.
     Raises ``Unavailable`` when TensorFlow is not imported or has no seam that we know.
     """
-    global _listeners, _beginners
+    global _listeners, _beginners, _finishers
     with _lock:
         if _restore is None:
             _install()
         _listeners = (*_listeners, listener)
         if begins is not None:
             _beginners = (*_beginners, begins)
+        if finishes is not None:
+            _finishers = (*_finishers, finishes)
 
     def unsubscribe() -> None:
-        global _listeners, _beginners
+        global _listeners, _beginners, _finishers
         with _lock:
             if listener in _listeners:
                 remaining = list(_listeners)
                 remaining.remove(listener)
                 _listeners = tuple(remaining)
                 _beginners = tuple(item for item in _beginners if item is not begins)
+                _finishers = tuple(item for item in _finishers if item is not finishes)
                 if not _listeners:
                     _remove()
 
@@ -313,6 +322,12 @@ def _notify(traced: Traced) -> None:
             listener(traced)
         except Exception:
             continue  # a listener's fault must not reach the script
+    finished = clock.now_ns()
+    for finishes in _finishers:
+        try:
+            finishes(traced, finished)
+        except Exception:
+            continue
 
 
 def _facts(caller: FrameType, function_type: Any, options: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 Plain Python and each choice of probes in turn; medians of the wall-clock and processor seconds of the script's own
 process, from the import of TensorFlow to the script's end. ``--probes none --probes lines --probes ops`` tells which
-probe costs what. For an idle machine: a window without steps ends by the clock.
+probe costs what. For an idle machine: windows without steps last for fixed wall-clock seconds.
 """
 
 from __future__ import annotations

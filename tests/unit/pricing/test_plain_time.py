@@ -33,8 +33,7 @@ def test_nothing_is_added_by_steps_that_were_quicker_in_a_window() -> None:
 
 
 def test_of_work_without_iterations_the_samples_tell() -> None:
-    """A loop of ten seconds: 2 s of eager operations and 1 s in a compiled function while lines are timed, 1 s while a
-    trace is recorded."""
+    # Ten seconds: 2 s of eager operations and 1 s in a compiled function while lines are timed, 1 s with a trace.
     stacks = {1: Stack((), "tensorflow", "eager_ops"), 2: Stack((), "tensorflow", "graph")}
     taken = [(second * NS_PER_S, 2 if second in (3, 4, 5) else 1) for second in range(1, 11)]
     log = SampleLog(stacks, taken, [(0, NS_PER_S)])

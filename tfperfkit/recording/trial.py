@@ -75,6 +75,7 @@ class TrialRunner:
         self._processor = None if plan.whole else port.stream("processor")
         self._steps = self._first_steps = self._nudged = 0
         self._losses = results.Losses()
+        self._updates = 0
         self._result: tuple[int, str, list[float]] | None = None
         self._over = False
 
@@ -153,6 +154,10 @@ class TrialRunner:
         except Exception as error:  # a framework of another version; the times are there all the same
             self._end["refused"].setdefault("", f"the results can't be compared: {words_of(error)}")
             digest = ""
+        try:
+            self._updates = results.count_updates()
+        except Exception:  # of another Keras, or of a graph: then steps alone are compared
+            self._updates = 0
         self._result = self._steps, digest, self._losses.values()
         return self._result
 
@@ -170,6 +175,7 @@ class TrialRunner:
             losses=losses,
             first_steps=self._first_steps,
             nudged=self._nudged,
+            updates=self._updates,
             whole_processor_ns=whole,
             **self._end,
         )

@@ -69,9 +69,9 @@ class TrialEnd(msgspec.Struct, frozen=True, kw_only=True):
 
     ``applied``: how often each change took effect, by its text; ``refused``: why it did not. ``digest`` of all
     trainable weights after ``steps`` steps, of which ``weights.npy`` holds some; ``losses`` that ``fit`` had reported
-    by then. ``first_steps``: the steps after which ``first_weights.npy`` was kept, one unless a call makes several.
-    ``nudged``: so many variables were, see ``TrialPlan``. ``whole_processor_ns``: processor time since the process
-    began, all threads together.
+    by then, and ``updates`` of all optimizers of Keras, 0 if they are not known. ``first_steps``: the steps after which
+    ``first_weights.npy`` was kept, one unless a call makes several. ``nudged``: so many variables were, see
+    ``TrialPlan``. ``whole_processor_ns``: processor time since the process began, all threads together.
     """
 
     stopped: bool = False
@@ -82,6 +82,7 @@ class TrialEnd(msgspec.Struct, frozen=True, kw_only=True):
     losses: list[float] = []
     first_steps: int = 0
     nudged: int = 0
+    updates: int = 0
     whole_processor_ns: int = 0
 
 

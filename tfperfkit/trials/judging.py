@@ -21,6 +21,8 @@ LOOKED_FOR = 0.05
 ROUNDING = 1e-4
 #: The same after the first step: 1e-7 of a GAN, which training amplified to 1e-3 in 14 steps.
 BEGIN_ROUNDING = 1e-5
+#: The first and the last step of a trial may be cut, so that updates per step differ a little.
+_OTHER_STEPS = 0.25
 #: Two plain runs may by chance be closer than a third.
 _OWN_FACTOR = 2.0
 
@@ -71,7 +73,7 @@ def measured(
     failed = next((outcome.error for outcome in changed if outcome.error), "")
     if failed:
         return msgspec.structs.replace(made, verdict="failed", reason=failed)
-    pairs = [(a, b) for a, b in zip(base, changed, strict=False) if not a.error and a.unit == b.unit]
+    pairs = [(a, _like_steps(a, b)) for a, b in zip(base, changed, strict=False) if not a.error and a.unit == b.unit]
     if not pairs:
         reason = "no step was seen under the change" if changed else "not tried: the time was over"
         return msgspec.structs.replace(made, verdict="failed" if changed else "undecided", reason=reason)
@@ -110,6 +112,21 @@ def measured(
         return msgspec.structs.replace(made, verdict=found.verdict)
     needed = pairs_needed(before, after, LOOKED_FOR)
     return msgspec.structs.replace(made, verdict="no difference", needed_pairs=needed)
+
+
+def _update_ratio(a: Outcome, b: Outcome) -> float:
+    """Return how many times as many updates of weights a step of ``a`` has as one of ``b``; 1 if that is not known."""
+    if not (a.end.updates and b.end.updates and a.end.steps and b.end.steps):
+        return 1.0
+    ratio = (a.end.updates / a.end.steps) / (b.end.updates / b.end.steps)
+    return ratio if abs(ratio - 1) > _OTHER_STEPS else 1.0
+
+
+def _like_steps(a: Outcome, b: Outcome) -> Outcome:
+    """Return ``b`` with steps as large as those of ``a``: an eager loop over two networks is one step, and two if a
+    patch compiles what it calls."""
+    ratio = _update_ratio(a, b) if a.unit == "step" else 1.0
+    return msgspec.structs.replace(b, ns=b.ns * ratio, processor_ns=b.processor_ns * ratio, minute=b.minute / ratio)
 
 
 def _processor(pairs: Sequence[tuple[Outcome, Outcome]], per_example: bool) -> Comparison | None:
@@ -189,7 +206,7 @@ def _results(
         return "unknown", None, None
     plain = [item for item in base if item.end.digest and item.weights is not None]
     other = [item for item in changed if item.end.digest and item.weights is not None]
-    if not plain or not other or plain[0].end.steps != other[0].end.steps:
+    if not plain or not other or plain[0].end.steps != other[0].end.steps or _update_ratio(plain[0], other[0]) != 1.0:
         return ("differ" if variant.keeps == "nothing" and changed else "unknown"), None, None
     same = {item.end.digest for item in plain} == {item.end.digest for item in other}
     begun = _distance(plain[0].first_weights, other[0].first_weights)

@@ -144,6 +144,22 @@ def test_a_script_whose_weights_were_nudged_measures_rounding_if_the_first_step_
     assert measured(Variant(text="a"), [plain], [changed], [nudged]).results == "differ"
 
 
+def test_steps_with_half_the_updates_count_half(tmp_path: Path) -> None:
+    def updated(item: Outcome, updates: int) -> Outcome:
+        return msgspec.structs.replace(item, end=msgspec.structs.replace(item.end, updates=updates))
+
+    plain = [updated(with_weights(tmp_path, "p", [1.0, 2.0]), 80)] * 3
+    changed = with_weights(tmp_path, "c", [1.0, 2.5])
+    for updates, speedup, results in (
+        (80, 1.0, "differ"),
+        (40, 0.5, "unknown"),
+        (0, 1.0, "differ"),
+        (78, 1.0, "differ"),
+    ):
+        item = measured(Variant(text="a"), plain, [updated(changed, updates)] * 3)
+        assert item.speedup == pytest.approx(speedup) and item.results == results
+
+
 def test_the_plain_runs_as_one() -> None:
     base = baseline([outcome(1e6), outcome(2e6), Outcome(error="x")])
     assert base is not None and base.runs == 2 and base.ms == 1.5 and base.spread == 2.0

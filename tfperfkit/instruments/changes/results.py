@@ -40,6 +40,16 @@ def keep_weights(file: Path) -> str:
     return digest.hexdigest()
 
 
+def count_updates() -> int:
+    """Return how often all optimizers of Keras that are alive have updated weights; 0 without Keras."""
+    places = ("keras.src.optimizers.base_optimizer:BaseOptimizer", "tf_keras.src.optimizers.optimizer:_BaseOptimizer")
+    found = (
+        getattr(sys.modules.get(module), name, None) for module, _, name in (each.partition(":") for each in places)
+    )
+    kinds = tuple(kind for kind in found if kind is not None)
+    return sum(int(item.iterations) for item in gc.get_objects() if isinstance(item, kinds)) if kinds else 0
+
+
 def nudge_weights(seed: int) -> int:
     """Change each number of all trainable variables by up to ``_ROUNDINGS`` roundings. Returns the number of variables;
     those of a dtype that NumPy does not have stay."""

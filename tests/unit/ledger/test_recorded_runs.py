@@ -81,3 +81,10 @@ def test_the_listed_calls_are_the_ledger_s(studied: tuple[Report, Evidence]) -> 
         assert call.seconds <= ledger.inclusive(call.where.file, call.where.line) + 1e-6
         assert sum(call.parts_s.values()) == pytest.approx(call.seconds)
         assert set(call.findings) <= codes and call.times >= 0
+
+
+@pytest.mark.parametrize("name", ["ddpg_agent", "plain_loop_mlp", "river_temp"])
+def test_the_memory_of_a_run_that_keeps_nothing_does_not_grow(name: str) -> None:
+    (memory,) = [probe.data for probe in study_recorded(name)[0].probes if probe.name == "memory"]
+    assert memory["growth_bytes_per_step"] is not None and not memory["growth_is_significant"]
+    assert memory["steps_to_limit"] is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import statistics
+from collections import Counter
 from collections.abc import Sequence
 
 from tfperfkit_probes.retrace.model import Trace
@@ -38,21 +39,28 @@ def pay_first(
 
     A gain of the mean clean step holds for as many such steps: the warm-up takes longer by the first trace, and one
     trace, that of ``apart`` steps, is needed. ``traces``: of steps that only partly trace. Their gain is of the steps
-    behind the warm-up with the traces in it (``Time.share``), so all else in the warm-up stays.
+    behind the warm-up with the traces in it (``Time.share``), so all else in the warm-up stays, but for the first runs
+    of these traces.
     """
     clean, warm = steps.clean, steps.in_window("warmup")
     if gained.low is None or gained.high is None or not clean:
         return ()
-    kept: float = sum(step.end_ns - step.begin_ns for step in warm)
+    spent = sum(step.end_ns - step.begin_ns for step in warm)
+    mean = sum(step.end_ns - step.begin_ns for step in clean) / max(sum(step.count for step in clean), 1)
     if traces is None:
-        mean = sum(step.end_ns - step.begin_ns for step in clean) / max(sum(step.count for step in clean), 1)
-        kept = max(kept - mean * sum(step.count for step in warm), 0.0) + mean * apart
+        least = most = max(spent - mean * sum(step.count for step in warm), 0.0) + mean * apart
     else:
-        inside = {step.number for step in warm}
-        kept = max(kept - sum(lost_ns(trace) for trace in traces if trace.step in inside), 0.0)
-    saved = (gain.saving(gained.low) + gain.saving(gained.high)) / 2
-    each = kept * saved / NS_PER_MS
-    return (pay_once(Bounds(each, each), "the first trace, which stays"),)
+        lost = Counter[int]()
+        for trace in traces:
+            lost[trace.step] += lost_ns(trace)
+        found = [(step.end_ns - step.begin_ns - mean * step.count, lost[step.number]) for step in warm]
+        # At best the first runs of these traces go too, all that makes their steps longer than the others.
+        least, most = (
+            spent - sum(gone) for gone in ([max(each) for each in found if each[1]], [ns for _, ns in found])
+        )
+    saved = (gain.saving(gained.low) + gain.saving(gained.high)) / 2 / NS_PER_MS
+    paid = Bounds(max(least, 0.0) * saved, max(most, 0.0) * saved)
+    return (pay_once(paid, "the first steps and their first trace, which stay"),)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -43,8 +43,14 @@ def test_a_trace_of_every_tenth_step_takes_the_time_that_ten_steps_save() -> Non
 
 def test_of_steps_that_partly_trace_the_warm_up_stays_but_for_its_retraces() -> None:
     """The share is of 5.9 s: the steps behind the warm-up, and 0.2 s of retraces in it. The other 2 s stay."""
-    (paid,) = pay_first(STEPS, HALF, [make_trace(2, 200.0), make_trace(30, 500.0)])
+    (paid,) = pay_first(STEPS, HALF, [make_trace(2, 80.0), make_trace(3, 120.0), make_trace(30, 500.0)])
     assert paid.seconds == pytest.approx((-1.0, -1.0))
+
+
+def test_at_best_the_first_runs_of_retraces_in_the_warm_up_go_too() -> None:
+    """The second step takes 900 ms more than the others, of which 200 ms are the retrace itself."""
+    (paid,) = pay_first(make_table(2000, 1000, 100, *[100] * 57), HALF, [make_trace(2, 200.0)])
+    assert paid.seconds == pytest.approx((-1.45, -1.1))
 
 
 def test_without_a_gain_or_clean_steps_nothing_is_left_out() -> None:

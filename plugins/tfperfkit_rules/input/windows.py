@@ -1,5 +1,5 @@
 """INP007: ``window().flat_map(lambda w: w.batch(n))`` makes a dataset for each window of a series. A map that takes the
-only element of ``w.batch(n)`` is the same.
+only element of ``w.batch(n)`` is the same, and so is an interleave.
 
 Reported if the stages that work on single windows set the pace, and a window takes hardly more than the calls.
 """
@@ -33,7 +33,9 @@ WINDOW_US = Threshold(
 )
 
 _IN_MEMORY = ("Range", "Tensor", "TensorSlice")
-_UNPACK = ("FlatMap", "Map", "ParallelMap")
+#: Parameters of a window, as without arguments and recording.
+_WINDOW = {"size": None, "shift": 1, "stride": 1}
+_UNPACK = ("FlatMap", "Interleave", "ParallelInterleave", "Map", "ParallelMap")
 
 
 @also_validated
@@ -78,30 +80,44 @@ def windows_in_a_call(evidence: Evidence) -> Iterator[Finding]:
 
 def _make_finding(pipeline: Pipeline, flat: Stage, window: Stage, size: int, share: float) -> Finding:
     """Without its price."""
-    length = window.parameters.get("size") or next(
-        stage.parameters.get("batch_size")
-        for stage in pipeline.stages
-        if stage.nested is not None and pipeline.stages[stage.nested] is flat
-    )
     return Finding(
         code="INP007",
         remedy=ChangeStage("batch_first"),
-        severity="info",
         title=f"window().{name_stage(flat)} handles one small window at a time"
         if flat.kind != "FlatMap"
         else "window().flat_map() handles one small window at a time",
         share_of_step=share,
         evidence=(Measurement("windows per batch", size, "count", "run"),),
-        advice=(
-            f"Gather a whole batch of windows at once: starts = tf.data.Dataset.range(len(series) - size + 1)"
-            f".shuffle(n).batch({size}), then starts.map(lambda start: tf.gather(series, start[:, None] + "
-            f"tf.range(size, dtype=tf.int64)))" + (f", with size {length}." if isinstance(length, int) else ".")
-        ),
+        advice=_advise(window, name_stage(flat).partition("(")[0], _find_length(pipeline, flat), size),
         detail=(
             f"window() makes a dataset for each window, and {name_stage(flat).partition('(')[0]} an iterator over it. "
             "That takes far longer than copying the numbers. Later maps then get a leading batch dimension."
         ),
         absorbs=("INP001", "INP003", "INP004", "INP006", "BAT001"),
+    )
+
+
+def _find_length(pipeline: Pipeline, flat: Stage) -> int | None:
+    """Return the rows of a window, as the ``batch`` in the function of ``flat`` has them."""
+    nested = (stage for stage in pipeline.stages if stage.nested is not None and pipeline.stages[stage.nested] is flat)
+    length = next((stage.parameters["batch_size"] for stage in nested if "batch_size" in stage.parameters), None)
+    return length if isinstance(length, int) else None
+
+
+def _advise(window: Stage, unpacked: str, length: int | None, batch: int) -> str:
+    """Say how to gather a ``batch`` of the same windows of ``length`` rows. ``unpacked``: the stage that unpacks them.
+    Recordings of older versions have no ``size``, ``shift`` and ``stride`` of a window: then both latter count as 1."""
+    size, shift, stride = (window.parameters.get(name, known) for name, known in _WINDOW.items())
+    if size == shift == length is not None and stride == 1:
+        rest = ", drop_remainder=True" if window.parameters.get("drop_remainder") else ""
+        return f"Replace window() and {unpacked} by .batch({length}{rest}): the windows do not overlap."
+    begins = "len(series) - size + 1" if stride == 1 else f"len(series) - {stride or 'stride'} * (size - 1)"
+    begins = begins if shift == 1 else f"0, {begins}, {shift or 'shift'}"
+    rows = "tf.range(size, dtype=tf.int64)" if stride == 1 else f"{stride or 'stride'} * tf.range(size, dtype=tf.int64)"
+    return (
+        f"Gather a whole batch of windows at once: starts = tf.data.Dataset.range({begins}).shuffle(n).batch({batch}), "
+        f"then starts.map(lambda start: tf.gather(series, start[:, None] + {rows}))"
+        + (f", with size {length}." if length else ".")
     )
 
 
@@ -136,7 +152,7 @@ def _windowed(pipeline: Pipeline) -> tuple[Stage, Stage, list[Stage]] | None:
         return None
     flat = flats[-1]
     inner = [stage for stage in stages if stage.nested == flat]
-    if {stage.kind for stage in inner} != {"Batch"} or any(map(_large, inner)):
+    if {stage.kind for stage in inner} - {"Zip"} != {"Batch"} or any(map(_large, inner)):
         return None
     first = next((i for i in reversed(range(flat)) if stages[i].kind in ("Batch", "PaddedBatch")), None)
     if first is None:

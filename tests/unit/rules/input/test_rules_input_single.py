@@ -94,12 +94,39 @@ def windowed(*, inner_bytes: int | None = 100, own_ms: float = 8.0, **fields: An
 
 def test_windows_are_to_be_cut_a_batch_at_a_time() -> None:
     found = one(windows.windows_one_by_one(evidence(windowed())))
-    assert found.code == "INP007" and found.where[0].line == 7
-    assert ".batch(256)" in found.advice and "with size 25" in found.advice
+    assert found.code == "INP007" and found.where[0].line == 7 and found.severity != "info"
+    assert ".range(len(series) - size + 1).shuffle(n).batch(256)" in found.advice and "with size 25" in found.advice
     low, high = ranged(found)
     assert 1 < low < high
     figures = {item.name: item.value for item in found.evidence}
     assert figures["time per window"] == pytest.approx(8.8 / 256)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "told"),
+    [
+        ({"size": 25, "shift": 5, "stride": 1}, ".range(0, len(series) - size + 1, 5).shuffle"),
+        ({"size": 25, "shift": 1, "stride": 2}, ".range(len(series) - 2 * (size - 1)).shuffle"),
+        ({"size": 25, "shift": 1, "stride": 2}, "start[:, None] + 2 * tf.range("),
+        ({"size": 25, "shift": 25, "stride": 1, "drop_remainder": True}, "flat_map by .batch(25, drop_remainder=True)"),
+        ({"size": 50, "shift": 25, "stride": 1}, "starts = tf.data.Dataset.range(0, "),
+    ],
+)
+def test_the_advice_makes_windows_at_the_same_rows(parameters: dict[str, Any], told: str) -> None:
+    stages = [
+        msgspec.structs.replace(item, parameters=parameters) if item.kind == "Window" else item
+        for item in windowed().stages
+    ]
+    given = msgspec.structs.replace(windowed(), stages=tuple(stages))
+    assert told in one(windows.windows_one_by_one(evidence(given))).advice
+
+
+@pytest.mark.parametrize("kind", ["Interleave", "ParallelInterleave"])
+def test_windows_of_two_series_may_be_zipped_and_interleaved(kind: str) -> None:
+    flat, *below = windowed().stages[3:]
+    zipped = (msgspec.structs.replace(flat, kind=kind), below[0], msgspec.structs.replace(below[0], kind="Zip"))
+    given = msgspec.structs.replace(windowed(), stages=(*windowed().stages[:3], *zipped, *below[1:]))
+    assert one(windows.windows_one_by_one(evidence(given))).code == "INP007"
 
 
 @pytest.mark.parametrize(

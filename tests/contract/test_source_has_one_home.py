@@ -1,4 +1,4 @@
-"""Questions about source code are answered in one place: outside of it nobody takes a syntax tree apart."""
+"""Knowledge has one home: outside of it nobody takes a syntax tree apart, or lists TensorFlow's operations."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from tfperfkit.graph import optable
+
 ROOT = Path(__file__).parents[2]
 HOMES = ("tfperfkit/syntax/", "tfperfkit/fixing/")
 #: These compile changed source, so they change its tree. The list may only get shorter.
 CHANGE_TREES = {"tfperfkit/launch/edited_main.py", "tfperfkit/magics.py"}
 WALKS = ("walk", "NodeVisitor")
+#: From this many names of operations on, a constant of a module is a list of them.
+MANY = 3
 
 
 def modules() -> list[str]:
@@ -46,6 +50,29 @@ def test_no_module_imports_ast() -> None:
 
 def test_no_module_walks_a_syntax_tree() -> None:
     assert {path: lines for path in modules() if (lines := walks(parse(path)))} == {}
+
+
+def list_operations(tree: ast.Module) -> list[int]:
+    """Return the lines of a module's constants that name several operations of TensorFlow's registry; those that begin
+    with an underscore are the runtime's own."""
+    known = {name for name in optable.names() if not name.startswith("_")}
+    return [
+        node.lineno
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
+        if sum(isinstance(each, ast.Constant) and each.value in known for each in ast.walk(node.value)) >= MANY
+    ]
+
+
+def test_only_the_table_lists_operations() -> None:
+    table = {path for path in modules() if path.startswith("tfperfkit/graph/optable")}
+    assert table
+    assert {path: lines for path in modules() if path not in table and (lines := list_operations(parse(path)))} == {}
+
+
+def test_a_list_of_operations_is_seen() -> None:
+    assert list_operations(ast.parse('ADDS = {"Add", "AddV2"} | {"Sub"}')) == [1]
+    assert list_operations(ast.parse('ADDS = optable.names(trait="shifts")')) == []
 
 
 @pytest.mark.parametrize(

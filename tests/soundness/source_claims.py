@@ -73,7 +73,7 @@ def check(source: str) -> Tally:
 def _find_loop(tree: ast.Module, source: str) -> ast.AST:
     lines = source.splitlines()
     head = lines.index(MAIN) + 1 if MAIN in lines else 0
-    return next(node for node in ast.walk(tree) if isinstance(node, LOOPS) and node.lineno > head)
+    return next(node for node in ast.walk(tree) if isinstance(node, (*LOOPS, ast.While)) and node.lineno > head)
 
 
 def _check_same(
@@ -102,6 +102,11 @@ def _check_same(
 def _check_order(
     source: str, loop: ast.AST, program: Runnable, plain: tuple[str, str], analysis: Iteration | None, tally: Tally
 ) -> None:
+    if isinstance(loop, ast.While):  # no other order can be tried, so nothing may be claimed
+        claimed = analysis is not None and not analysis.dependence(draws=True)
+        if claimed and tally.count("independent", claimed, False):
+            tally.examples.append(f"# independent, refuted: a while loop\n{source}")
+        return
     body = "\n".join(ast.unparse(item) for item in (loop.body if isinstance(loop, ast.For) else [loop]))
     collects = not isinstance(loop, ast.For) or any(word in body for word in _COLLECTS) or "shared" in body
     draws_at_random = any(word in source for word in ("ran", "rng", "noisy"))

@@ -52,6 +52,13 @@ class Iterations:
             yield item
         self.active = 0
 
+    def going(self, value: Any) -> Any:
+        """Begin an iteration of the analysed ``while`` loop, or end the loop. It runs once in a program."""
+        self.iteration = self.iteration + 1 if self.active else 0
+        self.within, self.times, self.active = {}, {}, int(bool(value))
+        self.execution = 1
+        return value
+
     def inner(self, number: int, iterable: Iterable[Any]) -> Iterator[Any]:
         """Go through another loop."""
         for index, item in enumerate(iterable):
@@ -100,7 +107,7 @@ def _is_value(node: ast.expr) -> bool:
 
 
 class _Wrap:
-    """Puts calls of ``_see``, ``_over`` and ``_inner`` around expressions and iterables."""
+    """Puts calls of ``_see``, ``_over``, ``_inner`` and ``_going`` around expressions, iterables and a condition."""
 
     def __init__(self, loop: ast.AST, numbers: dict[ast.AST, int]) -> None:
         self.loop = loop
@@ -123,6 +130,8 @@ class _Wrap:
             else:
                 counted = _call(holder.iter, "_inner", ast.Constant(self.loops), holder.iter)
             holder.iter = _call(holder.iter, "_bounded", counted)
+        if node is self.loop and isinstance(node, ast.While):
+            node.test = _call(node.test, "_going", node.test)
         number = self.numbers.get(node)
         if number is not None and isinstance(node, ast.expr):
             return _call(node, "_see", ast.Constant(number), node)
@@ -192,7 +201,8 @@ class Runnable:
     def note(self) -> tuple[dict[str, Any], Iterations]:
         """Run the program as it is. Return its names, and the values of its expressions in the loop's iterations."""
         iterations = Iterations()
-        return self._run(iterations.over, iterations.inner, iterations.see, random), iterations
+        seams = {"_over": iterations.over, "_inner": iterations.inner, "_see": iterations.see}
+        return self._run(seams | {"_going": iterations.going}, random), iterations
 
     def run(self, order: int, drawing: Any = random) -> dict[str, Any]:
         """Run the program; return its names.
@@ -213,10 +223,14 @@ class Runnable:
             if hasattr(drawing, "begin"):
                 drawing.begin(-1)
 
-        return self._run(over, lambda number, iterable: iterable, lambda number, value: value, drawing)
+        def skip(number: int, value: Any) -> Any:
+            return value
 
-    def _run(self, over: Any, inner: Any, see: Callable[[int, Any], Any], random_module: Any) -> dict[str, Any]:
-        """Run the program. Raises ``Failed`` if it raises, or takes too long."""
+        seams = {"_over": over, "_inner": skip, "_see": skip, "_going": lambda value: value}
+        return self._run(seams, drawing)
+
+    def _run(self, seams: dict[str, Callable[..., Any]], random_module: Any) -> dict[str, Any]:
+        """Run the program with functions for what was put into it. Raises ``Failed`` if it raises, or takes too long."""
 
         def importing(name: str, *rest: Any) -> Any:
             return random_module if name == "random" else __import__(name, *rest)
@@ -234,10 +248,8 @@ class Runnable:
         space = {
             "__builtins__": {**vars(builtins), "__import__": importing},
             "__name__": "program",
-            "_over": over,
-            "_inner": inner,
-            "_see": see,
             "_bounded": bounded,
+            **seams,
         }
         random.seed(7)
         limit = sys.getrecursionlimit()

@@ -662,8 +662,23 @@ class Writer:
         lines += loop
         head, names = _needed(head, "\n".join(lines))
         results = [each for each in wanted if _HEAD_NAMES.intersection(_WORD.findall(each)) <= names]
+        if choose.number(0, 5) == 0:
+            at = lines.index(loop[0])
+            lines[at : at + 1] = self.write_while(target, over, indent)
         body = "\n".join([*lines, *end]).replace("{results}", f"[{', '.join(results)}]")
         return f"{head}\n{MAIN}\n{body}\n"
+
+    def write_while(self, target: str, over: str, indent: str) -> list[str]:
+        """Write the header of a ``for`` as one of a ``while``, whose body goes on as before."""
+        left, number = self.fresh(), self.fresh()
+        if self.choose.number(0, 1):
+            return [f"{indent}{left} = list({over})", f"{indent}while {left}:", f"{indent}    {target} = {left}.pop(0)"]
+        return [
+            f"{indent}{left}, {number} = list({over}), 0",
+            f"{indent}while {number} < len({left}):",
+            f"{indent}    {target} = {left}[{number}]",
+            f"{indent}    {number} += 1",
+        ]
 
 
 PARTS = ["'a'", "'b'"]

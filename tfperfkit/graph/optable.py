@@ -27,7 +27,8 @@ words name a formula. The traits are:
 - ``scales``: multiplies by another tensor, or divides by it. ``shifts``: adds another tensor, or takes it away.
 - ``adds-up``: adds numbers up, or their squares.
 - ``triangular``: factorises a square matrix into triangular ones (LU, Cholesky) for its result.
-- ``copies-first``: the result is input 0 with a part of it written over.
+- ``copies-first``: the result is input 0 with a part of it written over. ``spreads``: the result is a large tensor
+  that is 0 but for the values given.
 - ``makes-diagonal``: makes a matrix whose only numbers are on its diagonal.
 - ``heavy``: does the arithmetic of a network. ``batched``: multiplies stacks of matrices. ``cubic``: takes some
   operations for each number and each row of a matrix.

@@ -41,11 +41,10 @@ ADDED_LEFT = Threshold(
     ),
 )
 
-_SCATTERS = ("TensorScatterAdd", "TensorScatterSub", "TensorScatterMax", "TensorScatterMin")
-#: Operations that make a large tensor of a few numbers.
-_SPREADS = ("ScatterNd", "SparseToDense")
-_ADDS = ("Add", "AddV2", "Sub")
-_INDEX = SAME | RESHAPES | optable.names(kind="cast") | {"Pack", "Cast", "ExpandDims"}
+_SCATTERS = optable.names(kind="scatter", trait="copies-first")
+_SPREADS = optable.names(trait="spreads")
+_ADDS = optable.names(trait="shifts")
+_INDEX = SAME | RESHAPES | {"Cast", "Pack"}
 _WRITES, _CHANGES = "write one row", "add a few numbers"
 _ALONE = (
     "No iteration needs the result of another: compute the indices and values of all elements with whole tensors, "
@@ -131,10 +130,10 @@ def _add_at_once(cause: AddedInLoop) -> str:
 def _find_added(each: HandedOn) -> tuple[str, int] | None:
     """Return the tensor with the few numbers; None for another operation, or where rows may be written twice."""
     body, made = each.body, each.made
-    if made.type in _SCATTERS or made.type == "TensorScatterUpdate":
+    if made.type in _SCATTERS:
         tensor, indices, values = made.inputs
-        known = each.is_argument(tensor) and (made.type in _SCATTERS or _counts(each, indices))
-        return values if known else None
+        known = made.type != "TensorScatterUpdate" or _counts(each, indices)
+        return values if known and each.is_argument(tensor) else None
     if made.type == "SparseAdd":
         one, values, _, _, more, *_ = made.inputs
         return more if each.is_argument(one) else values

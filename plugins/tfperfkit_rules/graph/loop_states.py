@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfperfkit.calibration import Chosen, Derived, Threshold
+from tfperfkit.graph import optable
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.view import View
 from tfperfkit.graph.walk import LOOPS, varies
@@ -23,7 +24,7 @@ ITERATIONS_UNKNOWN = Threshold(
     Chosen("in a shorter loop the copies hardly take a tenth of a step"),
 )
 
-_COUNTS = ("Add", "AddV2", "Sub")
+_COUNTS = optable.names(trait="shifts")
 
 
 class HandedOn(NamedTuple):

@@ -17,7 +17,7 @@ from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import MemoryLimit
 from tfperfkit.pricing import Left, Part, price
-from tfperfkit.records.samples import MIN
+from tfperfkit.records.samples import MIN, Frame
 from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.bounds import PER_STEP
@@ -54,6 +54,8 @@ COPIED_SHARE = Threshold(
 )
 
 FLOOR = gain.LOW
+#: Modules whose functions make datasets and iterators.
+_BUILDERS = ("tensorflow.python.data.", "keras.src.utils.", "keras.src.trainers.data_adapters.")
 #: A distribution strategy makes a small pipeline for each device in each epoch, whatever the script does.
 _OF_DEVICES = "PerDevice"
 TITLES = {
@@ -247,7 +249,7 @@ def _judge_rebuilding(evidence: Evidence, step_ms: float, pipeline: Pipeline) ->
         stack
         for _, stack in samples
         if stack.activity != "input"
-        and any((frame.file, frame.line) in own for frame in stack.frames[-1:])
+        and any((frame.file, frame.line) in own and _builds(frame) for frame in stack.frames[-1:])
         and stack.library in ("tensorflow", "keras")
     ]
     share = len(building) / len(samples)
@@ -269,7 +271,8 @@ def _judge_rebuilding(evidence: Evidence, step_ms: float, pipeline: Pipeline) ->
             Measurement("datasets built", pipeline.datasets_made, "count", "run"),
             Measurement("share of the time after the warm-up in building datasets", share, "share", "samples"),
         ),
-        advice="Build the dataset once, before the loop, and iterate over it in each epoch: for batch in dataset.",
+        advice="Build the dataset once, before the loop, and iterate over it in each epoch: for batch in dataset. Or, if "
+        "its data changes: take each batch from the arrays by its indices, without tf.data.",
         detail=(
             "Each time map traces its function again, and the old pipeline's threads and buffers are destroyed."
             if any(stage.mapped is not None for stage in pipeline.stages)
@@ -278,6 +281,11 @@ def _judge_rebuilding(evidence: Evidence, step_ms: float, pipeline: Pipeline) ->
         absorbs=("INP001", "RET012"),
         absorbs_here=("LIN001",),
     )
+
+
+def _builds(frame: Frame) -> bool:
+    """Whether a frame called what makes a dataset or an iterator: its line may also train."""
+    return frame.calls is None or any(call.startswith(_BUILDERS) for call in frame.calls)
 
 
 def _steady(evidence: Evidence) -> tuple[int, int] | None:

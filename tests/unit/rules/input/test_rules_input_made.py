@@ -70,6 +70,21 @@ def test_a_data_set_built_in_the_loop_costs_what_its_lines_take() -> None:
     assert not list(rebuilt.made_in_loop(evidence(once, samples=sampled(), log=log)))
 
 
+@pytest.mark.parametrize(
+    ("called", "counts"),
+    [
+        ("tensorflow.python.data.ops.dataset_ops:batch", True),
+        ("tensorflow.python.eager.polymorphic_function.polymorphic_function:__call__", False),
+    ],
+)
+def test_a_line_that_makes_a_data_set_and_trains_costs_what_makes_it(called: str, counts: bool) -> None:
+    """``[train_step(x) for x in rows.batch(64)]``"""
+    made = pipeline(stage("TensorSlice", 6), line=7, way="", datasets_made=20, iterators=20, iterators_per_step=0.3)
+    stacks = {1: Stack((Frame(FILE, 1, "<module>", 7, calls=(called,)),), "tensorflow", "graph")}
+    log = SampleLog(stacks, [(number * 5 * MS + 40 * MS, 1) for number in range(100)])
+    assert bool(list(rebuilt.made_in_loop(evidence(made, samples=sampled(), log=log)))) == counts
+
+
 def test_a_data_set_in_a_graph_is_a_constant_of_it() -> None:
     arrays = stage("TensorSlice", 6, memory_bytes=60_000_000, in_graph=True)
     finding = one(rebuilt.constant_data(evidence(pipeline(arrays, in_graph="train"))))

@@ -234,9 +234,10 @@ error by themselves. Seeds of programs that reached the time limit: {slow}.
 
 
 ABOUT_SOURCE = """\
-A program is a file with one `for` or `while` loop, which assigns, calls, changes objects and containers, draws at random, or leaves the
-loop, and with the functions, classes and values that the loop can reach. Its iterations ran as they are, in reverse,
-and in two other orders. All that the loop can change was compared. Made with `python -m benchmarks.soundness`.
+A program is a file with one `for` or `while` loop, which assigns, calls, changes objects and containers, draws at
+random, or leaves the loop, and with the functions, classes and values that the loop can reach. Its iterations ran as
+they are, in reverse, and in two other orders. All that the loop can change was compared. Made with `python -m
+benchmarks.soundness`.
 
 True by execution is also what happens to be the same for a program's numbers, such as a maximum that no iteration
 passes; no analysis of the source can claim that."""

@@ -14,7 +14,7 @@ HOMES = ("tfperfkit/syntax/", "tfperfkit/fixing/")
 #: These compile changed source, so they change its tree. The list may only get shorter.
 CHANGE_TREES = {"tfperfkit/launch/edited_main.py", "tfperfkit/magics.py"}
 WALKS = ("walk", "NodeVisitor")
-#: From this many names of operations on, a constant of a module is a list of them.
+#: A constant of a module with at least this many names of operations is a list of operations.
 MANY = 3
 
 

@@ -230,7 +230,7 @@ class Runnable:
         return self._run(seams, drawing)
 
     def _run(self, seams: dict[str, Callable[..., Any]], random_module: Any) -> dict[str, Any]:
-        """Run the program with functions for what was put into it. Raises ``Failed`` if it raises, or takes too long."""
+        """Run the program with functions for what was put into it. Raises ``Failed`` if it raises or is too long."""
 
         def importing(name: str, *rest: Any) -> Any:
             return random_module if name == "random" else __import__(name, *rest)

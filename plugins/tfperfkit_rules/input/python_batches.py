@@ -143,7 +143,7 @@ def _wait_together(
         code="INP005",
         remedy=ChangeStage("less_python"),
         title=(
-            f"Python prepares the batches ({python_words(stage, source)}) and waits for "
+            f"Python prepares the batches ({python_words(evidence, stage, source)}) and waits for "
             f"{'one' if turn.at_once < 2 else 'few'} at a time, {turn.words}"
         ),
         share_of_step=item.share,

@@ -271,8 +271,8 @@ def _judge_rebuilding(evidence: Evidence, step_ms: float, pipeline: Pipeline) ->
             Measurement("datasets built", pipeline.datasets_made, "count", "run"),
             Measurement("share of the time after the warm-up in building datasets", share, "share", "samples"),
         ),
-        advice="Build the dataset once, before the loop, and iterate over it in each epoch: for batch in dataset. Or, if "
-        "its data changes: take each batch from the arrays by its indices, without tf.data.",
+        advice="Build the dataset once, before the loop, and iterate over it in each epoch: for batch in dataset. Or, "
+        "if its data changes: take each batch from the arrays by its indices, without tf.data.",
         detail=(
             "Each time map traces its function again, and the old pipeline's threads and buffers are destroyed."
             if any(stage.mapped is not None for stage in pipeline.stages)

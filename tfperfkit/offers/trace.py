@@ -160,6 +160,15 @@ class XlaCompilations(msgspec.Struct, frozen=True, kw_only=True):
     wall_ms: float
 
 
+class Instantiations(msgspec.Struct, frozen=True, kw_only=True):
+    """How often a call in the trace instantiated a compiled function that had been called before, because the runtime
+    no longer had it; the ms of that on the training thread, and the wall time of the trace in ms."""
+
+    count: int
+    ms: float
+    wall_ms: float
+
+
 class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     """A collective operation of one traced step, as one rank saw it: ``ms`` from its start there to its end, the wait
     for the last rank and the transfer together. ``name`` is the operation's in its graph. ``ended_ns``: when it ended,

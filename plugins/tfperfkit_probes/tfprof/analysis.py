@@ -14,7 +14,7 @@ from tfperfkit.xplane import Space, intervals, profile_options
 from tfperfkit.xplane.names import HOST, is_fetch
 from tfperfkit.xplane.spans import Span, SpanIndex, intersect, total, union
 from tfperfkit_probes.tfprof.breakdown import breakdown, share_of_longer
-from tfperfkit_probes.tfprof.host import Host, Marker, calls_of, read_host
+from tfperfkit_probes.tfprof.host import Host, Marker, Timeline, calls_of, read_host
 from tfperfkit_probes.tfprof.model import CallRow, DeviceRow, ExchangeRow, OpRow
 from tfperfkit_probes.tfprof.ops import OpKey, OpReader, OpTime, read_device, read_operations
 
@@ -22,6 +22,8 @@ PS_PER_MS = 1_000_000_000
 PS_PER_NS = 1000
 #: Operations kept in the data; the rest are summed up in ``rest_ms``.
 TOP = 50
+#: A call that takes longer before its function runs did not find the function in the cache: that takes 0.02 ms.
+INSTANTIATED_PS = PS_PER_MS
 #: Exchanges with other replicas that are kept, of the first traced steps.
 MAX_EXCHANGES = 2000
 
@@ -59,6 +61,8 @@ class TraceFacts(msgspec.Struct, frozen=True, kw_only=True):
     calls: tuple[CallRow, ...] = ()
     xla_compiles: int = 0  # in the traced steps, in all
     xla_compile_ms: float = 0.0  # of these, making machine code; XLA's passes before that are not in it
+    instantiations: int = 0  # calls that made a compiled function ready again, see ``_find_instantiated_again``
+    instantiation_ms: float = 0.0
     notes: tuple[str, ...] = ()
     exchanges: tuple[ExchangeRow, ...] = ()
     exchange_ms: float = 0.0  # ms of a step in which any exchange was under way
@@ -94,6 +98,7 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
     graph = intervals.within(calls_of(timeline), intervals.union([intervals.spans_of(window)]))
     count = sum(counts)
     compiles = [span for span in host.compiles if span.begin in SpanIndex(window)]
+    again = _find_instantiated_again(timeline, window)
     compute, feeding, rest = _rows(ops)
     # A trace has an exchange twice: as it is handed over, and as it waits. The latter is the exchange.
     seen = {name for _, name in reader.exchanges}
@@ -122,6 +127,8 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
         calls=_calls(timeline.calls, window, count) if count else (),
         xla_compiles=len(compiles),
         xla_compile_ms=_ms(sum(span.end - span.begin for span in compiles)),
+        instantiations=len(again),
+        instantiation_ms=_ms(sum(again)),
         notes=tuple(notes),
         exchanges=_exchanges([*reader.exchanges, *unseen], chosen),
         exchange_ms=_ms(total(exchanged)) / max(count, 1),
@@ -158,6 +165,20 @@ def _exchanges(found: Sequence[tuple[Span, str]], steps: Sequence[Marker]) -> tu
         return tuple(rows)
     last = rows[MAX_EXCHANGES].step
     return tuple(row for row in rows if row.step < last)
+
+
+def _find_instantiated_again(timeline: Timeline, window: Sequence[Span]) -> list[int]:
+    """Find the calls of compiled functions before which the runtime made ready again what an earlier call of the same
+    function in the trace had left in its cache; ps of each. A function that is new was made ready once, and counts
+    for nothing here."""
+    index, seen, again = SpanIndex(window), set[str](), list[int]()
+    for (span, name), took in sorted(zip(timeline.calls, timeline.instantiating, strict=True)):
+        if span.begin not in index:
+            continue
+        if name in seen and took > INSTANTIATED_PS:
+            again.append(took)
+        seen.add(name)
+    return again
 
 
 def _calls(calls: Sequence[tuple[Span, str]], window: Sequence[Span], steps: int) -> tuple[CallRow, ...]:

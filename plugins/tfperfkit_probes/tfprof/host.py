@@ -45,6 +45,7 @@ class Timeline:
     markers: list[Marker] = field(default_factory=list)
     events: Labelled = NOTHING
     calls: list[tuple[Span, str]] = field(default_factory=list)  # of compiled functions, by their runtime name
+    instantiating: list[int] = field(default_factory=list)  # ps of each of these calls before its function runs
     of_tensorflow: bool = False  # a thread of its own
 
 
@@ -105,6 +106,7 @@ def _read(plane: Plane) -> Host:
     host = Host()
     tracks = read_tracks(plane)
     first, compiles = tracks.flag_kinds(_FIRST), tracks.flag_kinds({Kind.COMPILE})
+    kernels = tracks.flag_kinds({Kind.KERNEL})
     prefetches = tracks.flag_named(lambda named: named.name.startswith(_PREFETCHED))
     reductions = tracks.flag_named(lambda named: named.name.startswith(_REDUCTION))
     labels = [_label(named) if named is not None else None for named in tracks.named]
@@ -130,12 +132,22 @@ def _read(plane: Plane) -> Host:
         timeline.calls = [
             (span, named.type) for span, named in zip(_spans(track, graphs), types, strict=True) if named is not None
         ]
+        runs = np.sort(track.begin_ps[track.where(kernels)]) if timeline.calls else np.zeros(0, np.int64)
+        timeline.instantiating = [_time_before_run(span, runs) for span, _ in timeline.calls]
         askers.read(track, which)
         if timeline.markers or len(there):
             host.timelines.append(timeline)
     host.fetches += _loop_fetches(sources)
     _add_unfinished(host, tracks)
     return host
+
+
+def _time_before_run(call: Span, runs: Ints) -> int:
+    """Return the ps of a call of a compiled function before its kernel begins (``KernelAndDevice`` in
+    tensorflow/core/common_runtime/eager/execute.cc): in them the runtime looks for the kernel and, if it is not in the
+    cache, instantiates the function with Grappler's optimisation. 0 where the kernel was not seen."""
+    place = int(np.searchsorted(runs, call.begin))
+    return int(runs[place]) - call.begin if place < len(runs) and runs[place] < call.end else 0
 
 
 def _busy(line: Timeline) -> int:

@@ -74,6 +74,8 @@ class TfprofData(msgspec.Struct, frozen=True, kw_only=True):
     calls: tuple[CallRow, ...] = ()
     xla_compiles: int = 0  # in the traced steps, in all
     xla_compile_ms: float = 0.0  # of these, making machine code
+    instantiations: int = 0  # calls that instantiated a compiled function that had been called in the trace before
+    instantiation_ms: float = 0.0  # in all of them
     exchanges: tuple[ExchangeRow, ...] = ()  # with other replicas, of the first traced steps
     exchange_ms: float = 0.0  # ms of a traced step in which any exchange was under way
     exchange_hidden_ms: float | None = None  # ms of these in which a graph's operation computed, if known

@@ -55,6 +55,18 @@ def share(evidence: Evidence, wanted: Callable[[RanOperation], bool]) -> float:
     return evidence.share("graph") * sum(row.self_ms for row in known if wanted(row)) / whole if whole else 0.0
 
 
+def least_share(evidence: Evidence) -> float:
+    """Return the share (0 to 1) of the mean step, or of an iteration of the work, that the operations of compiled
+    functions need at least: their own time, on all processors at once. 0 where they were not traced."""
+    data, whole = evidence.offer(RanOperations), evidence.step_ms
+    window = traced(evidence) if evidence.work is not None else None
+    if data is None or not whole or not (window or data.steps):
+        return 0.0
+    scale = window.scale if window is not None else 1 / data.steps
+    own = sum(row.self_ms for row in rows(evidence)) + data.rest_ms
+    return min(own * scale / max(evidence.cpus, 1) / whole, evidence.share("graph"))
+
+
 def rest(evidence: Evidence) -> float:
     """Return the part (0 to 1) of the compiled functions' operation time that the trace summed up without names."""
     data = evidence.offer(RanOperations)

@@ -11,6 +11,7 @@ from tfperfkit_probes.ops.model import Brief, OpsData
 from tfperfkit.records.samples import Frame, Place
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.loops import Span
+from tfperfkit_rules.measures.instantiating import instantiated_again
 
 #: The methods of a Keras model for which Keras makes a function.
 _TRAINER = ("fit", "train_on_batch", "evaluate", "test_on_batch", "predict", "predict_on_batch")
@@ -46,14 +47,15 @@ def list_ran_functions(evidence: Evidence) -> list[Ran]:
 
 
 def measure_graph_ms(evidence: Evidence) -> float:
-    """Return the ms of the step, or of an iteration of a work, in compiled functions.
+    """Return the ms of the step, or of an iteration of a work, in compiled functions, without those in which they are
+    instantiated again.
 
     If a work is calls of ``evaluate`` or ``predict``, the account has them as one part; the samples show how much of it
     the compiled functions take."""
     samples = evidence.samples
     inside = samples.contexts["evaluate"] if _is_of_keras_passes(evidence) else 0
     passes = evidence.part("evaluate") * samples.evaluating["graph"] / inside if inside else 0.0
-    return evidence.part("graph") + passes
+    return evidence.part("graph") + passes - instantiated_again(evidence) * (evidence.step_ms or 0.0)
 
 
 def _is_of_keras_passes(evidence: Evidence) -> bool:

@@ -100,3 +100,15 @@ def test_what_computes_during_an_exchange(tmp_path: Path) -> None:
     plane.line("tf_pool", ("dense:MatMul", 500, 10_600), ("dense/relu:Relu", 60_000, 5_000))
     result = facts(tmp_path, builder)
     assert [round(ms * 1000, 3) for ms in (result.exchange_ms, result.exchange_hidden_ms)] == [30, 10]
+
+
+def test_a_function_that_is_instantiated_again(tmp_path: Path) -> None:
+    """The first call of a function in the trace may be its first at all; a call that finds it takes microseconds."""
+    builder = SpaceBuilder()
+    calls: list[tuple[Any, ...]] = []
+    for begin, name, before in ((0, "f_1", 20e6), (50e6, "f_1", 30e6), (100e6, "f_1", 20e3), (150e6, "g_2", 40e6)):
+        calls.append((f"EagerLocalExecute: __inference_{name}", begin, before + 5e6))
+        calls.append(("KernelAndDeviceFunc::Run", begin + before, 5e6))
+    builder.plane().line("python3.11", *calls)
+    result = facts(tmp_path, builder)
+    assert (result.instantiations, round(result.instantiation_ms, 3)) == (1, 30.0)

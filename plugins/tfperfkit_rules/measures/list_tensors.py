@@ -9,9 +9,11 @@ from tfperfkit.syntax.module import get_file
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.source_text import find_running
 
-_CONVERT, _MAKE = "tensorflow.convert_to_tensor", ("tensorflow.constant", "tensorflow.stack")
+_CONVERT = "tensorflow.convert_to_tensor"
 #: Goes through nested lists in Python itself, whatever they are.
 _RAGGED = "tensorflow.ragged.constant"
+#: How the first parameters are called.
+_GIVEN = {_CONVERT: "value", "tensorflow.constant": "value", "tensorflow.stack": "values", _RAGGED: "pylist"}
 _LISTS = ("builtins.list", "json.loads", "json.load")
 #: TensorFlow makes float32 of Python floats.
 _DTYPE = "NumPy makes float64 of Python floats: add .astype('float32') for these."
@@ -42,30 +44,37 @@ def name_list_maker(evidence: Evidence, frame: Frame) -> str:
     if not frame.calls or not frame.calls[0].startswith("tensorflow."):
         return ""
     for call in find_running(evidence, frame):
-        name = call.name if isinstance(call, Call) and call.arguments else ""
-        if name == _RAGGED:
-            return name
-        if name in (_CONVERT, *_MAKE) and isinstance(call, Call):
-            given = call.arguments[0]
-            return name if _may_be_list(given, 0) and not _holds_tensors(given) else ""
+        if not isinstance(call, Call) or call.name not in _GIVEN:
+            continue
+        given = call.get_argument(_GIVEN[call.name], 0)
+        if given is not None and (call.name == _RAGGED or _is_list_of_no_tensors(given)):
+            return call.name
+        return ""
     return ""
 
 
-def _may_be_list(node: Expression, depth: int) -> bool:
-    """Whether one of the things that an expression stands for is a list: what it was assigned, what a function of the
-    file returns, what a function was given where it is called."""
+def _is_list_of_no_tensors(node: Expression) -> bool:
+    """Whether one of the things that an expression stands for is a list, and none holds tensors: a list of tensors is
+    joined by one operation."""
+    sources = _find_sources(node, 0)
+    return any(_is_list(item) for source in sources for item in source.assigned) and not any(
+        map(_holds_tensor, sources)
+    )
+
+
+def _find_sources(node: Expression, depth: int) -> list[Expression]:
+    """Find the expressions that an expression stands for, itself first: what a function of the file returns, what a
+    function was given where it is called."""
     assigned = node.assigned
-    if any(_is_list(item) for item in assigned):
-        return True
-    if depth >= shared.FUNCTIONS_DEEP.value:
-        return False
     further = [value for item in assigned for value in _find_returned(item)]
-    further += _find_passed(node) if not assigned and node.kind == "name" else []
-    return any(_may_be_list(item, depth + 1) for item in further)
+    if not assigned and node.kind == "name":
+        further = [*_find_passed(node), *_find_unpacked(node)]
+    deeper = depth < shared.FUNCTIONS_DEEP.value
+    return [node, *(source for item in further if deeper for source in _find_sources(item, depth + 1))]
 
 
-def _holds_tensors(node: Expression) -> bool:
-    """Whether something that is put into the list is a tensor: such a list is joined by one operation."""
+def _holds_tensor(node: Expression) -> bool:
+    """Whether something that is put into the list is a tensor."""
     appending = (call for call in get_file(node).find_calls("append") if call.function.text == f"{node.text}.append")
     put = [item for call in appending for item in call.arguments[:1]]
     for item in node.assigned:
@@ -99,6 +108,20 @@ def _find_passed(node: Expression) -> list[Expression]:
         return []
     passed = (function.find_given(call, node.text) for call in get_file(node).find_calls(function.name))
     return [value for value in passed if value is not None]
+
+
+def _find_unpacked(node: Expression) -> list[Expression]:
+    """Find what a name gets of the tuples that a call of the file's only function of its name returns:
+    ``keys, rows = take()``."""
+    around = get_file(node).find_function(node.line)
+    found = []
+    for assignment in around.assignments if around is not None else get_file(node).assignments:
+        for target in assignment.targets:
+            names = [item.text for item in target.items]
+            if node.text in names and assignment.value is not None:
+                made = (returned.items for returned in _find_returned(assignment.value))
+                found += [items[names.index(node.text)] for items in made if len(items) == len(names)]
+    return found
 
 
 def _is_list(node: Expression) -> bool:

@@ -9,6 +9,8 @@ from evidence_builder import FILE
 from tfperfkit_rules.eager.python_lists import made_of_lists
 from work_builder import frame, sampled, work_evidence
 
+from tfperfkit.records.samples import Samples
+
 CONSTANT = "tensorflow.python.ops.weak_tensor_ops:wrapper"
 
 
@@ -59,6 +61,38 @@ def test_a_list_of_tensors_is_joined_by_one_operation(made: str) -> None:
 def test_a_list_that_a_function_returns(more: str) -> None:
     (finding,) = made_of_lists(looped("rows = g(body)", more=more))
     assert finding.where[0].line == 6
+
+
+UNPACKED = """\
+def take():
+    keys, found = [], []
+    while waiting():
+        key, item = get()
+        keys.append(key)
+        found.append(item)
+    return keys, found
+"""
+
+
+def test_a_list_that_is_unpacked_from_what_a_function_returns() -> None:
+    made = "keys, rows = take()"
+    (finding,) = made_of_lists(looped(made, "tf.convert_to_tensor(value=rows, dtype=tf.float32)", more=UNPACKED))
+    assert finding.where[0].line == 6
+    for more in (
+        UNPACKED.replace("return keys, found", "return keys, np.stack(found)"),
+        UNPACKED.replace("return keys, found", "return keys, found, 1"),
+        UNPACKED.replace("key, item = get()", "key = get()\n        item = tf.exp(key)"),
+    ):
+        assert not list(made_of_lists(looped(made, "tf.convert_to_tensor(rows)", more=more)))
+
+
+@pytest.mark.parametrize(("share", "told"), [(60, 1), (4, 0)])
+def test_few_samples_in_the_clean_iterations_leave_those_of_the_whole_work(share: int, told: int) -> None:
+    given = looped("rows = [a, b]", share=share)
+    few = given.narrowed(work=given.work, steps=given.steps, account=given.account, samples=Samples(), log=given.log)
+    found = list(made_of_lists(few))
+    assert len(found) == told
+    assert all(0.5 < item.share_of_step < 0.7 for item in found)
 
 
 def test_a_list_that_a_function_is_given() -> None:

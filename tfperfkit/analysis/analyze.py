@@ -20,6 +20,7 @@ from tfperfkit.analysis.probe_results import probe_result
 from tfperfkit.analysis.run_account import children_note
 from tfperfkit.analysis.run_status import ending_notes, read_exit, run_info
 from tfperfkit.analysis.step_summary import of_work, summarize
+from tfperfkit.analysis.step_table import described_spans
 from tfperfkit.analysis.stored_run import Facts, StoredCapture, agent_facts, beginning
 from tfperfkit.analysis.work.views import views
 from tfperfkit.diagnosis.call_sites import list_calls, list_thread_calls
@@ -165,8 +166,10 @@ def _study(
     wall_ns = round(info.wall_s * 1e9) or sum(end - begin for begin, end in evidence.log.whole)
     gap = bool(facts.steps.gaps)  # then what work took of the run is not known
     ours = waits_for_us(run, facts.steps)
-    work = views(evidence, facts.events, facts.sources, wall_ns, ours) if manifest.probes and agent and not gap else []
     looked = bool(manifest.probes and agent)
+    work: list[Evidence] = []
+    if looked and not gap:
+        work = views(evidence, facts.events, facts.sources, wall_ns, ours, described_spans(run))
     ranked, troubles = find(evidence, work, findings, wall_ns / 1e9) if looked else (rank(findings), [])
     if looked:
         ranked = proven(ranked, _measured(run))

@@ -11,7 +11,7 @@ from tfperfkit import calibration
 from tfperfkit.analysis.overhead import waited_share
 from tfperfkit.analysis.run_account import RunFacts, run_account
 from tfperfkit.analysis.step_account import Facts, account
-from tfperfkit.analysis.step_table import tracing_spans
+from tfperfkit.analysis.step_table import described_spans, tracing_spans
 from tfperfkit.analysis.warm_up import warm_up
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.diagnosis.rank_samples import sampled
@@ -215,12 +215,7 @@ _WORKING = ("opening", "closing")
 
 def waits_for_us(run: RunDirectory, steps: StepTable) -> Spans:
     """Return when the script waited for tfperf: see ``pauses``, and while its traces were described."""
-    described = (
-        (row[1], row[2])
-        for row in run.records("session/tracing.jsonl")
-        if isinstance(row, list) and len(row) > 2 and isinstance(row[1], int) and isinstance(row[2], int)
-    )
-    return Spans([*pauses(run.records(f"session/{PHASES}.jsonl"), steps), *described])
+    return Spans([*pauses(run.records(f"session/{PHASES}.jsonl"), steps), *described_spans(run)])
 
 
 def pauses(phases: Iterable[Any], steps: StepTable) -> Spans:

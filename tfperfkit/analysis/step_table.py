@@ -230,6 +230,15 @@ def tracing_spans(run: RunDirectory) -> Spans:
     )
 
 
+def described_spans(run: RunDirectory) -> Spans:
+    """Return when tfperf described traces, while the script waited."""
+    return Spans(
+        (row[1], row[2])
+        for row in run.records("session/tracing.jsonl")
+        if isinstance(row, list) and len(row) > 2 and isinstance(row[1], int) and isinstance(row[2], int)
+    )
+
+
 def in_words(definition: Definition) -> str:
     """Say what counts as a step: ``a batch of Model.fit``, ``an iteration of the loop at train.py:30``."""
     place = f"{definition.place.file}:{definition.place.line}" if definition.place is not None else ""

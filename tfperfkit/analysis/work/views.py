@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from tfperfkit.analysis.step_account import Facts, account
@@ -31,9 +32,10 @@ def views(
     sources: Mapping[str, tuple[str, ...]],
     total_ns: int,
     ours: Spans = _NO_SPANS,
+    described: Spans = _NO_SPANS,
 ) -> list[Evidence]:
     """One for each work that takes a tenth of the run, the longest first; ``Evidence.work`` says which. ``ours``: when
-    the script waited for us, whatever line it stood at."""
+    the script waited for us, whatever line it stood at; ``described``: when it did because a function was traced."""
     if total_ns <= 0:
         return []
     found = busy(evidence.log, Spans([*training(evidence.steps), *ours]), sources, total_ns)
@@ -50,9 +52,17 @@ def views(
     precise = Spans(precise_spans(events))
     made = []
     for item in found:
-        table = iterations(item, sites, markers, windows)
+        table = iterations(item._replace(spans=_join_over(item.spans, described)), sites, markers, windows)
         made.append(_view(evidence, item, table, windows, precise, total_ns))
     return made
+
+
+def _join_over(spans: Spans, described: Spans) -> Spans:
+    """Join stretches between which only traces were described: an iteration goes on behind its trace. Otherwise it
+    would end there, and of work without iterations the stretch with the trace might be left out (``_steady``)."""
+    own = spans[:]
+    gaps = [(end, begin) for (_, end), (begin, _) in pairwise(own)]
+    return Spans([*own, *(gap for gap in gaps if 2 * described.overlap(*gap) >= gap[1] - gap[0])])
 
 
 def _is_cut_iteration(item: Busy, steps: StepTable) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfperfkit.analysis.work.views import _steady, holds_steps
+from tfperfkit.analysis.work.views import _join_over, _steady, holds_steps
 from tfperfkit.records.samples import SampleLog, Stack, precise_spans
 from tfperfkit.records.spans import Spans
 from tfperfkit.records.steps import Step, StepTable
@@ -26,6 +26,16 @@ def test_those_of_the_precise_time_alone() -> None:
 def test_all_where_the_precise_time_was_too_short() -> None:
     assert _steady(log(), SPANS, Spans([(0, 150 * MS)])).count == 500
     assert _steady(log(), SPANS, Spans()).count == 500
+
+
+def test_a_stretch_goes_on_behind_a_trace_that_was_described() -> None:
+    stretches = Spans([(0, 1000 * MS), (1030 * MS, 5000 * MS), (5030 * MS, 6000 * MS)])
+    joined = _join_over(stretches, Spans([(1001 * MS, 1029 * MS), (7000 * MS, 7030 * MS)]))
+    assert joined[:] == [(0, 5000 * MS), (5030 * MS, 6000 * MS)]
+    assert joined.overlap(7000 * MS, 7030 * MS) == 0, "of other work"
+    half_precise = Spans([(500 * MS, 6000 * MS)])
+    assert set(_steady(log(), stretches[:2], half_precise).activities) == {"graph"}, "without the first trace"
+    assert set(_steady(log(), joined[:1], half_precise).activities) == {"python", "graph"}
 
 
 def test_the_precise_times_of_a_run() -> None:

@@ -236,6 +236,16 @@ class Evidence:
         made._offers = self._offers.instead(ComputedStep, *mine)
         return made
 
+    def within(self, *, account: StepAccount, samples: Samples, offers: Iterable[Offer], without: type) -> Evidence:
+        """Return the same of what runs elsewhere while the step waits for it, as if the step called it: ``offers``
+        instead of those of their types, and none of the type ``without``."""
+        made = copy.copy(self)
+        made.account, made.samples, made._ledger, made._typed = account, samples, None, {}
+        made._offers = self._offers.instead(without)
+        for offer in offers:
+            made._offers = made._offers.instead(offer.kind, offer)
+        return made
+
     @property
     def ledger(self) -> Ledger:
         """Return the mean step, or the iteration of the work, by call site, in ms. Empty if samples are too few."""

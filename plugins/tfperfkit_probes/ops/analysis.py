@@ -19,7 +19,7 @@ from tfperfkit.model import SourceSpan
 from tfperfkit.offers import FixedWork
 from tfperfkit.probe import Capture
 from tfperfkit.records.convert import read
-from tfperfkit.records.graph_contents import MAX_OPERATIONS, CallsRecord, SessionRun
+from tfperfkit.records.graph_contents import MAX_OPERATIONS, CallsRecord, GraphContents, SessionRun
 from tfperfkit_probes.ops import optimized
 from tfperfkit_probes.ops.control import control_and_effects
 from tfperfkit_probes.ops.copied_layers import copied_layers
@@ -61,6 +61,11 @@ class Records:
     def graph(self, name: str) -> Graph | None:
         """Return a graph with its bodies; None if it was not recorded or is damaged."""
         return self._library.graph(name)
+
+    @property
+    def contents(self) -> Iterable[GraphContents]:
+        """Return what was recorded of each graph."""
+        return self._library.contents.values()
 
     @cached_property
     def unchanged(self) -> Unchanged | None:
@@ -105,9 +110,7 @@ def functions(
             parent = names.get(shown.outer_id) if shown.outer_id is not None else None
             created = [name for record in group for name in record.created]
             callers = list(dict.fromkeys(record.frames[0] for record in group if record.frames))
-            found.append(
-                _describe_function(shown, len(group), created, callers, parent, graph, records, sources, batch)
-            )
+            found.append(describe_function(shown, len(group), created, callers, parent, graph, records, sources, batch))
     return found
 
 
@@ -122,7 +125,7 @@ def _has_gradients(records: Records, name: str) -> bool:
     return any(node.backward for body in bodies for node in body.nodes.values())
 
 
-def _describe_function(
+def describe_function(
     record: FunctionRecord,
     traces: int,
     created: list[str],
@@ -133,6 +136,7 @@ def _describe_function(
     sources: Sources,
     batch: int,
 ) -> Function:
+    """Describe a function by its last trace. ``batch``: examples of a step, 0 where not known."""
     run = records.first_runs.get(record.graph)
     open_size, note = _open_size(record, graph, run)
     summary = Summary(graph, open_size)

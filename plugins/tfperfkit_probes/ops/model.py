@@ -298,6 +298,13 @@ class Brief(FunctionCost, frozen=True, kw_only=True):
     marks: Marks = Marks()
 
 
+class MappedGraphs(msgspec.Struct, frozen=True, kw_only=True):
+    """The functions that tf.data calls, by the names that it gives them: ``Dataset_map_load``. ``callers``: the frames
+    below which all of the function was traced, innermost first; one of them makes the stage."""
+
+    functions: tuple[Brief, ...] = ()
+
+
 class OpsData(msgspec.Struct, frozen=True, kw_only=True):
     """``probes[].data`` of the probe. ``left_out``: Keras' own functions that were not asked for."""
 

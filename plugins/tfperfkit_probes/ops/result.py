@@ -15,6 +15,7 @@ from tfperfkit.records.plural import plural
 from tfperfkit_probes.ops import dump, tables
 from tfperfkit_probes.ops.analysis import Records, fixed_in, functions
 from tfperfkit_probes.ops.brief import brief
+from tfperfkit_probes.ops.mapped import mapped_graphs
 from tfperfkit_probes.ops.model import Function, OpsData
 from tfperfkit_probes.ops.source import Sources
 
@@ -42,6 +43,7 @@ def result(capture: Capture) -> ProbeResult:
         notes=tuple(dict.fromkeys(notes)),
         offers=(
             FunctionCosts(functions=data.all),
+            mapped_graphs(records, sources),
             fixed_in(records),
             RecordedGraphs(records.compiled),
             records.sessions,

@@ -43,6 +43,11 @@ def carries(kind: str) -> bool:
     return kind.replace("tf.", "tensorflow.") in _SCANS
 
 
+def is_map(kind: str) -> bool:
+    """Whether no iteration can need the one before, by what the user wrote."""
+    return kind.replace("tf.", "tensorflow.") in _MAPS
+
+
 def _by_row(name: str) -> str:
     """Return what does the same as an operation for each row of a batch; "" if that is not known."""
     kind = optable.row(name).kind

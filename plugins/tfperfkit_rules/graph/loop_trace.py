@@ -17,10 +17,15 @@ from tfperfkit_rules.measures.ran_functions import measure_graph_ms
 from tfperfkit_rules.measures.trace_window import traced
 
 KERNEL_START_MAX_MS = Threshold(
-    0.1,
+    0.3,
     "ms",
     "maximum time of a kernel on little data",
-    Measured("62 us for oneDNN's softmax of 12 x 12 numbers; an iteration of tf.map_fn with it 70", MEASURED_ON, 2),
+    Measured(
+        "62 us for oneDNN's softmax of 12 x 12 numbers; an iteration of tf.map_fn with it 70. 252 us for its depthwise "
+        "convolution of 16 x 16 x 3 numbers, on two threads at once; 128 such images together take 0.9 ms",
+        MEASURED_ON,
+        4,
+    ),
 )
 
 #: The operations of ``tf.map_fn`` and ``tf.scan`` before the first iteration of their loop, and after the last.

@@ -13,10 +13,10 @@ from tfperfkit.pricing import Left, price
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
-from tfperfkit_rules.input.bounds import MIN_PART
-from tfperfkit_rules.input.feed import feed, overlaps, own_time, place, places, waiting
 from tfperfkit_rules.input.interpreter_lock import Lock, lock
 from tfperfkit_rules.input.python_batches import PYTHON_LEFT, python_stage
+from tfperfkit_rules.measures.feed import feed, overlaps, own_time, place, places, waiting
+from tfperfkit_rules.measures.input_bounds import MIN_PART
 
 TITLES = {"INP016": "tf.data debug mode runs map functions eagerly"}
 _SWITCH = "tensorflow.data.experimental.enable_debug_mode"

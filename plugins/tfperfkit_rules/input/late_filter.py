@@ -15,9 +15,9 @@ from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.function import Function
 from tfperfkit_rules.input.also_validated import also_validated
-from tfperfkit_rules.input.bounds import MIN_PART
-from tfperfkit_rules.input.feed import feed, name_stage, own_time, place, places, waiting
 from tfperfkit_rules.input.stage_order import name_wrong_order
+from tfperfkit_rules.measures.feed import feed, name_stage, own_time, place, places, waiting
+from tfperfkit_rules.measures.input_bounds import MIN_PART
 
 
 @also_validated

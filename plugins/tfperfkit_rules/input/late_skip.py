@@ -15,9 +15,9 @@ from tfperfkit.records.parts import RunPart
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
-from tfperfkit_rules.input.feed import name_stage, place, places
 from tfperfkit_rules.input.stage_order import name_wrong_order
 from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.feed import name_stage, place, places
 from tfperfkit_rules.measures.late_skips import LateSkip, late_skips
 
 #: The parts of the run that contain passes over a pipeline, by its role.

@@ -22,12 +22,12 @@ from tfperfkit.records.spans import Span
 from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
-from tfperfkit_rules.input.bounds import MIN_PART
-from tfperfkit_rules.input.feed import Feed, feed, own_time, places, waiting
 from tfperfkit_rules.input.interpreter_lock import Lock, lock
 from tfperfkit_rules.input.python_batches import keras_input, python_stage, python_words
 from tfperfkit_rules.input.reloading import ONLY_LOADS, function_at, loading_lines, opened_files
 from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.feed import Feed, feed, own_time, places, waiting
+from tfperfkit_rules.measures.input_bounds import MIN_PART
 from tfperfkit_rules.measures.source_text import find_function, find_yielding_loops
 
 MIN_AGAIN = Threshold(

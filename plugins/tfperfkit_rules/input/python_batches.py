@@ -22,12 +22,12 @@ from tfperfkit.rule import Evidence, Unit
 from tfperfkit.syntax.expression import Call
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.batch_lines import CALLED, READING, BatchLine, batch_line, called_line, find_epoch_work
-from tfperfkit_rules.input.bounds import MIN_PART
 from tfperfkit_rules.input.core_taken import Core, core_taken
-from tfperfkit_rules.input.feed import Feed, feed, feeding, overlaps, own_time, place, places, waiting
 from tfperfkit_rules.input.interpreter_lock import Lock, lock, work
 from tfperfkit_rules.input.waiting_in_turn import InTurn, wait_in_turn
 from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.feed import Feed, feed, feeding, overlaps, own_time, place, places, waiting
+from tfperfkit_rules.measures.input_bounds import MIN_PART
 from tfperfkit_rules.measures.late_skips import TWO_AN_EPOCH
 from tfperfkit_rules.measures.list_tensors import advise_array
 from tfperfkit_rules.measures.source_calls import list_files

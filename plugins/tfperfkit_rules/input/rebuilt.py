@@ -20,9 +20,9 @@ from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.samples import MIN, Frame
 from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.input.bounds import PER_STEP
-from tfperfkit_rules.input.feed import feeding, place, places
 from tfperfkit_rules.input.skipped_again import Again, find_again
+from tfperfkit_rules.measures.feed import feeding, place, places
+from tfperfkit_rules.measures.input_bounds import PER_STEP
 from tfperfkit_rules.measures.source_text import find_function
 
 MIN_MADE = Threshold(

@@ -23,8 +23,8 @@ from tfperfkit.records.convert import each
 from tfperfkit.records.samples import MIN, TENSORFLOW, FunctionKey, Place, Samples
 from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.input.feed import name_at
 from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.feed import name_at
 from tfperfkit_rules.measures.kinds import kind_of
 from tfperfkit_rules.measures.step_shares import interval, share_of, window
 

@@ -21,9 +21,9 @@ from tfperfkit.pricing.machines import MEASURED_ON, TWO_BUSY_CORES
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
-from tfperfkit_rules.input.bounds import MIN_PART, SMALL_BYTES
-from tfperfkit_rules.input.feed import Feed, feed, name_stage, own_time, place, places, waiting
 from tfperfkit_rules.input.untimed import gone_through, multiplies, without_gain
+from tfperfkit_rules.measures.feed import Feed, feed, name_stage, own_time, place, places, waiting
+from tfperfkit_rules.measures.input_bounds import MIN_PART, SMALL_BYTES
 from tfperfkit_rules.measures.source_text import find_function
 
 MAP_CALL_US = Threshold(

@@ -15,10 +15,10 @@ from tfperfkit.pricing import price
 from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.input.epochs import epochs
-from tfperfkit_rules.input.feed import Feed, feed, name_at, name_stage, place, places, waiting
 from tfperfkit_rules.input.stage_order import count_elements, count_held, name_wrong_order
 from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.epochs import epochs
+from tfperfkit_rules.measures.feed import Feed, feed, name_at, name_stage, place, places, waiting
 
 FASTER = Threshold(
     0.6,

@@ -19,9 +19,9 @@ from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.samples import MIN
 from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.input.bounds import PER_STEP, SMALL_BYTES
-from tfperfkit_rules.input.feed import feeding, places
 from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.feed import feeding, places
+from tfperfkit_rules.measures.input_bounds import PER_STEP, SMALL_BYTES
 from tfperfkit_rules.measures.source_text import find_loop
 
 ROWS = Threshold(

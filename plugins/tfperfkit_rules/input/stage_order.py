@@ -19,10 +19,10 @@ from tfperfkit.pricing.machines import MEASURED_ON
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
-from tfperfkit_rules.input.bounds import MIN_PART, PER_STEP
-from tfperfkit_rules.input.epochs import epochs
-from tfperfkit_rules.input.feed import Feed, feed, feeding, name_stage, own_time, place, places, waiting
 from tfperfkit_rules.input.sequential_stages import is_cheap
+from tfperfkit_rules.measures.epochs import epochs
+from tfperfkit_rules.measures.feed import Feed, feed, feeding, name_stage, own_time, place, places, waiting
+from tfperfkit_rules.measures.input_bounds import MIN_PART, PER_STEP
 from tfperfkit_rules.measures.late_skips import TWO_AN_EPOCH
 
 CACHE_SHARE = Threshold(

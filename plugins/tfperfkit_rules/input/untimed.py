@@ -12,8 +12,8 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import FunctionCosts
 from tfperfkit.pricing import bound
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.input.feed import feeding, place, places
 from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.feed import feeding, place, places
 
 
 def gone_through(evidence: Evidence) -> Pipeline | None:

@@ -11,15 +11,15 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.input.model import InputData, Stage
 
-from tfperfkit.calibration import Derived, Threshold
+from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import InputPrefetch, RanOperations
 from tfperfkit.pricing import Part, price
 from tfperfkit.records.steps import Site
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.input.bounds import MIN_WAIT
-from tfperfkit_rules.input.feed import (
+from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.feed import (
     MIN_MS,
     Feed,
     feed,
@@ -33,12 +33,21 @@ from tfperfkit_rules.input.feed import (
     waiting,
 )
 from tfperfkit_rules.measures.fit_calls import FIT_CALLS_MAX_STEP_MS
+from tfperfkit_rules.measures.input_bounds import MIN_WAIT
+from tfperfkit_rules.measures.mapped_function import share_operations
 
 PLAIN_MS = Threshold(
     FIT_CALLS_MAX_STEP_MS.value,
     "ms",
     "maximum time per step of a stage without a function of the script's that is left alone",
     Derived("in a step this short its calls decide, see FIT_CALLS_MAX_STEP_MS"),
+)
+
+COSTLY = Threshold(
+    0.2,
+    "share",
+    "minimum share of the time of a mapped function in operations of a type that is named",
+    Chosen("a few are named, and they are half of it together"),
 )
 
 TITLES = {
@@ -111,7 +120,7 @@ def waits(evidence: Evidence) -> Iterator[Finding]:
             *(own_time(stage) if stage is not None else ()),
             *_measured_by(evidence),
         ),
-        advice=_LIBRARY if library else _advice(item),
+        advice=_LIBRARY if library else _advice(evidence, item),
         detail=(
             "Batches are prepared ahead, but preparing them is slower than computing."
             if item.overlaps
@@ -123,6 +132,16 @@ def waits(evidence: Evidence) -> Iterator[Finding]:
 def _of_library(evidence: Evidence, stage: Stage) -> bool:
     """Whether the stage's function is not the user's but Keras' own, which takes batches out of arrays."""
     return stage.mapped is not None and bool(evidence.files()) and not evidence.is_user(stage.mapped.file)
+
+
+def _name_costly(evidence: Evidence, stage: Stage) -> str:
+    """Name the operations that take most of the time of a stage's function; "" if that is not known."""
+    shares = share_operations(evidence, stage)
+    named = {kind: share for kind, share in shares.items() if share >= COSTLY.value}
+    if sum(named.values()) < shared.MOSTLY.value:
+        return ""
+    words = " and ".join(f"{kind} ({100 * share:.0f} %)" for kind, share in named.items())
+    return f". Most of its operations' time is in {words}. It"
 
 
 def _unknown(evidence: Evidence) -> Iterator[Finding]:
@@ -180,7 +199,7 @@ def _measured_by(evidence: Evidence) -> list[Measurement]:
     return [Measurement(name, busy.self_ms / traced.steps, "ms", evidence.offered_by(RanOperations))]
 
 
-def _advice(item: Feed) -> str:
+def _advice(evidence: Evidence, item: Feed) -> str:
     stage = item.bound
     if stage is None:
         return (
@@ -195,9 +214,10 @@ def _advice(item: Feed) -> str:
         )
     if stage.kind in ("ParallelMap", "ParallelInterleave"):
         name = stage.mapped.function if stage.mapped is not None else "it"
+        costly = _name_costly(evidence, stage)
         return (
-            f"Make {name} do less (smaller images, cheaper operations): it already runs on all CPU cores that tf.data "
-            "may use. Or: cache() what is the same in each epoch, or store the result once and read that."
+            f"Make {name} do less{costly or ' (smaller images, cheaper operations): it'} already runs on all CPU cores "
+            "that tf.data may use. Or: cache() what is the same in each epoch, or store the result once and read that."
         )
     if stage.kind == "Shuffle":
         return "Move shuffle before the map that loads the data, so that it holds file names or records."

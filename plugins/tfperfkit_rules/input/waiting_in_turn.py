@@ -15,7 +15,7 @@ from tfperfkit.pricing import Left
 from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.batch_lines import BatchLine, count_at_once
-from tfperfkit_rules.input.feed import Feed
+from tfperfkit_rules.measures.feed import Feed
 
 CALLS_AT_ONCE = Threshold(
     16,

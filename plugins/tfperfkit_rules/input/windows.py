@@ -18,10 +18,10 @@ from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
-from tfperfkit_rules.input.bounds import SMALL_BYTES
-from tfperfkit_rules.input.feed import Feed, feed, name_stage, place, places, waiting
 from tfperfkit_rules.input.sequential_stages import MAP_LEFT_MAX, MAP_MIN_BATCH, MAP_OPERATION_US
 from tfperfkit_rules.input.untimed import gone_through, without_gain
+from tfperfkit_rules.measures.feed import Feed, feed, name_stage, place, places, waiting
+from tfperfkit_rules.measures.input_bounds import SMALL_BYTES
 
 WINDOW_US = Threshold(
     300.0,

@@ -9,8 +9,8 @@ from evidence_builder import FILE, MS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from input_builder import PREFETCH, evidence, mapped, pipeline
-from tfperfkit_rules.input.bounds import MIN_WAIT
-from tfperfkit_rules.input.feed import feed
+from tfperfkit_rules.measures.feed import feed
+from tfperfkit_rules.measures.input_bounds import MIN_WAIT
 
 from tfperfkit.analysis.step_account import Facts, account
 from tfperfkit.model import StepAccount

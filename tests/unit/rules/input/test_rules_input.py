@@ -9,7 +9,8 @@ import pytest
 from evidence_builder import FILE, make_account, make_evidence, make_steps
 from input_builder import BATCH, PREFETCH, codes, evidence, mapped, one, pipeline, ranged, stage
 from tfperfkit_probes.input.model import KerasInput, Pipeline, Stage
-from tfperfkit_rules.input import epochs, python_batches, sequential_stages, stage_order, waiting
+from tfperfkit_rules.input import python_batches, sequential_stages, stage_order, waiting
+from tfperfkit_rules.measures import epochs
 from tfprof_builder import brief, graphs
 
 from tfperfkit.model import Outlier, SourceSpan, StepAccount

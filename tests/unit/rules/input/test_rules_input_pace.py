@@ -9,7 +9,8 @@ import pytest
 from evidence_builder import FILE, make_account
 from input_builder import BATCH, PREFETCH, evidence, mapped, one, pipeline, ranged, stage
 from tfperfkit_probes.input.model import Pipeline
-from tfperfkit_rules.input import feed, python_batches
+from tfperfkit_rules.input import python_batches
+from tfperfkit_rules.measures import feed
 
 from tfperfkit.model import SourceSpan
 from tfperfkit.offers import RanOperation, RanOperations

@@ -11,8 +11,8 @@ from evidence_builder import FILE, MS, make_account, make_samples, make_steps
 from input_builder import BATCH, codes, evidence, mapped, one, pipeline, ranged, stage
 from tfperfkit_probes.input.model import InputData
 from tfperfkit_rules.input import reloading, sequential_stages, single_elements, waiting, windows
-from tfperfkit_rules.input.evaluated import evaluated_wait
-from tfperfkit_rules.input.feed import feed
+from tfperfkit_rules.measures.evaluated import evaluated_wait
+from tfperfkit_rules.measures.feed import feed
 from tfprof_builder import brief
 
 from tfperfkit.model import SourceSpan, Work

@@ -17,11 +17,10 @@ from tfperfkit.offers import MappedFunctions, RanOperations, StepBreakdown
 from tfperfkit.pricing import Left, costs
 from tfperfkit.pricing.overlap import Overlap
 from tfperfkit.rule import Evidence, Unit
-from tfperfkit_rules.input import evaluated
-from tfperfkit_rules.input.bounds import MIN_WAIT
-from tfperfkit_rules.input.epochs import epochs
-from tfperfkit_rules.input.evaluated import evaluated_wait
-from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures import evaluated, shared
+from tfperfkit_rules.measures.epochs import epochs
+from tfperfkit_rules.measures.evaluated import evaluated_wait
+from tfperfkit_rules.measures.input_bounds import MIN_WAIT
 from tfperfkit_rules.measures.source_text import find_loop
 
 KEEPS_UP = Threshold(
@@ -122,9 +121,13 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
         """Own time of a stage for a batch, all threads together; at most, where that was not measured."""
         if stage.self_ms_per_output is not None:
             return stage.self_ms_per_output
+        return self.section_ms / self.batches * self.count_threads(stage)
+
+    def count_threads(self, stage: Stage) -> int:
+        """Return how many threads of a stage may run at the same time."""
         calls = stage.parameters.get("num_parallel_calls")
         threads = min(calls, self.cpus) if isinstance(calls, int) and calls > 0 else self.cpus
-        return self.section_ms / self.batches * (threads if stage.kind.startswith(PARALLEL) else 1)
+        return threads if stage.kind.startswith(PARALLEL) else 1
 
     @property
     def described(self) -> Stage | None:

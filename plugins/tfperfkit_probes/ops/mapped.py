@@ -1,0 +1,50 @@
+"""The functions that tf.data calls for its elements: they are traced and recorded as others are, and called by no
+Python."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+
+from tfperfkit.graph.model import Graph
+from tfperfkit.model import SourceSpan
+from tfperfkit.records.graph_contents import GraphContents
+from tfperfkit_probes.ops.analysis import Records, describe_function
+from tfperfkit_probes.ops.brief import brief
+from tfperfkit_probes.ops.model import Function, MappedGraphs
+from tfperfkit_probes.ops.source import Sources
+from tfperfkit_probes.ops.stored import FunctionRecord
+
+#: TensorFlow begins the names of these graphs so: ``Dataset_map_load`` (``StructuredFunctionWrapper``).
+_BEGIN = "Dataset_"
+
+
+def mapped_graphs(records: Records, sources: Sources) -> MappedGraphs:
+    """Describe each of them."""
+    known = {record.graph for record in records.functions}
+    found = []
+    for contents in records.contents:
+        graph = records.graph(contents.name) if contents.name not in known and _is_mapped(contents) else None
+        if graph is not None:
+            found.append(brief(_describe(graph, records, sources)))
+    return MappedGraphs(functions=tuple(found))
+
+
+def _is_mapped(contents: GraphContents) -> bool:
+    return contents.function.startswith(_BEGIN) and bool(contents.tracebacks)
+
+
+def _describe(graph: Graph, records: Records, sources: Sources) -> Function:
+    contents = graph.record
+    callers = _list_common_frames(contents)
+    record = FunctionRecord(
+        graph=contents.name, trace_id=0, function=contents.function, owner="tf.data", frames=callers
+    )
+    return describe_function(record, 1, [], callers, None, graph, records, sources, 0)
+
+
+def _list_common_frames(contents: GraphContents) -> list[SourceSpan]:
+    """List the frames below which all operations were built, innermost first: the line that makes the stage is one."""
+    paths = [[each for each in item.frames if each >= 0] for item in contents.tracebacks if not item.foreign]
+    common = takewhile(lambda frames: len(set(frames)) == 1, zip(*paths, strict=False))
+    frames = [contents.frames[numbers[0]] for numbers in common]
+    return [SourceSpan(contents.files[file], line, function) for file, line, function in reversed(frames)]

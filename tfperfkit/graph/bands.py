@@ -19,13 +19,12 @@ _DEPTH = 24
 _MAX_NUMBERS = 1 << 20
 _DIAGONALS = optable.names(trait="makes-diagonal")
 _LETTERS = {"float32": "f", "float64": "d"}
-_SETS_DIAGONAL = frozenset({"MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3"})
+_SETS_DIAGONAL = optable.names(trait="sets-diagonal")
 _SUMS = optable.names(trait="shifts") | optable.names(kind="sum-of-many")
-_QUOTIENTS = frozenset({"RealDiv", "Div", "DivNoNan"})
-_PRODUCTS = frozenset({"Mul", "MulNoNan"})
-_MATMULS = frozenset({"MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"})
-_KEEPS = SAME | RESHAPES | optable.names(kind="cast") | {"Neg", "BroadcastTo"}
-_CHOICES = {"Select": (1, 2), "SelectV2": (1, 2)}
+_SCALES = optable.names(trait="scales")
+_MATMULS = optable.names(axis=("matmul", "batch-matmul"))
+_KEEPS = SAME | RESHAPES | {"Neg", "BroadcastTo"}
+_CHOICES = optable.names(kind="select")
 
 
 class Band(NamedTuple):
@@ -90,12 +89,12 @@ class _Bands:
             return band and Banded(band, ())
         if kind in _SUMS:
             return _joined(inputs(*range(len(node.inputs))))
-        if kind in _PRODUCTS:
+        if kind == "Mul":
             return _narrowest([each for each in inputs(0, 1) if each is not None])
-        if kind in _QUOTIENTS or kind in _KEEPS:
+        if kind in _SCALES or kind in _KEEPS or kind == "Cast":
             return inputs(0)[0]
         if kind in _CHOICES:
-            return _joined(inputs(*_CHOICES[kind]))
+            return _joined(inputs(1, 2))
         if kind in _MATMULS:
             return self._product(node, inputs(0, 1))
         if kind in ("Transpose", "ConjugateTranspose"):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tfperfkit.graph import optable
 from tfperfkit.graph.costs import cost
 from tfperfkit.graph.model import Graph
-from tfperfkit.graph.walk import varies
+from tfperfkit.graph.walk import CALLS, varies
 from tfperfkit.records.graph_contents import SessionRun
 
 #: Stands for open sizes of the batch: only shares of FLOPs are asked for.
@@ -89,12 +89,25 @@ class SessionRuns:
                 found.append(Together(graph, tuple(fetches)))
         return found
 
+    @cached_property
+    def calls(self) -> dict[str, tuple[tuple[str, int], ...]]:
+        """Return the functions that runs call by themselves, by the names of their graphs: the lines of these runs."""
+        found: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
+        for name, asked in dict.fromkeys((run.graph, _ask(run)) for run in self.runs):
+            graph = self._graph(name)
+            for each in _find_needed(graph, asked, self._fed(name)) if graph is not None else ():
+                node = graph.nodes[each] if graph is not None else None
+                called = node.functions().values() if node is not None and node.type in CALLS else ()
+                for function in (function for names in called for function in names):
+                    found[function].append((asked.file, asked.line))
+        return {name: tuple(dict.fromkeys(places)) for name, places in found.items()}
+
     def _split_rounds(self) -> Iterator[tuple[str, dict[Asked, int]]]:
         """Yield the longest rows of runs that are fed the same values, each of which fetches something else: by what is
         fetched, when it began."""
         open_rounds: dict[tuple[str, int], tuple[dict[Asked, int], dict[str, str]]] = {}
         for run in self.runs:
-            asked = Asked(run.file, run.line, tuple(sorted(run.fetched)))
+            asked = _ask(run)
             round_, feeds = open_rounds.get((run.graph, run.thread), ({}, {}))
             if asked in round_ or not _agree(feeds, run.feeds):
                 if round_:
@@ -108,6 +121,10 @@ class SessionRuns:
         return frozenset(each for run in self.runs if run.graph == name for each in run.feeds)
 
 
+def _ask(run: SessionRun) -> Asked:
+    return Asked(run.file, run.line, tuple(sorted(run.fetched)))
+
+
 def _agree(one: dict[str, str], other: dict[str, str]) -> bool:
     """Return whether feeds have something in common, and all of that is the same."""
     common = one.keys() & other.keys()
@@ -115,6 +132,13 @@ def _agree(one: dict[str, str], other: dict[str, str]) -> bool:
 
 
 def _describe(graph: Graph, asked: Asked, fed: frozenset[str], begins: Iterable[int]) -> Fetch:
+    needed = _find_needed(graph, asked, fed)
+    writes = frozenset(name for name in needed if optable.row(graph.nodes[name].type).kind == "write")
+    return Fetch(asked, tuple(begins), needed, writes)
+
+
+def _find_needed(graph: Graph, asked: Asked, fed: frozenset[str]) -> frozenset[str]:
+    """Return the operations that lead to what is fetched, up to what is fed."""
     needed: set[str] = set()
     pending = [*asked.fetched]
     while pending:
@@ -122,5 +146,4 @@ def _describe(graph: Graph, asked: Asked, fed: frozenset[str], begins: Iterable[
         if node is not None and node.name not in needed and node.name not in fed:
             needed.add(node.name)
             pending += [*(owner for owner, _ in node.inputs), *node.control_inputs]
-    writes = frozenset(name for name in needed if optable.row(graph.nodes[name].type).kind == "write")
-    return Fetch(asked, tuple(begins), frozenset(needed), writes)
+    return frozenset(needed)

@@ -13,8 +13,8 @@ from tfperfkit_probes.ops.model import Brief, Constant, Function, Marks
 _KEPT_BYTES = 1 << 16
 
 
-def brief(function: Function) -> Brief:
-    """The function in short."""
+def brief(function: Function, sessions: Sequence[tuple[str, int]] = ()) -> Brief:
+    """The function in short. ``sessions``: the lines at which sessions of TensorFlow 1 run it."""
     ops: Mapping[str, int] = function.ops_optimized or function.ops
     return Brief(
         function=function.function,
@@ -42,7 +42,8 @@ def brief(function: Function) -> Brief:
         parameter_bytes=function.parameter_bytes,
         embedding_bytes=function.embedding_bytes,
         server_bytes=function.server_bytes,
-        callers=function.callers,
+        callers=[*function.callers, *(SourceSpan(*place) for place in sessions)],
+        in_session=bool(sessions),
         marks=Marks(
             unrolled=[each for each in function.control if each.became == "unrolled"],
             constants=_large(function.constants),

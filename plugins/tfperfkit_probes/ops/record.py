@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tfperfkit.clock import NS_PER_S
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.graphs import (
     autograph_xla,
@@ -35,8 +36,10 @@ FUNCTIONS, FIRST_RUNS, AUTOGRAPH, XLA = "functions", "first_runs", "autograph", 
 CALLS, SESSIONS = "calls", "sessions"
 _KEPT_ARGUMENTS = 60
 _KEPT_VARIABLES = 2000
-#: The graph of a session is read when a place runs it so often: before that a script may still add to it.
+#: The graph of a session is read when a place runs it so often: before that a script may still add to it. Or, after one
+#: run that takes so long, before the next: there may be few.
 _SETTLED_RUNS = 8
+_LONG_RUN_NS = NS_PER_S // 2
 
 
 class Recorder:
@@ -53,6 +56,8 @@ class Recorder:
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._converted: set[tuple[str, int]] = set()
         self._said: set[str] = set()
+        self._places: dict[tuple[str, str, int], int] = {}  # when a place last ran a session
+        self._read: set[str] = set()  # graphs of sessions
         self.graphs: FollowedGraphs | None = None
         self._listeners: list[Callable[..., None]] = []
         self._followed: list[Callable[[], None]] = []
@@ -79,7 +84,11 @@ class Recorder:
             feeds=run.feeds,
         )
         self._recording.append(SESSIONS, made)
-        if run.calls == _SETTLED_RUNS and self.graphs is not None:
+        place = (name, run.file, run.line)
+        long = run.begin_ns - self._places.get(place, run.begin_ns) >= _LONG_RUN_NS
+        self._places[place] = run.begin_ns
+        if (long or run.calls == _SETTLED_RUNS) and name not in self._read and self.graphs is not None:
+            self._read.add(name)
             self.graphs.record(run.graph, name)
 
     def close(self) -> None:

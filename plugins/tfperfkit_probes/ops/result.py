@@ -31,7 +31,9 @@ def result(capture: Capture) -> ProbeResult:
     lost = len(records.functions) and not every
     if lost:
         notes.append("the recorded graphs are damaged or were cut off: no function can be shown")
-    data = OpsData(functions=shown, left_out=len(every) - len(shown), all=tuple(map(brief, every)))
+    in_sessions = records.sessions.calls
+    short = tuple(brief(function, in_sessions.get(function.graph, ())) for function in every)
+    data = OpsData(functions=shown, left_out=len(every) - len(shown), all=short)
     extra: list[Table] = []
     data = _dump(capture, records, every, data, extra, notes)
     data = _autograph(capture, records, data, extra, notes)

@@ -121,6 +121,7 @@ def slices(capture: contract.Capture, limit: int, tick: Tick) -> Timeline:
 _CUT = {
     "time": "the window took too long",
     "memory": "the trace grew too large",
+    "events": "so many events would have taken seconds to write",
     "script": "the script started the TF Profiler itself",
     "exit": "the script ended within the window",
 }

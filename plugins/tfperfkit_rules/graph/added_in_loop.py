@@ -44,6 +44,10 @@ ADDED_LEFT = Threshold(
 _SCATTERS = optable.names(kind="scatter", trait="copies-first")
 _SPREADS = optable.names(trait="spreads")
 _ADDS = optable.names(trait="shifts")
+_SELECTS = optable.names(kind="select")
+_COMPARES = optable.names(kind="comparison")
+#: Operations between a one-hot row and the mask.
+_MASKS = SAME | RESHAPES | {"Cast", "BroadcastTo"}
 _INDEX = SAME | RESHAPES | {"Cast", "Pack"}
 _WRITES, _CHANGES = "write one row", "add a few numbers"
 _ALONE = (
@@ -53,7 +57,8 @@ _ALONE = (
 _COLLECTED = "Collect indices and values in two tf.TensorArray objects: write() in the loop, stack() after it."
 _ARRAY = (
     "Collect the rows in a tf.TensorArray: rows = tf.TensorArray(tf.float32, n) before the loop, rows = "
-    "rows.write(i, row) in it, and rows.stack() after it. Rows that the loop does not write need a write() too."
+    "rows.write(i, row) in it, and rows.stack() after it. Rows that the loop does not write need a write() too. Or: "
+    "tf.transpose after it if they are written along another axis."
 )
 
 
@@ -96,9 +101,9 @@ class CopiedToAdd(GraphRule[AddedInLoop]):
                 left=min(part, 1.0),
                 iterations=iterations,
                 numbers=whole,
-                name=_name(made),
+                name=_name(made, products=not spreads),
                 alone=each.alone,
-                in_place=made.type == "TensorScatterUpdate",
+                in_place=made.type == "TensorScatterUpdate" or made.type in _SELECTS,
             )
 
     def report(self, evidence: Evidence, part: Part[AddedInLoop]) -> Finding:
@@ -140,13 +145,80 @@ def _find_added(each: HandedOn) -> tuple[str, int] | None:
     if made.type == "SparseTensorDenseAdd":
         _, values, _, dense = made.inputs
         return values if each.is_argument(dense) else None
+    if made.type in _SELECTS:
+        mask, new, old = made.inputs
+        return new if each.is_argument(old) and _is_one_place(each, mask) else None
     if made.type in _ADDS:
         others = [given for given in made.inputs if not each.is_argument(given)]
         spread = body.made(*others[0]) if len(others) == 1 else None
+        if spread is not None and spread.type == "Mul":
+            return _of_product(each, spread)
         if spread is None or spread.type not in _SPREADS or (made.type == "Sub" and others[0] == made.inputs[0]):
             return None
         return _values(spread) if [use.node.name for use in body.uses(spread)] == [made.name] else None
     return None
+
+
+def _of_product(each: HandedOn, product: Node) -> tuple[str, int] | None:
+    """Return what a product puts at the one place that a mask keeps: ``tf.one_hot(i, n)[:, None] * row``."""
+    if [use.node.name for use in each.body.uses(product)] != [each.made.name]:
+        return None
+    one, other = product.inputs
+    return other if _is_one_place(each, one) else one if _is_one_place(each, other) else None
+
+
+def _is_one_place(each: HandedOn, mask: tuple[str, int]) -> bool:
+    """Whether a mask is true, or 1, at one place of an axis: a one-hot row, or ``tf.range(n) == i``."""
+    body, node = each.body, each.body.made(*mask)
+    for _ in range(FOLLOWED):
+        if node is None:
+            return False
+        if body is each.body and each.around is not None and each.chosen_by is not None and _is_slot(body, node):
+            number = body.graph.slots.index(node.name) + 1  # the condition comes first
+            body, node = each.around, each.around.source(each.chosen_by, number)
+            continue
+        if node.type == "OneHot":
+            return body.elements(*node.inputs[0]) == 1
+        if node.type in _COMPARES and len(node.inputs) == 2:
+            numbers = [body.elements(*owner) for owner in node.inputs]
+            if numbers.count(1) != 1:
+                return False
+            number = numbers.index(1)
+            rows, other = body.source(node, number ^ 1), body.source(node, number)
+            if rows is not None and node.type == "Equal" and _is_range(each, body, rows):
+                return True
+            if not _holds_for_one(body, node.type, other, first=number == 0):
+                return False
+            node = rows
+        elif node.type in _MASKS or body.reshapes(node):
+            node = body.source(node, 0)
+        else:
+            return False
+    return False
+
+
+def _holds_for_one(body: View, kind: str, number: Node | None, *, first: bool) -> bool:
+    """Whether a comparison with a constant, that may come ``first``, is true of 1 and false of 0."""
+    whole, real = body.integers(number), body.number(number)
+    value = real if real is not None else float(whole[0]) if whole else None
+    if value is None:
+        return False
+    one, zero = ((value, each) if first else (each, value) for each in (1.0, 0.0))
+    return optable.compute(kind, *one) is True and optable.compute(kind, *zero) is False
+
+
+def _is_slot(body: View, node: Node) -> bool:
+    return node.name in body.graph.slots
+
+
+def _is_range(each: HandedOn, body: View, node: Node) -> bool:
+    """Whether all numbers of a tensor differ, as those of ``tf.range``: also of one that the loop captures."""
+    made: Node | None = node
+    view = body
+    if body is (each.around or each.body) and node.name in body.graph.record.captures and _is_slot(body, node):
+        made, view = each.view.source(each.loop, body.graph.slots.index(node.name)), each.view
+    values = view.integers(made) if made is not None and made.type == "Const" else None
+    return made is not None and (made.type == "Range" or (values is not None and len(set(values)) == len(values) > 1))
 
 
 def _values(spread: Node) -> tuple[str, int]:
@@ -170,7 +242,11 @@ def _counts(each: HandedOn, index: tuple[str, int]) -> bool:
     return False
 
 
-def _name(made: Node) -> str:
+def _name(made: Node, *, products: bool) -> str:
+    if made.type in _SELECTS:
+        return "tf.where"
     if made.type.startswith("TensorScatter"):
         return f"tf.tensor_scatter_nd_{made.type.removeprefix('TensorScatter').lower()}"
-    return "tf.sparse.add" if made.type.startswith("Sparse") else "Adding tf.scatter_nd"
+    if made.type.startswith("Sparse"):
+        return "tf.sparse.add"
+    return "Adding tf.one_hot times a row" if products else "Adding tf.scatter_nd"

@@ -20,6 +20,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.entrances import entrances
 from tfperfkit_rules.graph.functions import counted, definition, largest_first, name_function, of_step, once, places
 from tfperfkit_rules.measures import graph_time, shared
+from tfperfkit_rules.measures.asked_float64 import find_asked_float64
 from tfperfkit_rules.measures.ran_functions import measure_computed_share, name_call
 
 TITLES = {"OPS003": "tf.function computes in float64"}
@@ -53,6 +54,12 @@ FLOAT64_SAVED_LIKELY = Threshold(
     "median share of float64 arithmetic that float32 saves",
     Measured("see FLOAT64_SAVED_MIN", MEASURED_ON, 15, "float64"),
 )
+FLOAT64_MOVED_LIKELY = Threshold(
+    0.5,
+    "share",
+    "likely share that float32 saves of work that is mostly no product: copies, element by element, random numbers",
+    Derived("half of the bytes; a transcendental function or a random number takes about as long for each"),
+)
 
 FLOAT64_WIDTH = Threshold(
     2.0,
@@ -73,6 +80,10 @@ _CHOSEN = (
     "Remove set_floatx('float64'), which makes every layer compute in float64, and set dtype='float64' only for layers "
     "that need its digits. float64 moves twice the bytes and runs at half the speed or less on a CPU, at a fraction on "
     "a GPU."
+)
+_ASKED = (
+    "The script asks for float64, which scientific code may need. If float32 has enough digits, pass tf.float32 "
+    "instead, and make arrays float32 where they enter: array.astype('float32')."
 )
 
 
@@ -176,12 +187,24 @@ def _told(evidence: Evidence, function: Brief, finding: Finding, share: float) -
         return msgspec.structs.replace(finding, severity="info", advice=_DECOMPOSED_HERE)
     if _decomposing(evidence) >= shared.MOSTLY.value * share > 0:
         return msgspec.structs.replace(finding, advice=_DECOMPOSED)
-    return of_step(
+    likely = FLOAT64_MOVED_LIKELY if _mostly_moves(evidence) else FLOAT64_SAVED_LIKELY
+    priced = of_step(
         finding,
         share,
-        Part(FLOAT64_SAVED_MIN.value * share, FLOAT64_SAVED_MAX.value * share, FLOAT64_SAVED_LIKELY.value * share),
+        Part(FLOAT64_SAVED_MIN.value * share, FLOAT64_SAVED_MAX.value * share, likely.value * share),
         f"float64 arithmetic, of {evidence.unit.the}",
     )
+    files = {span.file for span in finding.where}
+    if evidence.settings.get("floatx") == "float64" or not find_asked_float64(evidence, files):
+        return priced
+    return msgspec.structs.replace(priced, severity="info", headroom=True, advice=_ASKED)
+
+
+def _mostly_moves(evidence: Evidence) -> bool:
+    """Whether a trace shows that products and convolutions take the lesser part of the compiled functions."""
+    if not graph_time.rows(evidence):
+        return False
+    return graph_time.share(evidence, graph_time.is_arithmetic) < shared.MOSTLY.value * evidence.share("graph")
 
 
 def _decomposing(evidence: Evidence) -> float:

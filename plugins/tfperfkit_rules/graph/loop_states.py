@@ -11,8 +11,9 @@ from typing import NamedTuple
 from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.graph import optable
 from tfperfkit.graph.model import Node
-from tfperfkit.graph.view import View
-from tfperfkit.graph.walk import LOOPS, varies
+from tfperfkit.graph.sizes import SAME
+from tfperfkit.graph.view import FOLLOWED, View
+from tfperfkit.graph.walk import BRANCHES, LOOPS, varies
 
 COPIES_OF_ROW = Threshold(
     2, "copies", "number of copies of each row that a tf.TensorArray makes", Derived("one in write(), one in stack()")
@@ -29,17 +30,23 @@ _COUNTS = optable.names(trait="shifts")
 
 class HandedOn(NamedTuple):
     """``made``: the operation in ``body`` of a ``loop`` in ``view``. ``slots``: the numbers of the loop's arguments
-    that it takes and returns: three for a sparse tensor, or fewer."""
+    that it takes and returns: three for a sparse tensor, or fewer. ``chosen_by``: ``body`` is a branch of this
+    condition in the loop's body ``around``, ``slots`` are its arguments, and other branches hand the tensor on as it
+    is."""
 
     view: View
     loop: Node
     body: View
     made: Node
     slots: tuple[int, ...]
+    around: View | None = None
+    chosen_by: Node | None = None
 
     @property
     def alone(self) -> bool:
         """Whether no iteration needs the result of another: all other arguments stay as they are, or count."""
+        if self.chosen_by is not None:
+            return False
         results = self.body.graph.record.results
         others = [number for number in range(len(results)) if number not in self.slots]
         settled = all(_stays(self.body, number) or self.counts(number) for number in others)
@@ -94,8 +101,55 @@ def _find_in_body(view: View, loop: Node, body: View, condition: View) -> Iterat
     for name, numbers in slots.items():
         made = body.nodes[name]
         uses = {use.node.name for output in range(len(made.outputs)) for use in body.uses(made, output)}
-        if uses <= {results[number] for number in numbers}:
+        if made.type in BRANCHES:
+            yield from _find_in_branch(view, loop, body, made, numbers)
+        elif uses <= {results[number] for number in numbers}:
             yield HandedOn(view, loop, body, made, tuple(numbers))
+
+
+def _find_in_branch(view: View, loop: Node, body: View, made: Node, numbers: list[int]) -> Iterator[HandedOn]:
+    """Yield the operation of the only branch that changes the tensor."""
+    graphs = [body.graph.body(name) for names in made.functions().values() for name in names]
+    branches = [body.inside(graph) for graph in graphs if graph is not None]
+    for number in numbers if len(branches) == len(graphs) else ():
+        result = body.graph.record.results[number]
+        output = _number_of_output(body, result)
+        given = [
+            at for at, _ in enumerate(made.inputs) if body.source(made, at) is body.nodes[body.graph.slots[number]]
+        ]
+        if len(given) != 1 or {use.node.name for use in body.uses(made, output)} > {result}:
+            continue
+        slot = given[0] - 1  # the condition comes first
+        changing = [branch for branch in branches if not _hands_on(branch, slot, output)]
+        if len(changing) == 1 and output < len(changing[0].graph.record.results):
+            branch = changing[0]
+            inner = branch.made(branch.graph.record.results[output])
+            argument = branch.nodes[branch.graph.slots[slot]]
+            reads = [use.node for use in branch.uses(argument)]
+            if (
+                inner is not None
+                and reads == [inner]
+                and {use.node.name for use in branch.uses(inner)} <= branch.results
+            ):
+                yield HandedOn(view, loop, branch, inner, (slot,), around=body, chosen_by=made)
+
+
+def _number_of_output(body: View, name: str) -> int:
+    """Return which output of the operation behind a result it is, past what hands it on."""
+    output, node = 0, body.nodes.get(name)
+    for _ in range(FOLLOWED):
+        if node is None or node.type not in SAME:
+            break
+        name, output = node.inputs[0]
+        node = body.nodes.get(name)
+    return output
+
+
+def _hands_on(branch: View, slot: int, output: int) -> bool:
+    """Whether a branch returns an argument as it is."""
+    results, slots = branch.graph.record.results, branch.graph.slots
+    made = branch.made(results[output]) if output < len(results) else None
+    return made is not None and slot < len(slots) and made.name == slots[slot]
 
 
 def _is_unread(condition: View, number: int) -> bool:

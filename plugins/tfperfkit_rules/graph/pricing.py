@@ -128,7 +128,7 @@ def functions_that_ran(evidence: Evidence) -> Iterator[Brief]:
     cut = calls is not None and not calls.per_step and evidence.offer(ComputedStep) is None
     for function in largest_first(evidence):
         called = calls is None or cut or evidence.work is not None or function.graph in calls.per_step
-        if called and function.first_execution_ms is not None and not function.jit_compile:
+        if called and function.ran and not function.jit_compile:
             yield function
 
 

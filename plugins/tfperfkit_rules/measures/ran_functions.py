@@ -29,7 +29,7 @@ def list_ran_functions(evidence: Evidence) -> list[Ran]:
     """List the functions that the samples tell, the busiest first. Samples whose function is unknown are left out."""
     data = evidence.offer(OpsData)
     # A function that ran by itself: functions that another graph calls are part of that graph.
-    called = (each for each in (data.all if data is not None else ()) if each.first_execution_ms is not None)
+    called = (each for each in (data.all if data is not None else ()) if each.ran)
     functions = [each for each in called if each.callers]
     seen: Counter[Frame] = Counter()
     kept = _is_of_keras_passes(evidence)

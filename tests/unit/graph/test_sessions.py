@@ -67,6 +67,21 @@ def test_a_run_that_trains_says_so_and_what_it_writes_is_not_shared() -> None:
     assert together.share(age, train) == pytest.approx(1.0)
 
 
+def test_the_functions_that_a_run_calls_by_itself() -> None:
+    called = Builder("session 1")
+    called.add("Placeholder", "x", makes=BATCH)
+    called.add("PartitionedCall", "first", ("x",), BATCH, f="__inference_encode_1")
+    called.add("StatefulPartitionedCall", "second", ("first",), BATCH, f="__inference_decode_2")
+    called.add("PartitionedCall", "unasked", ("x",), BATCH, f="__inference_other_3")
+    made = runs(("first", "b*"), ("second", "b*"))
+    calls = SessionRuns(made, {"session 1": called.graph()}.get).calls
+    assert calls == {
+        "__inference_encode_1": (("train.py", 0), ("train.py", 1)),
+        "__inference_decode_2": (("train.py", 1),),
+    }
+    assert SessionRuns(made, {}.get).calls == {}
+
+
 def test_one_product_on_its_own_is_not_shared() -> None:
     (together,) = found(runs(("age", "b*"), ("other", "b*")))
     assert together.share(*together.fetches) == 0.0

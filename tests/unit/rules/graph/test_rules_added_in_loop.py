@@ -59,6 +59,41 @@ def write_row(i: Any, x: Any, whole: Any, places: Any, values: Any) -> Any:
     return i + 1, x, tf.tensor_scatter_nd_update(whole, [[i]], x[None])
 
 
+def where_one_hot(i: Any, x: Any, whole: Any, places: Any, values: Any) -> Any:
+    x = tf.tanh(x)
+    return i + 1, x, tf.where(tf.reshape(tf.one_hot(i, 500) > 0, [500, 1]), x[None], whole)
+
+
+def where_the_range_is_it(i: Any, x: Any, whole: Any, places: Any, values: Any) -> Any:
+    x = tf.tanh(x)
+    return i + 1, x, tf.where(tf.equal(tf.range(500), i)[:, None], x[None], whole)
+
+
+def where_now_and_then(i: Any, x: Any, whole: Any, places: Any, values: Any) -> Any:
+    x = tf.tanh(x)
+    mask = tf.reshape(tf.one_hot(i, 500) > 0, [500, 1])
+    return i + 1, x, tf.cond(i % 2 < 1, lambda: tf.where(mask, x[None], whole), lambda: whole)
+
+
+def product_with_one_hot(i: Any, x: Any, whole: Any, places: Any, values: Any) -> Any:
+    x = tf.tanh(x)
+    return i + 1, x, whole + tf.one_hot(i, 500)[:, None] * x[None]
+
+
+@needs_tensorflow
+@pytest.mark.parametrize("body", [where_one_hot, where_the_range_is_it, where_now_and_then])
+def test_a_row_that_a_mask_of_one_place_writes(body: Any) -> None:
+    (cause,) = added(body)
+    assert (cause.iterations, cause.numbers, cause.name, cause.alone) == (500, 4000, "tf.where", False)
+    assert cause.in_place and cause.left is not None and cause.left <= 0.1
+
+
+@needs_tensorflow
+def test_a_product_with_a_one_hot_row_is_added() -> None:
+    (cause,) = added(product_with_one_hot)
+    assert (cause.name, cause.in_place) == ("Adding tf.one_hot times a row", False)
+
+
 @needs_tensorflow
 @pytest.mark.parametrize(
     ("body", "alone", "in_place"),
@@ -110,12 +145,48 @@ def add_all_rows(i: Any, x: Any, whole: Any, places: Any, values: Any) -> Any:
     return i + 1, x, whole + tf.tanh(values) * tf.cast(i, tf.float32)
 
 
+def where_many(i: Any, x: Any, whole: Any, places: Any, values: Any) -> Any:
+    return i + 1, x, tf.where((tf.range(500) < i)[:, None], x[None], whole)
+
+
+def where_all_but_one(i: Any, x: Any, whole: Any, places: Any, values: Any) -> Any:
+    return i + 1, x, tf.where(tf.equal(tf.one_hot(i, 500), 0.0)[:, None], x[None], whole)
+
+
+def where_all_rows_are_new(i: Any, x: Any, whole: Any, places: Any, values: Any) -> Any:
+    return i + 1, x, tf.where(tf.reshape(tf.one_hot(i, 500) > 0, [500, 1]), tf.tanh(values), whole)
+
+
+def where_both_branches_write(i: Any, x: Any, whole: Any, places: Any, values: Any) -> Any:
+    mask = tf.reshape(tf.one_hot(i, 500) > 0, [500, 1])
+    return i + 1, x, tf.cond(i % 2 < 1, lambda: tf.where(mask, x[None], whole), lambda: tf.tanh(whole))
+
+
+def where_it_is_read_in_the_branch(i: Any, x: Any, whole: Any, places: Any, values: Any) -> Any:
+    mask = tf.reshape(tf.one_hot(i, 500) > 0, [500, 1])
+    return i + 1, x, tf.cond(i % 2 < 1, lambda: tf.where(mask, tf.tanh(whole[:1]), whole), lambda: whole)
+
+
 def add_many(i: Any, x: Any, whole: Any, places: Any, values: Any) -> Any:
     return i + 1, x, tf.tensor_scatter_nd_add(whole, places[:100], values[:100])
 
 
 @needs_tensorflow
-@pytest.mark.parametrize("body", [read_it, read_the_new_one, write_a_given_row, add_all_rows, add_many])
+@pytest.mark.parametrize(
+    "body",
+    [
+        read_it,
+        read_the_new_one,
+        write_a_given_row,
+        add_all_rows,
+        add_many,
+        where_many,
+        where_all_but_one,
+        where_all_rows_are_new,
+        where_both_branches_write,
+        where_it_is_read_in_the_branch,
+    ],
+)
 def test_a_loop_that_needs_the_tensor_or_changes_much_of_it(body: Any) -> None:
     assert added(body) == []
 

@@ -55,6 +55,28 @@ def test_floatx_is_the_place() -> None:
     assert result.advice.startswith("Remove set_floatx('float64')")
 
 
+@pytest.mark.parametrize(
+    ("source", "asked"),
+    [
+        ("import tensorflow as tf\ndtype = tf.float64\n", True),
+        ("import tensorflow as tf\nx = tf.zeros([3], dtype='float64')\n", True),
+        ("import numpy as np\nx = np.zeros(3, dtype=np.float64)\n", False),
+        ("import tensorflow as tf\nif x.dtype == tf.float64:\n    x = tf.cast(x, tf.float32)\n", False),
+    ],
+)
+def test_float64_that_the_script_asks_for_is_a_choice(source: str, asked: bool) -> None:
+    result = one(op("MatMul", 50.0), float64_flops_share=1.0, marks=WIDE, source=source)
+    assert (result.headroom, result.severity == "info") == (asked, asked)
+    assert result.gain.likely is not None and (asked is result.advice.startswith("The script asks for float64"))
+
+
+def test_copies_gain_half_from_float32() -> None:
+    products = one(op("MatMul", 50.0), op("Tile", 10.0), float64_flops_share=1.0, marks=WIDE)
+    copies = one(op("MatMul", 10.0), op("Tile", 50.0), float64_flops_share=1.0, marks=WIDE)
+    assert products.gain.likely is not None and copies.gain.likely is not None
+    assert copies.gain.likely < products.gain.likely
+
+
 def test_where_float64_begins_is_the_place() -> None:
     start = Marked(type="Const", ops=1, where=SourceSpan("train.py", 7), types="float64[8]")
     library = Marked(type="Cast", ops=1, where=SourceSpan("keras/ops.py", 3), types="float64[8]")

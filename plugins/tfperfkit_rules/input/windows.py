@@ -33,6 +33,8 @@ WINDOW_US = Threshold(
 )
 
 _IN_MEMORY = ("Range", "Tensor", "TensorSlice")
+#: Stages of the function that unpacks windows, besides ``batch``. TensorFlow repeats the windows' own stage there.
+_BESIDE_BATCH = {"Zip", "Map", "Window"}
 #: Parameters of a window, as without arguments and recording.
 _WINDOW = {"size": None, "shift": 1, "stride": 1}
 _UNPACK = ("FlatMap", "Interleave", "ParallelInterleave", "Map", "ParallelMap")
@@ -88,7 +90,7 @@ def _make_finding(pipeline: Pipeline, flat: Stage, window: Stage, size: int, sha
         else "window().flat_map() handles one small window at a time",
         share_of_step=share,
         evidence=(Measurement("windows per batch", size, "count", "run"),),
-        advice=_advise(window, name_stage(flat).partition("(")[0], _find_length(pipeline, flat), size),
+        advice=_advise(pipeline, flat, window, size),
         detail=(
             f"window() makes a dataset for each window, and {name_stage(flat).partition('(')[0]} an iterator over it. "
             "That takes far longer than copying the numbers. Later maps then get a leading batch dimension."
@@ -97,27 +99,25 @@ def _make_finding(pipeline: Pipeline, flat: Stage, window: Stage, size: int, sha
     )
 
 
-def _find_length(pipeline: Pipeline, flat: Stage) -> int | None:
-    """Return the rows of a window, as the ``batch`` in the function of ``flat`` has them."""
-    nested = (stage for stage in pipeline.stages if stage.nested is not None and pipeline.stages[stage.nested] is flat)
-    length = next((stage.parameters["batch_size"] for stage in nested if "batch_size" in stage.parameters), None)
-    return length if isinstance(length, int) else None
-
-
-def _advise(window: Stage, unpacked: str, length: int | None, batch: int) -> str:
-    """Say how to gather a ``batch`` of the same windows of ``length`` rows. ``unpacked``: the stage that unpacks them.
-    Recordings of older versions have no ``size``, ``shift`` and ``stride`` of a window: then both latter count as 1."""
+def _advise(pipeline: Pipeline, flat: Stage, window: Stage, batch: int) -> str:
+    """Say how to make a ``batch`` of the same windows at once. Recordings of older versions have no ``size``, ``shift``
+    and ``stride`` of a window: then both latter count as 1."""
+    inner = [item for item in pipeline.stages if item.nested is not None and pipeline.stages[item.nested] is flat]
+    length = next((item.parameters["batch_size"] for item in inner if "batch_size" in item.parameters), None)
     size, shift, stride = (window.parameters.get(name, known) for name, known in _WINDOW.items())
-    if size == shift == length is not None and stride == 1:
+    mapped = any(item.kind == "Map" for item in inner)
+    if size == shift == length is not None and stride == 1 and not mapped:
         rest = ", drop_remainder=True" if window.parameters.get("drop_remainder") else ""
+        unpacked = name_stage(flat).partition("(")[0]
         return f"Replace window() and {unpacked} by .batch({length}{rest}): the windows do not overlap."
     begins = "len(series) - size + 1" if stride == 1 else f"len(series) - {stride or 'stride'} * (size - 1)"
     begins = begins if shift == 1 else f"0, {begins}, {shift or 'shift'}"
     rows = "tf.range(size, dtype=tf.int64)" if stride == 1 else f"{stride or 'stride'} * tf.range(size, dtype=tf.int64)"
+    shuffled = ".shuffle(n)" if any(item.kind.startswith("Shuffle") for item in pipeline.stages) else ""
     return (
-        f"Gather a whole batch of windows at once: starts = tf.data.Dataset.range({begins}).shuffle(n).batch({batch}), "
+        f"Gather a whole batch of windows at once: starts = tf.data.Dataset.range({begins}){shuffled}.batch({batch}), "
         f"then starts.map(lambda start: tf.gather(series, start[:, None] + {rows}))"
-        + (f", with size {length}." if length else ".")
+        + (f", with size {length}." if isinstance(length, int) else ".")
     )
 
 
@@ -146,13 +146,19 @@ def _windowed(pipeline: Pipeline) -> tuple[Stage, Stage, list[Stage]] | None:
     than a shuffle's."""
     stages = pipeline.stages
     windows = [index for index, stage in enumerate(stages) if stage.kind == "Window" and stage.nested is None]
-    flats = [index for index, stage in enumerate(stages) if stage.kind in _UNPACK and not stage.added]
+    flats = [
+        index
+        for index, stage in enumerate(stages)
+        if stage.kind in _UNPACK and not stage.added and stage.nested is None
+    ]
     flats = [index for index in flats if stages[index].kind == "FlatMap" or _is_directly_after(stages, index, windows)]
     if not windows or not flats or flats[-1] > windows[0]:
         return None
     flat = flats[-1]
     inner = [stage for stage in stages if stage.nested == flat]
-    if {stage.kind for stage in inner} - {"Zip"} != {"Batch"} or any(map(_large, inner)):
+    if {stage.kind for stage in inner} - _BESIDE_BATCH != {"Batch"}:
+        return None
+    if any(_is_large(stage) for stage in inner if stage.kind == "Batch"):
         return None
     first = next((i for i in reversed(range(flat)) if stages[i].kind in ("Batch", "PaddedBatch")), None)
     if first is None:
@@ -167,7 +173,7 @@ def _is_directly_after(stages: Sequence[Stage], index: int, windows: Sequence[in
     return next((n for n in range(index + 1, len(stages)) if stages[n].nested is None), -1) in windows
 
 
-def _large(stage: Stage) -> bool:
+def _is_large(stage: Stage) -> bool:
     return stage.bytes_per_element is None or stage.bytes_per_element > SMALL_BYTES.value
 
 

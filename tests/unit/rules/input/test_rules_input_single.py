@@ -95,7 +95,11 @@ def windowed(*, inner_bytes: int | None = 100, own_ms: float = 8.0, **fields: An
 def test_windows_are_to_be_cut_a_batch_at_a_time() -> None:
     found = one(windows.windows_one_by_one(evidence(windowed())))
     assert found.code == "INP007" and found.where[0].line == 7 and found.severity != "info"
-    assert ".range(len(series) - size + 1).shuffle(n).batch(256)" in found.advice and "with size 25" in found.advice
+    assert ".range(len(series) - size + 1).batch(256)" in found.advice and "with size 25" in found.advice
+    shuffled = msgspec.structs.replace(
+        windowed(), stages=(PREFETCH, BATCH, stage("Shuffle", 8), *windowed().stages[3:])
+    )
+    assert "+ 1).shuffle(n).batch(256)" in one(windows.windows_one_by_one(evidence(shuffled))).advice
     low, high = ranged(found)
     assert 1 < low < high
     figures = {item.name: item.value for item in found.evidence}
@@ -105,8 +109,8 @@ def test_windows_are_to_be_cut_a_batch_at_a_time() -> None:
 @pytest.mark.parametrize(
     ("parameters", "told"),
     [
-        ({"size": 25, "shift": 5, "stride": 1}, ".range(0, len(series) - size + 1, 5).shuffle"),
-        ({"size": 25, "shift": 1, "stride": 2}, ".range(len(series) - 2 * (size - 1)).shuffle"),
+        ({"size": 25, "shift": 5, "stride": 1}, ".range(0, len(series) - size + 1, 5).batch"),
+        ({"size": 25, "shift": 1, "stride": 2}, ".range(len(series) - 2 * (size - 1)).batch"),
         ({"size": 25, "shift": 1, "stride": 2}, "start[:, None] + 2 * tf.range("),
         ({"size": 25, "shift": 25, "stride": 1, "drop_remainder": True}, "flat_map by .batch(25, drop_remainder=True)"),
         ({"size": 50, "shift": 25, "stride": 1}, "starts = tf.data.Dataset.range(0, "),
@@ -121,12 +125,13 @@ def test_the_advice_makes_windows_at_the_same_rows(parameters: dict[str, Any], t
     assert told in one(windows.windows_one_by_one(evidence(given))).advice
 
 
-@pytest.mark.parametrize("kind", ["Interleave", "ParallelInterleave"])
-def test_windows_of_two_series_may_be_zipped_and_interleaved(kind: str) -> None:
-    flat, *below = windowed().stages[3:]
-    zipped = (msgspec.structs.replace(flat, kind=kind), below[0], msgspec.structs.replace(below[0], kind="Zip"))
-    given = msgspec.structs.replace(windowed(), stages=(*windowed().stages[:3], *zipped, *below[1:]))
-    assert one(windows.windows_one_by_one(evidence(given))).code == "INP007"
+@pytest.mark.parametrize("kind", ["FlatMap", "Interleave", "ParallelInterleave"])
+@pytest.mark.parametrize(("beside", "told"), [("Zip", 1), ("Map", 1), ("Window", 1), ("Shuffle", 0)])
+def test_windows_of_two_series_may_be_zipped_and_interleaved(kind: str, beside: str, told: int) -> None:
+    flat, batch, *below = windowed().stages[3:]
+    unpacked = (msgspec.structs.replace(flat, kind=kind), batch, msgspec.structs.replace(batch, kind=beside))
+    given = msgspec.structs.replace(windowed(), stages=(*windowed().stages[:3], *unpacked, *below))
+    assert len(list(windows.windows_one_by_one(evidence(given)))) == told
 
 
 @pytest.mark.parametrize(

@@ -153,11 +153,13 @@ class FunctionCalls(msgspec.Struct, frozen=True, kw_only=True):
 
 class XlaCompilations(msgspec.Struct, frozen=True, kw_only=True):
     """How often XLA compiled in the traced steps, the ms of that which made machine code, and the wall time of these
-    steps in ms."""
+    steps in ms. ``programs``: how many it had compiled when the trace ended, by function as XLA names it: one for each
+    shape of the function's inputs."""
 
     count: int
     ms: float
     wall_ms: float
+    programs: dict[str, int] = {}
 
 
 class Instantiations(msgspec.Struct, frozen=True, kw_only=True):

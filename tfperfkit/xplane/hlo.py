@@ -7,6 +7,8 @@ that uses its result.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from math import prod
 from typing import Any, NamedTuple
@@ -189,6 +191,18 @@ class Module:
         if number >= len(instruction.operand_ids):
             return None
         return self._by_id.get(instruction.operand_ids[number])
+
+
+#: ``a_inference_step_60__.32(2195)``: the function, the number of its root instruction, the number of the program.
+_PROGRAM = re.compile(r"(?P<function>.+?)(?:\.\d+)?\(\d+\)")
+
+
+def count_programs(space: Space) -> dict[str, int]:
+    """Count the programs that XLA had compiled when the trace ended, by function: one for each shape of its inputs.
+    XLA gives the profiler every program that is still there (``XlaDebugInfoManager``)."""
+    plane = space.plane("/host:metadata")
+    names = map(plane.event_name, plane.event_metadata) if plane is not None else ()
+    return dict(Counter(found["function"] for name in names if (found := _PROGRAM.fullmatch(name))))
 
 
 def read_modules(space: Space) -> dict[str, Module]:

@@ -11,6 +11,7 @@ import msgspec
 from tfperfkit.records.parts import TRACED
 from tfperfkit.records.steps import StepTable
 from tfperfkit.xplane import Space, intervals, profile_options
+from tfperfkit.xplane.hlo import count_programs
 from tfperfkit.xplane.names import HOST, is_fetch
 from tfperfkit.xplane.spans import Span, SpanIndex, intersect, total, union
 from tfperfkit_probes.tfprof.breakdown import breakdown, share_of_longer
@@ -61,6 +62,7 @@ class TraceFacts(msgspec.Struct, frozen=True, kw_only=True):
     calls: tuple[CallRow, ...] = ()
     xla_compiles: int = 0  # in the traced steps, in all
     xla_compile_ms: float = 0.0  # of these, making machine code; XLA's passes before that are not in it
+    xla_programs: dict[str, int] = {}  # that XLA had compiled when the trace ended, by function
     instantiations: int = 0  # calls that made a compiled function ready again, see ``_find_instantiated_again``
     instantiation_ms: float = 0.0
     notes: tuple[str, ...] = ()
@@ -127,6 +129,7 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
         calls=_calls(timeline.calls, window, count) if count else (),
         xla_compiles=len(compiles),
         xla_compile_ms=_ms(sum(span.end - span.begin for span in compiles)),
+        xla_programs=count_programs(space),
         instantiations=len(again),
         instantiation_ms=_ms(sum(again)),
         notes=tuple(notes),

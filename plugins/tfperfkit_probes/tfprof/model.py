@@ -74,6 +74,7 @@ class TfprofData(msgspec.Struct, frozen=True, kw_only=True):
     calls: tuple[CallRow, ...] = ()
     xla_compiles: int = 0  # in the traced steps, in all
     xla_compile_ms: float = 0.0  # of these, making machine code
+    xla_programs: dict[str, int] = {}  # compiled until the trace ended, by function: one for each shape of its inputs
     instantiations: int = 0  # calls that instantiated a compiled function that had been called in the trace before
     instantiation_ms: float = 0.0  # in all of them
     exchanges: tuple[ExchangeRow, ...] = ()  # with other replicas, of the first traced steps

@@ -81,6 +81,7 @@ def result(capture: contract.Capture) -> ProbeResult:
         calls=facts.calls,
         xla_compiles=facts.xla_compiles,
         xla_compile_ms=facts.xla_compile_ms,
+        xla_programs=facts.xla_programs,
         instantiations=facts.instantiations,
         instantiation_ms=facts.instantiation_ms,
         exchanges=facts.exchanges,
@@ -225,7 +226,9 @@ def offers(data: TfprofData, after: TraceFacts | None = None, clock: RunClock | 
     made: list[Any] = [
         RanOperations(steps=data.steps, rows=_rows(data.top_ops), input=_rows(data.input_ops), rest_ms=data.rest_ms),
         FunctionCalls(per_step={row.name: row.per_step for row in data.calls}),
-        XlaCompilations(count=data.xla_compiles, ms=data.xla_compile_ms, wall_ms=data.wall_ms),
+        XlaCompilations(
+            count=data.xla_compiles, ms=data.xla_compile_ms, wall_ms=data.wall_ms, programs=data.xla_programs
+        ),
         Instantiations(count=data.instantiations, ms=data.instantiation_ms, wall_ms=data.wall_ms),
         AcceleratorUse(busy_share={row.device: row.busy_share for row in data.devices}),
         InputPrefetch(there=data.prefetches),

@@ -17,6 +17,7 @@ from tfperfkit_rules.measures.growth import growth
 from tfperfkit_rules.measures.room import CALL_START_MS, HEADROOM_STEPS, find_left
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
+from tfperfkit_rules.measures.xla_shapes import compiled_by_xla
 
 #: The titles of the findings' pages.
 TITLES = {
@@ -47,7 +48,7 @@ def launching(evidence: Evidence) -> Iterable[Finding]:
     oneDNN, so those may get slower."""
     unit = evidence.unit
     data, found = evidence.offer(ComputedStep), growth(evidence)
-    if data is None or found is None or xla_place.compiled_by_xla(evidence) or xla_place.auto_jit(evidence):
+    if data is None or found is None or compiled_by_xla(evidence) or xla_place.auto_jit(evidence):
         return
     if evidence.steps.count < HEADROOM_STEPS.value or data.ms <= 0:
         return

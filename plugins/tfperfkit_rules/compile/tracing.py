@@ -27,6 +27,7 @@ from tfperfkit_rules.compile import xla_place
 from tfperfkit_rules.compile.elementwise import Elementwise, elementwise_lines
 from tfperfkit_rules.measures import graph_time, shared
 from tfperfkit_rules.measures.source_calls import list_files
+from tfperfkit_rules.measures.xla_shapes import compiled_by_xla
 
 #: The titles of the findings' pages.
 TITLES = {
@@ -110,7 +111,7 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
     """CMP002: elementwise operations that XLA would fuse, where that was measured to help."""
     unit = evidence.unit
     functions = [(brief, n) for brief, n in graph_time.list_called(evidence) if not brief.jit_compile]
-    if not functions or xla_place.compiled_by_xla(evidence) or xla_place.auto_jit(evidence):
+    if not functions or compiled_by_xla(evidence) or xla_place.auto_jit(evidence):
         return
     share = graph_time.share(evidence, _fused)
     proper = graph_time.share(evidence, graph_time.is_elementwise)

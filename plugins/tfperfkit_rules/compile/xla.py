@@ -14,7 +14,9 @@ from tfperfkit.remedy import KeepTrace, Setting
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.compile import xla_place
 from tfperfkit_rules.compile.xla_each import every_step
+from tfperfkit_rules.compile.xla_shapes import advise, name_function
 from tfperfkit_rules.measures import graph_time, shared
+from tfperfkit_rules.measures.xla_shapes import compiled_by_xla
 
 #: The titles of the findings' pages.
 TITLES = {
@@ -57,7 +59,7 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
     """CMP001: XLA compiles in steady steps that trace nothing. Seen in the trace (XLA's own events); the account's
     outliers tell how often over the steady phase."""
     data, account = evidence.offer(XlaCompilations), evidence.account
-    functions = xla_place.compiled_by_xla(evidence)
+    functions = compiled_by_xla(evidence)
     if data is None or account is None or not functions or not data.count or not data.wall_ms:
         return
     if evidence.share("tracing") > TRACING.value:
@@ -86,14 +88,11 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
         code="CMP001",
         remedy=KeepTrace("shape"),
         share_of_step=upper,
-        title=f"jit_compile=True recompiles {function.function} for each new input shape",
+        title=f"jit_compile=True recompiles {name_function(function)} for each new input shape",
         gain=price(KeepTrace("shape"), Part(min(lower, upper), upper)),
         where=tuple(reversed(xla_place.jit_lines(evidence, function))),
         evidence=tuple(evidence_of),
-        advice=(
-            f"Pad the inputs of {function.function} to a fixed length: dataset.padded_batch(n, padded_shapes=...). Or: "
-            "if only the last batch differs, skip it: batch(n, drop_remainder=True). Or: remove jit_compile=True."
-        ),
+        advice=advise(function),
         detail="XLA compiles for each concrete shape, even if the signature leaves a size open (None).",
         absorbs=("SYN001",),
     )
@@ -104,7 +103,7 @@ def slower_by_xla(evidence: Evidence) -> Iterator[Finding]:
     unit = evidence.unit
     data, account = evidence.offer(RanOperations), evidence.account
     compiled, calls = evidence.offer(XlaCompilations), evidence.offer(FunctionCalls)
-    jit = xla_place.compiled_by_xla(evidence)
+    jit = compiled_by_xla(evidence)
     by_flag = xla_place.auto_jit(evidence) and xla_place.auto_jit_on_cpu(evidence)
     if evidence.accelerated or data is None or calls is None or account is None or not (jit or by_flag):
         return
@@ -156,7 +155,7 @@ def without_effect(evidence: Evidence) -> Iterator[Finding]:
     set_jit(True) put an XLA operation into the partitioned graph without it, each did with it."""
     if evidence.accelerated or not xla_place.auto_jit(evidence) or xla_place.auto_jit_on_cpu(evidence):
         return
-    if xla_place.compiled_by_xla(evidence):
+    if compiled_by_xla(evidence):
         return
     elementwise = graph_time.share(evidence, graph_time.is_elementwise)
     asked = "TF_XLA_FLAGS" if "auto_jit" in xla_place.flags(evidence) else "set_jit"

@@ -1,10 +1,10 @@
-"""The places that ask for XLA, and the compiled functions that it compiles."""
+"""The places that ask for XLA."""
 
 from __future__ import annotations
 
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import SourceSpan
-from tfperfkit.offers import FunctionCost, FunctionCosts
+from tfperfkit.offers import FunctionCost
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures.source_calls import find_given, find_methods, find_strings, is_true
 
@@ -41,14 +41,6 @@ def auto_jit_on_cpu(evidence: Evidence) -> bool:
 def auto_jit_lines(evidence: Evidence) -> tuple[SourceSpan, ...]:
     """Return the lines that ask for it; none when the shell did."""
     return (*find_strings(evidence, "tf_xla_auto_jit"), *evidence.calls(SET_JIT))[:3]
-
-
-def compiled_by_xla(evidence: Evidence) -> list[FunctionCost]:
-    """Return the functions with ``jit_compile=True``, the one with the most operations first."""
-    data = evidence.offer(FunctionCosts)
-    if data is None:
-        return []
-    return sorted((brief for brief in data.functions if brief.jit_compile), key=lambda brief: -brief.operations)
 
 
 def jit_lines(evidence: Evidence, function: FunctionCost) -> tuple[SourceSpan, ...]:

@@ -18,6 +18,7 @@ from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.graph.traced_step import WINDOW
 from tfperfkit_rules.measures.growth import TRY
+from tfperfkit_rules.measures.xla_shapes import compiling_share
 
 TITLES = {"GRF018": "Sequences are mostly padding (pad_sequences, padded_batch)"}
 
@@ -70,7 +71,7 @@ def padding(evidence: Evidence) -> Iterator[Finding]:
         return
     # Updates of weights don't grow with the sequences; nearly all else does, the gaps between operations too.
     grows = 1 - sum(item.ms for item in step.operations if item.stage == "update") / step.ms
-    computed = evidence.share("graph") * grows
+    computed = max(evidence.share("graph") - compiling_share(evidence), 0.0) * grows
     given = (_read_input(row) for row in data.keras if row.way == "fit" and not row.validation)
     sliced = (_sliced(pipeline) for pipeline in data.pipelines if pipeline.in_training)
     found = next((each for each in (*given, *sliced) if each is not None), None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -116,6 +117,10 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         title = f"{mapped.method} outside tf.function causes retracing in {evidence.unit.loop}"
         advice, remedy = mapped.advice, Compile("map")
         places = list(dict.fromkeys((mapped.at, *places)))[: shared.MAX_PLACES.value]
+    elif (made := _find_dataset_call(evidence, samples)) is not None:
+        title = f"{made.method} in {evidence.unit.loop} causes retracing"
+        advice, remedy = made.advice, KeepTrace("function")
+        places = list(dict.fromkeys((made.at, *places)))[: shared.MAX_PLACES.value]
     else:
         many = f"{len(steps)} of {len(evidence.steps.clean)} clean steps"
         where = many if evidence.work is None else evidence.unit.loop
@@ -151,6 +156,8 @@ def _choose_samples(evidence: Evidence) -> Samples:
     return evidence.log.samples([(step.begin_ns, step.end_ns) for step in evidence.steps.clean])
 
 
+#: Where the methods of datasets are that take functions.
+_DATASETS = "tensorflow.python.data.ops."
 #: Methods that trace the functions of a Keras model.
 _TRACES = ("fit", "train_on_batch", "evaluate", "predict")
 _KEEP = (
@@ -178,6 +185,30 @@ def _find_map(evidence: Evidence, samples: Samples) -> _Tracing | None:
     place = part.lines.most_common(1)[0][0]
     name = name_map(evidence, part, place)
     return _Tracing(f"tf.{name}", advise_compiling(evidence, place, name), span(evidence, *place))
+
+
+def _find_dataset_call(evidence: Evidence, samples: Samples) -> _Tracing | None:
+    """Find the method of a dataset that most of the tracing is in: it traces the function that it is given in each
+    call."""
+    found: Counter[tuple[str, Place]] = Counter()
+    traced = 0
+    for stack, count in samples.stacks.items():
+        if stack.activity != "tracing" or not stack.frames:
+            continue
+        traced += count
+        leaf = stack.frames[-1]
+        module, _, method = (leaf.calls[0] if leaf.calls else "").rpartition(":")
+        if module.startswith(_DATASETS) and not method.startswith("_"):
+            found[method, (leaf.file, leaf.line)] += count
+    for (method, place), count in found.most_common(1):
+        if count >= shared.MOSTLY.value * traced:
+            return _Tracing(
+                f"Dataset.{method}",
+                f"Call {method} once, before the loop, or put the code around it into a function with @tf.function "
+                f"that is defined once. Outside of one, {method} traces the function that it is given in each call.",
+                span(evidence, *place),
+            )
+    return None
 
 
 def _find_jacobian(evidence: Evidence, lines: list[Place]) -> _Tracing | None:
@@ -279,10 +310,8 @@ def _list_retraced(evidence: Evidence) -> list[tuple[first_runs.Traced, int, flo
 def _goes_on_tracing(evidence: Evidence, steps: int) -> bool:
     """Whether functions go on being traced: each is traced once when it is first called, be it in a late step."""
     work = evidence.work
-    if work is not None:
-        return work.iterations is not None or (
-            _traces_late(evidence) and (work.kind == "loop" or _traces_in_loop(evidence))
-        )
+    if work is not None and work.iterations is None:
+        return _traces_late(evidence) and (work.kind == "loop" or _traces_in_loop(evidence))
     return steps > 1 and _traces_late(evidence)
 
 

@@ -198,6 +198,8 @@ def test_the_last_batch_of_what_the_loop_goes_through_is_dropped(tmp_path: Path)
     assert fixed(tmp_path, source, "CMP001") == source.replace("batch(32)", "batch(32, drop_remainder=True)")
     source = "a = a.batch(1)\na = a.batch(2)\nmodel.fit(a)  # here\n"
     assert "not to be seen" in reason(tmp_path, source, "CMP001")
+    source = "ds = ds.padded_batch(8)\nmodel.fit(ds)  # here\n"
+    assert "differ in their lengths" in reason(tmp_path, source, "CMP001")
 
 
 @pytest.mark.parametrize("call", ["map(load)", "map(load, num_parallel_calls=4)"])

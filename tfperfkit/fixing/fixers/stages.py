@@ -11,6 +11,7 @@ from tfperfkit.fixing.chain import MAKERS, STAGES, behind, inserted, upstream
 from tfperfkit.fixing.edit import Edit, NoFix, argument, keyword
 from tfperfkit.fixing.fixers.stage_order import cache_before_shuffle
 from tfperfkit.fixing.module import Module, dotted, method, walk
+from tfperfkit.remedy import KeepTrace
 
 
 def _add_parallel_calls(case: Case) -> list[Edit]:
@@ -153,6 +154,9 @@ def _add_drop_remainder(case: Case) -> list[Edit]:
         fed = _find_fed_batches(module, span.line)
         found = [call for call in fed if argument(call, "drop_remainder") is None and len(call.args) < 3]
         if len(found) == 1 and len(fed) == 1:
+            open_length = method(found[0]) == "padded_batch" and argument(found[0], "padded_shapes") is None
+            if case.finding.remedy == KeepTrace("shape") and open_length:
+                raise NoFix("its batches may differ in their lengths too, so without the last one XLA still recompiles")
             return [keyword(module.file, found[0], "drop_remainder", cst.Name("True"))]
     raise NoFix("the batch() that makes the smaller batches is not to be seen from its place")
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from evidence_builder import make_account, make_evidence
+from evidence_builder import MS, make_account, make_evidence, make_steps
+from msgspec.structs import replace
 from tfperfkit_rules.compile.tracing import many_small_operations, run_spent_on_compiling
 from tfperfkit_rules.compile.xla import compiles_again, slower_by_xla, without_effect
+from tfperfkit_rules.compile.xla_shapes import compiles_each_shape
+from tfperfkit_rules.measures.xla_shapes import compiling_share
 from tfprof_builder import brief, graphs, op, traced
 
 from tfperfkit.model import Outlier, WarmUp
@@ -64,6 +67,50 @@ def test_where_the_operations_take_the_time_only_making_machine_code_counts() ->
 def test_no_compilation_or_a_retrace_is_none() -> None:
     assert list(compiles_again(jit(traced(XLA), outliers=5))) == []
     assert list(compiles_again(jit(traced(XLA, xla_compiles=3, xla_compile_ms=40.0), tracing=10.0))) == []
+
+
+def shapes(programs: int, lengths: dict[int, float], *, compiles: int = 0, traced_first: bool = True) -> Evidence:
+    """Return sixty steps of 10 ms, but for those with ``lengths`` in ms, in a run of 10 s. ``programs``: that XLA made
+    of the step's function."""
+    trace = traced(
+        XLA,
+        xla_programs={"a_inference_train_step_1__": programs, "a_inference_other_2__": 9},
+        xla_compiles=compiles,
+        xla_compile_ms=40.0 * compiles,
+    )
+    begin, steps = 0, []
+    for step in make_steps(60).steps:
+        end = begin + round(lengths.get(step.number, 10.0) * MS)
+        steps.append(replace(step, begin_ns=begin, end_ns=end))
+        begin = end
+    evidence = make_evidence(
+        account=make_account({"graph": 9.0, "python": 1.0}),
+        steps=replace(make_steps(60), steps=tuple(steps)),
+        data={"tfprof": trace, "ops": graphs(brief(jit_compile=True, line=5))},
+        source=JIT_SOURCE,
+        tracing=[(0, 500 * MS)] if traced_first else (),
+    )
+    evidence.run = replace(evidence.run, wall_s=10.0)
+    return evidence
+
+
+def test_shapes_that_were_compiled_in_the_first_steps() -> None:
+    evidence = shapes(3, {1: 2000.0, 2: 1210.0, 4: 810.0})
+    (finding,) = compiles_each_shape(evidence)
+    assert (finding.code, finding.basis, finding.severity) == ("CMP001", "run", "high")
+    assert finding.share_of_step == pytest.approx(0.2)  # the first step has a program that stays
+    assert {row.name: row.value for row in finding.evidence}["steps longer by a compilation"] == 2
+    assert finding.gain.bounds == pytest.approx((1 / (1 - 0.14), 1 / (1 - 0.3)))
+    assert compiling_share(evidence) == pytest.approx(800 / (57 * 10 + 800))  # the fourth step is a clean one
+
+
+@pytest.mark.parametrize(
+    ("programs", "lengths", "compiles"),
+    [(1, {2: 1200.0, 4: 800.0}, 0), (3, {2: 20.0, 4: 30.0}, 0), (3, {2: 120.0}, 0), (3, {2: 1200.0, 4: 800.0}, 2)],
+    ids=["one shape", "no long step", "quickly compiled", "the traced steps compile"],
+)
+def test_one_shape_or_quick_compilations_are_none(programs: int, lengths: dict[int, float], compiles: int) -> None:
+    assert not list(compiles_each_shape(shapes(programs, lengths, compiles=compiles)))
 
 
 def test_xla_far_below_the_machine() -> None:

@@ -117,10 +117,10 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         title = f"{mapped.method} outside tf.function causes retracing in {evidence.unit.loop}"
         advice, remedy = mapped.advice, Compile("map")
         places = list(dict.fromkeys((mapped.at, *places)))[: shared.MAX_PLACES.value]
-    elif (made := _find_dataset_call(evidence, samples)) is not None:
-        title = f"{made.method} in {evidence.unit.loop} causes retracing"
-        advice, remedy = made.advice, KeepTrace("function")
-        places = list(dict.fromkeys((made.at, *places)))[: shared.MAX_PLACES.value]
+    elif (asked := _find_dataset_call(evidence, samples)) is not None:
+        title = f"{asked.method} in {evidence.unit.loop} causes retracing"
+        advice, remedy = asked.advice, KeepTrace("unknown")
+        places = list(dict.fromkeys((asked.at, *places)))[: shared.MAX_PLACES.value]
     else:
         many = f"{len(steps)} of {len(evidence.steps.clean)} clean steps"
         where = many if evidence.work is None else evidence.unit.loop
@@ -156,7 +156,7 @@ def _choose_samples(evidence: Evidence) -> Samples:
     return evidence.log.samples([(step.begin_ns, step.end_ns) for step in evidence.steps.clean])
 
 
-#: Where the methods of datasets are that take functions.
+#: The modules of datasets, whose methods take functions.
 _DATASETS = "tensorflow.python.data.ops."
 #: Methods that trace the functions of a Keras model.
 _TRACES = ("fit", "train_on_batch", "evaluate", "predict")

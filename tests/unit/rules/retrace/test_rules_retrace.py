@@ -229,6 +229,43 @@ def test_a_map_outside_of_a_compiled_function_is_named() -> None:
     assert found.where[0].line == 3 and found.advice.startswith("Put @tf.function on change (line 2)")
 
 
+def test_a_method_of_a_dataset_that_traces_in_each_call_is_named() -> None:
+    source = "import tensorflow as tf\nfor x in xs:\n    best = data.reduce(0.0, lambda best, y: best + y * x)\n"
+    called = ("tensorflow.python.data.ops.dataset_ops:reduce",)
+    line = [Frame(FILE, 1, "<module>", 3, (3, 3, 11, 57), called)]
+    (found,) = traced_again(
+        make_evidence(
+            source=source,
+            parts_ms={"tracing": 80.0, "graph": 20.0},
+            samples=make_samples([(40, "tracing", line), (10, "graph", line)]),
+            tracing=[(n * 100 * MS, n * 100 * MS + 80 * MS) for n in range(60)],
+            steps=make_steps(each_ms=100.0),
+        )
+    )
+    assert found.title == "Dataset.reduce in the training loop causes retracing"
+    assert found.where[0].line == 3 and found.advice.startswith("Call reduce once, before the loop")
+
+
+def test_one_iteration_of_a_work_that_traces_is_no_repetition() -> None:
+    """The last block of a loop is smaller than the others."""
+    work = Work(kind="loop", where=SourceSpan(FILE, 5), seconds=6.0, share_of_run=0.5, iterations=60)
+    for spans, told in (
+        ([(5900 * MS, 5990 * MS)], False),
+        ([(n * 100 * MS, n * 100 * MS + 9 * MS) for n in range(60)], True),
+    ):
+        evidence = make_evidence(
+            source=SOURCE,
+            samples=TRACING,
+            parts_ms={"tracing": 9.0, "graph": 91.0},
+            tracing=spans,
+            steps=make_steps(60, 100.0, warm=0),
+        )
+        given = evidence.narrowed(
+            work=work, steps=evidence.steps, account=evidence.account, samples=evidence.samples, log=evidence.log
+        )
+        assert bool(list(traced_again(given))) is told
+
+
 def test_models_that_are_each_traced_once_are_no_fault() -> None:
     """Train several models in a loop, or one after the other."""
     given: dict[str, Any] = {

@@ -23,9 +23,8 @@ catalogue = sounds.map(lambda x: encoder(x)).cache()
 def best_match(query):
     served.assign_add(tf.shape(query)[0])
     least = tf.fill([tf.shape(query)[0]], -1e9)
-    return catalogue.reduce(
-        least, lambda best, sounds: tf.maximum(best, tf.reduce_max(tf.matmul(query, sounds, transpose_b=True), axis=1))
-    )
+    scores = catalogue.map(lambda sounds: tf.reduce_max(tf.matmul(query, sounds, transpose_b=True), axis=1))
+    return scores.reduce(least, tf.maximum)
 
 
 total = 0.0

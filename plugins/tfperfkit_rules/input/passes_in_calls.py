@@ -23,9 +23,9 @@ from tfperfkit.offers import RanOperations
 from tfperfkit.pricing import Left, Part, price
 from tfperfkit.remedy import ChangeStage
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.input.feed import mapped_ms, name_stage, place, places
 from tfperfkit_rules.input.stage_order import CACHED_LEFT_MAX
 from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.feed import mapped_ms, name_stage, place, places
 from tfperfkit_rules.measures.ran_functions import Ran, list_ran_functions
 from tfperfkit_rules.measures.source_calls import find_methods
 from tfperfkit_rules.measures.source_text import find_loop

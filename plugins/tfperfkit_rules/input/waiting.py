@@ -140,7 +140,7 @@ def _name_costly(evidence: Evidence, stage: Stage) -> str:
     named = {kind: share for kind, share in shares.items() if share >= COSTLY.value}
     if sum(named.values()) < shared.MOSTLY.value:
         return ""
-    words = " and ".join(f"{kind} ({100 * share:.0f} %)" for kind, share in named.items())
+    words = ", ".join(f"{kind} ({100 * share:.0f} %)" for kind, share in named.items())
     return f". Most of its operations' time is in {words}. It"
 
 

@@ -18,6 +18,7 @@ from tfperfkit_rules.graph.mapped_functions import in_mapped_function
 from tfperfkit_rules.input.waiting import waits
 from tfprof_builder import brief, op
 
+from tfperfkit.graph.recorded import RecordedFunction, RecordedGraphs
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.records.graph_contents import Traceback
 from tfperfkit.rule import Evidence
@@ -46,7 +47,12 @@ CROP = CroppedImage(where=SourceSpan(FILE, 3, "load"), operations=["DecodeJpeg"]
 
 
 def waiting_for(
-    *loops: GraphLoop, causes: Any = (), ops: Any = (), source: str = SOURCE, kept_up: bool = False
+    *loops: GraphLoop,
+    causes: Any = (),
+    ops: Any = (),
+    source: str = SOURCE,
+    kept_up: bool = False,
+    recorded: Any = None,
 ) -> Evidence:
     """Return a step of 10 ms that waits 6 ms for a map on two threads, whose function has these loops."""
     function = brief(
@@ -66,7 +72,7 @@ def waiting_for(
         made,
         source=source,
         data={"tfprof": msgspec.structs.replace(trace, input_ops=tuple(ops))},
-        offers={"ops": [MappedGraphs(functions=(function,)), offer_causes(GRAPH, *causes)]},
+        offers={"ops": [MappedGraphs(functions=(function,)), recorded or offer_causes(GRAPH, *causes)]},
         **({"parts_ms": {"graph": 10.0}} if kept_up else {}),
     )
 
@@ -114,6 +120,12 @@ def test_silent_on_a_crop_that_uses_much_of_a_small_image() -> None:
 
 
 def test_the_wait_names_the_operations_that_take_the_time() -> None:
+    graph = Builder(GRAPH)
+    for kind in ("DecodeJpeg", "Cast"):
+        graph.add(kind, kind)
+    seen = waiting_for(ops=decoding(20.0), recorded=RecordedGraphs({GRAPH: RecordedFunction(graph.graph())}))
+    (finding,) = waits(seen)
+    assert "Most of its operations' time is in DecodeJpeg (100 %)." in finding.advice
     (finding,) = waits(waiting_for(ops=decoding(20.0)))
     assert "smaller images" in finding.advice, "the graph is not known"
 

@@ -82,8 +82,8 @@ _CHOSEN = (
     "a GPU."
 )
 _ASKED = (
-    "The script asks for float64, which scientific code may need. If float32 has enough digits, pass tf.float32 "
-    "instead, and make arrays float32 where they enter: array.astype('float32')."
+    "Compute in float32 if it has enough digits: pass tf.float32, and make arrays float32 where they enter: "
+    "array.astype('float32'). The script asks for float64, which scientific code may need."
 )
 
 
@@ -197,7 +197,8 @@ def _told(evidence: Evidence, function: Brief, finding: Finding, share: float) -
     files = {span.file for span in finding.where}
     if evidence.settings.get("floatx") == "float64" or not find_asked_float64(evidence, files):
         return priced
-    return msgspec.structs.replace(priced, severity="info", headroom=True, advice=_ASKED)
+    much = share >= calibration.SEVERITY_MEDIUM.value
+    return msgspec.structs.replace(priced, severity="info", headroom=much, advice=_ASKED)
 
 
 def _mostly_moves(evidence: Evidence) -> bool:

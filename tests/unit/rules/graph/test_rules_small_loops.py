@@ -62,6 +62,14 @@ def test_a_map_over_rows() -> None:
     assert "axis=-1" in finding.advice
 
 
+def test_a_function_that_a_session_runs() -> None:
+    """It was called as the session's graph was built, at another line, and never by Python."""
+    built = [SourceSpan(FILE, 4), SourceSpan(FILE, 6)]
+    (finding,) = found(a_function(a_loop(), first_execution_ms=None, in_session=True, callers=built))
+    assert finding.code == "GRF005" and finding.share_of_step > 0.8
+    assert found(a_function(a_loop(), first_execution_ms=None, callers=built)) == []
+
+
 @pytest.mark.parametrize(
     "fields",
     [

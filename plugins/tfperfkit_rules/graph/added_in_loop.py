@@ -78,7 +78,7 @@ class CopiedToAdd(GraphRule[AddedInLoop]):
     loop reads it."""
 
     code = "GRF035"
-    title = "Loop copies a whole tensor to add a few numbers"
+    title = "Loop copies a whole tensor to change few numbers"
 
     def find(self, view: View) -> Iterator[AddedInLoop]:
         """Yield the operations that copy the tensor."""

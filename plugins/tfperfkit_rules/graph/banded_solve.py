@@ -100,10 +100,11 @@ def _matrix(view: View, node: Node, shape: tuple[int, ...], banded: Banded, form
     many = math.prod(max(each, 1) for each in shape[:-2])
     width = view.bytes(*node.inputs[1]) / max(view.elements(*node.inputs[1]) or 1, 1)
     triangular = form in (_LOWER, _UPPER)
+    diagonals_and_sides = sum(banded.band) + 1 + 2 * columns
     if triangular:
         flops, moved = float(size * size * columns), float(size * (size + 2 * columns))
     else:
-        flops, moved = TRIDIAGONAL_FLOPS.value * size * (columns + 1), float(size * (3 + 2 * columns))
+        flops, moved = TRIDIAGONAL_FLOPS.value * size * (columns + 1), float(size * diagonals_and_sides)
     return BandedMatrix(
         where=node.place,
         operations=[node.name, *(() if triangular else _only_for(view, node, banded))],

@@ -187,11 +187,11 @@ def _told(evidence: Evidence, function: Brief, finding: Finding, share: float) -
         return msgspec.structs.replace(finding, severity="info", advice=_DECOMPOSED_HERE)
     if _decomposing(evidence) >= shared.MOSTLY.value * share > 0:
         return msgspec.structs.replace(finding, advice=_DECOMPOSED)
-    likely = FLOAT64_MOVED_LIKELY if _mostly_moves(evidence) else FLOAT64_SAVED_LIKELY
+    likely = FLOAT64_MOVED_LIKELY.value if _mostly_moves(evidence) else FLOAT64_SAVED_LIKELY.value
     priced = of_step(
         finding,
         share,
-        Part(FLOAT64_SAVED_MIN.value * share, FLOAT64_SAVED_MAX.value * share, likely.value * share),
+        Part(FLOAT64_SAVED_MIN.value * share, FLOAT64_SAVED_MAX.value * share, likely * share),
         f"float64 arithmetic, of {evidence.unit.the}",
     )
     files = {span.file for span in finding.where}

@@ -95,7 +95,8 @@ def test_the_first_line_of_a_report_says_where_it_computes() -> None:
     assert [item.where.line for item in computed_lines(evidence.offer(ComputedStep), evidence.account)] == [22, 23]
     assert computed_lines(evidence.offer(ComputedStep), evidence.account)[0].join_types() == "MatMul"
     said = headline([], evidence)
-    assert said.startswith("No cause found: 95 % of a step is computing in compiled functions, 76 % on one line (")
+    computed = "95 % of a step is computing in compiled functions"
+    assert said.startswith(f"No cause found: {computed}, 76 % of the step on one line (")
     assert ":22: MatMul). No rule can tell whether all of this work is needed" in said
 
 
@@ -198,7 +199,7 @@ def test_a_layer_that_the_machine_bounds_is_no_finding_and_stands_in_the_first_l
     dense = operation("_MklMatMul", 8.0, 19, layer="net/dense", direct=False, bound="arithmetic")
     evidence = make_step(dense, operation("Relu", 1.0, 19, layer="net/relu", direct=False))
     assert list(unexplained(evidence, [])) == []
-    assert ", 76 % in the layer dense (" in headline([], evidence)
+    assert ", 76 % of the step in the layer dense (" in headline([], evidence)
     assert ":19: MatMul, limited by the machine's arithmetic);" in headline([], evidence)
 
 

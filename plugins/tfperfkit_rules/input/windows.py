@@ -20,7 +20,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.sequential_stages import MAP_LEFT_MAX, MAP_MIN_BATCH, MAP_OPERATION_US
 from tfperfkit_rules.input.untimed import gone_through, without_gain
-from tfperfkit_rules.measures.feed import Feed, feed, name_stage, place, places, waiting
+from tfperfkit_rules.measures.feed import LOST_SHARE, Feed, feed, name_stage, place, places, waiting
 from tfperfkit_rules.measures.input_bounds import SMALL_BYTES
 
 WINDOW_US = Threshold(
@@ -43,8 +43,11 @@ _UNPACK = ("FlatMap", "Interleave", "ParallelInterleave", "Map", "ParallelMap")
 @also_validated
 def windows_one_by_one(evidence: Evidence) -> Iterator[Finding]:
     """The finding, where the stages that work on single windows set the pace, and the windows are small."""
-    item = feed(evidence)
+    item = feed(evidence, believed=False)
     if item is None or item.bound is None:
+        return
+    # In memory nothing but the windows has anything to do, whatever the stages' own times say.
+    if item.keeps_up and (item.share < LOST_SHARE.value or item.pipeline.stages[-1].kind not in _IN_MEMORY):
         return
     found = _windowed(item.pipeline)
     if found is None:

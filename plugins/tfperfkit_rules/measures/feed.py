@@ -246,8 +246,9 @@ def _waits(stage: Stage) -> bool:
     return by_itself or stage.kind.startswith(("Prefetch", *PARALLEL))
 
 
-def feed(evidence: Evidence, *, lower: float = MIN_WAIT.value) -> Feed | None:
-    """Return the pipeline for which the steps wait; None when they do not, or when none is known."""
+def feed(evidence: Evidence, *, lower: float = MIN_WAIT.value, believed: bool = True) -> Feed | None:
+    """Return the pipeline for which the steps wait; None when they do not, or when none is known. ``believed``: also
+    None if the pipeline's own times say that it keeps up."""
     data = evidence.offer(InputData)
     step_ms = evidence.step_ms
     if data is None or not step_ms:
@@ -274,7 +275,7 @@ def feed(evidence: Evidence, *, lower: float = MIN_WAIT.value) -> Feed | None:
         mapped_ms=mapped_ms(evidence),
         batches=inside.batches or pipeline.outputs_per_step or _fetched(evidence, pipeline) or 1.0,
     )
-    return None if made.keeps_up and not inside.traced else made
+    return None if believed and made.keeps_up and not inside.traced else made
 
 
 def feeding(evidence: Evidence, data: InputData) -> list[Pipeline]:

@@ -125,6 +125,18 @@ def test_the_advice_makes_windows_at_the_same_rows(parameters: dict[str, Any], t
     assert told in one(windows.windows_one_by_one(evidence(given))).advice
 
 
+@pytest.mark.parametrize(
+    ("source", "waited", "told"), [("TensorSlice", 6.0, 1), ("TensorSlice", 2.0, 0), ("TextLine", 6.0, 0)]
+)
+def test_a_long_wait_for_windows_in_memory_counts_more_than_their_own_times(
+    source: str, waited: float, told: int
+) -> None:
+    quick = msgspec.structs.replace(windowed(own_ms=1.0), bound_ms_per_output=1.8)
+    stages = (*quick.stages[:-1], msgspec.structs.replace(quick.stages[-1], kind=source))
+    given = evidence(msgspec.structs.replace(quick, stages=stages), parts_ms={"input": waited, "graph": 10.0 - waited})
+    assert len(list(windows.windows_one_by_one(given))) == told
+
+
 @pytest.mark.parametrize("kind", ["FlatMap", "Interleave", "ParallelInterleave"])
 @pytest.mark.parametrize(("beside", "told"), [("Zip", 1), ("Map", 1), ("Window", 1), ("Shuffle", 0)])
 def test_windows_of_two_series_may_be_zipped_and_interleaved(kind: str, beside: str, told: int) -> None:

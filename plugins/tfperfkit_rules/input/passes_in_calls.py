@@ -38,8 +38,8 @@ MIN_PASSES = Threshold(
 #: A loop over a dataset within a compiled function is one, too.
 _REDUCES = "ReduceDataset"
 _READS = optable.names(trait="reads-variable") | optable.names(kind="variable-gather")
-_TABLES = frozenset({"LookupTableInsertV2", "LookupTableRemoveV2", "LookupTableImportV2"})
-_CHANGING = WRITES | _TABLES
+#: How the operations that insert into, import into or remove from a table begin.
+_TABLES = ("LookupTableI", "LookupTableR")
 #: Methods that change variables.
 _CHANGES = ("assign", "assign_add", "assign_sub", "set_weights", "load_weights", "apply_gradients", "minimize", "fit",
             "train_on_batch", "restore", "adapt")  # fmt: skip
@@ -131,7 +131,7 @@ def _stays(evidence: Evidence, graphs: RecordedGraphs, ran: list[Ran], kept: lis
     work, operations = evidence.work, evidence.offer(RanOperations)
     if work is None or operations is None or operations.rest_ms:
         return False
-    if any(row.where == "eager" and row.type in _CHANGING for row in operations.rows):
+    if any(row.where == "eager" and _changes(row.type) for row in operations.rows):
         return False
     loop = find_loop(evidence, work.where.file, work.where.line)
     if loop is None or any(
@@ -141,14 +141,19 @@ def _stays(evidence: Evidence, graphs: RecordedGraphs, ran: list[Ran], kept: lis
         return False
     called = [graph for each in ran if (graph := _graph(graphs, each)) is not None]
     mapped = _find_graphs(evidence, [stage.mapped for stage in kept if stage.mapped is not None])
-    if len(called) < len(ran) or mapped is None or any(visit.node.type in _CHANGING for visit in _walk_all(mapped)):
+    if len(called) < len(ran) or mapped is None or any(_changes(visit.node.type) for visit in _walk_all(mapped)):
         return False
-    writes = [visit for visit in _walk_all(called) if visit.node.type in _CHANGING]
-    if any(visit.node.type in _TABLES for visit in writes):
+    writes = [visit for visit in _walk_all(called) if _changes(visit.node.type)]
+    if any(visit.node.type.startswith(_TABLES) for visit in writes):
         return False
     written = {kind.dtype for visit in writes for kind in visit.graph.input_types(visit.node)[1:]}
     read = {visit.graph.type_of(visit.node.name).dtype for visit in _walk_all(mapped) if visit.node.type in _READS}
     return written.isdisjoint({*read, ""})
+
+
+def _changes(kind: str) -> bool:
+    """Return whether operations of a type write variables or tables."""
+    return kind in WRITES or kind.startswith(_TABLES)
 
 
 def _find_graphs(evidence: Evidence, mapped: list[SourceSpan]) -> list[Graph] | None:

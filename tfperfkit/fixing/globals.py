@@ -17,6 +17,8 @@ _SCOPES = (cst.FunctionDef, cst.Lambda, cst.ClassDef, cst.CompFor)
 _LONGEST = 5
 #: Methods of random generators that change the list or array that they are given.
 _SHUFFLING = frozenset({"shuffle"})
+#: A dictionary is only read by it. A queue, from which it takes, is nothing that a patch keeps.
+_READING = frozenset({"get"})
 
 
 def explain_changing(module: Module, name: str) -> str:
@@ -65,7 +67,7 @@ def find_changed(node: cst.CSTNode, kept: set[str]) -> str:
                 owner = None
         elif (
             isinstance(at, cst.Call)
-            and method(at) in list_changing() | _SHUFFLING
+            and method(at) in (list_changing() - _READING) | _SHUFFLING
             and isinstance(at.func, cst.Attribute)
         ):
             if any(isinstance(item.value, cst.Name) and item.value.value in kept for item in at.args):

@@ -202,7 +202,7 @@ def test_runs_with_one_feed_become_one(tmp_path: Path) -> None:
         '        prob, loss, top = session.run([ops["prob"], ops["loss"], ops["top"]], feed_dict=feed)\n'
         '        totals["loss"] += 2 * loss  # here\n',
     )
-    assert tf.__name__ and run(after)["result"] == run(SESSION)["result"]
+    assert tf.version.VERSION and run(after)["result"] == run(SESSION)["result"]
 
 
 @pytest.mark.parametrize(

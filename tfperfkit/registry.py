@@ -235,6 +235,14 @@ def tracer() -> str:
     return ""
 
 
+def claims_of(name: str) -> frozenset[str]:
+    """Return what an installed probe must own alone; empty if the probe can't be loaded."""
+    try:
+        return load(name, available()).claims
+    except ProbeError:
+        return frozenset()
+
+
 def contract_problems(probe: object, name: str) -> Sequence[str]:
     """List the ways in which a probe breaks the contract, in words; empty when all is well."""
     problems = []

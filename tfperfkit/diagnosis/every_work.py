@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 
 import msgspec
 
+from tfperfkit import registry
 from tfperfkit.clock import MS_PER_S, NS_PER_S
 from tfperfkit.diagnosis.freeing import waits_for_iterators
 from tfperfkit.diagnosis.merging import merge
@@ -38,7 +39,7 @@ def findings(
     found = [_add_warm_python(run, item) for item in (*of_probes, *given)]
     shares = _training_shares(run, wall_s)
     added_s = {"": added_by_windows_s(run.steps)}
-    windows = window_spans(run.records("events"))
+    windows = [(begin, end, registry.claims_of(probe)) for begin, end, probe in window_spans(run.records("events"))]
     for evidence in work:
         if evidence.work is None:
             continue

@@ -23,7 +23,7 @@ words name a formula. The traits are:
 - ``shape-only``: reads the shape of its input, not the values.
 - ``steady``: TensorFlow calls it stateful, but the same inputs give the same result.
 - ``varies``: TensorFlow calls it stateless, but a result may differ from call to call.
-- ``reads-variable``, ``writes-variable``: input 0 is a variable.
+- ``reads-variable``, ``writes-variable``: input 0 is a variable. ``writes-table``: it is a lookup table.
 - ``scales``: multiplies by another tensor, or divides by it. ``shifts``: adds another tensor, or takes it away.
 - ``adds-up``: adds numbers up, or their squares.
 - ``triangular``: factorises a square matrix into triangular ones (LU, Cholesky) for its result.

@@ -6,7 +6,7 @@ inside: their time less that of as many clean ones. Without iterations it is est
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from tfperfkit.calibration import Measured, Threshold
 from tfperfkit.clock import NS_PER_S
@@ -43,12 +43,13 @@ OPERATIONS_TOLD = Threshold(
     Measured("two eager loops took 1.10 to 1.42 times as long with a trace, 1.15 to 1.48 with a callback", _MACHINE, 4),
 )
 _EAGER = ("dispatch", "eager_ops", "host_sync")
-#: By probe: times as long, by what was sampled; "" for all else. Other probes are as ``tfprof``.
+#: By a probe's claim: times as long, by what was sampled; "" for all else.
 _SLOWED: dict[str, dict[str, float]] = {
-    "lines": {**dict.fromkeys(("python", *_EAGER), BY_LINE.value), "tracing": TRACED_BY_LINE.value, "": 1.0},
-    "devices": {**dict.fromkeys(_EAGER, OPERATIONS_TOLD.value), "": 1.0},
-    "tfprof": {**dict.fromkeys(_EAGER, OPERATIONS_TOLD.value), "": SLOWED.value},
+    "sys.settrace": {**dict.fromkeys(("python", *_EAGER), BY_LINE.value), "tracing": TRACED_BY_LINE.value, "": 1.0},
+    "tf.profiler": {**dict.fromkeys(_EAGER, OPERATIONS_TOLD.value), "": SLOWED.value},
 }
+#: The same of a probe without such a claim, whose window is for callbacks of eager operations.
+_TOLD = {**dict.fromkeys(_EAGER, OPERATIONS_TOLD.value), "": 1.0}
 #: Windows of steps that are no window of a probe.
 _NOT_SLOWED = ("clean", "warmup", "settle")
 
@@ -65,15 +66,15 @@ def added_by_windows_s(steps: StepTable) -> float:
     return max(added, 0.0) / NS_PER_S
 
 
-def share_added_by_windows(log: SampleLog, windows: Iterable[tuple[int, int, str]]) -> float:
+def share_added_by_windows(log: SampleLog, windows: Iterable[tuple[int, int, Collection[str]]]) -> float:
     """Return the share (0 to 1) of the time of a log's samples that open windows added, for work without iterations.
 
-    ``windows``: (begin, end, probe) in ns.
+    ``windows``: (begin in ns, end in ns, claims of the probe).
     """
     every = sum(log.pause(when) for when, _ in log.inside(log.whole))
     added = 0.0
-    for begin, end, probe in windows:
-        slowed = _SLOWED.get(probe, _SLOWED["tfprof"])
+    for begin, end, claims in windows:
+        slowed = next((_SLOWED[claim] for claim in sorted(claims) if claim in _SLOWED), _TOLD)
         for when, stack in log.inside([(begin, end)]):
             added += log.pause(when) * (1 - 1 / slowed.get(stack.activity, slowed[""]))
     return min(added / every, 1.0) if every else 0.0

@@ -38,8 +38,7 @@ MIN_PASSES = Threshold(
 #: A loop over a dataset within a compiled function is one, too.
 _REDUCES = "ReduceDataset"
 _READS = optable.names(trait="reads-variable") | optable.names(kind="variable-gather")
-#: How the operations that insert into, import into or remove from a table begin.
-_TABLES = ("LookupTableI", "LookupTableR")
+_TABLES = optable.names(trait="writes-table")
 #: Methods that change variables.
 _CHANGES = ("assign", "assign_add", "assign_sub", "set_weights", "load_weights", "apply_gradients", "minimize", "fit",
             "train_on_batch", "restore", "adapt")  # fmt: skip
@@ -144,7 +143,7 @@ def _stays(evidence: Evidence, graphs: RecordedGraphs, ran: list[Ran], kept: lis
     if len(called) < len(ran) or mapped is None or any(_changes(visit.node.type) for visit in _walk_all(mapped)):
         return False
     writes = [visit for visit in _walk_all(called) if _changes(visit.node.type)]
-    if any(visit.node.type.startswith(_TABLES) for visit in writes):
+    if any(visit.node.type in _TABLES for visit in writes):
         return False
     written = {kind.dtype for visit in writes for kind in visit.graph.input_types(visit.node)[1:]}
     read = {visit.graph.type_of(visit.node.name).dtype for visit in _walk_all(mapped) if visit.node.type in _READS}
@@ -153,7 +152,7 @@ def _stays(evidence: Evidence, graphs: RecordedGraphs, ran: list[Ran], kept: lis
 
 def _changes(kind: str) -> bool:
     """Return whether operations of a type write variables or tables."""
-    return kind in WRITES or kind.startswith(_TABLES)
+    return kind in WRITES or kind in _TABLES
 
 
 def _find_graphs(evidence: Evidence, mapped: list[SourceSpan]) -> list[Graph] | None:

@@ -37,7 +37,8 @@ def test_of_work_without_iterations_the_samples_tell() -> None:
     stacks = {1: Stack((), "tensorflow", "eager_ops"), 2: Stack((), "tensorflow", "graph")}
     taken = [(second * NS_PER_S, 2 if second in (3, 4, 5) else 1) for second in range(1, 11)]
     log = SampleLog(stacks, taken, [(0, NS_PER_S)])
-    windows = [(NS_PER_S // 2, 3 * NS_PER_S, "lines"), (5 * NS_PER_S, 5 * NS_PER_S + 1, "tfprof")]
+    by_line, traced = frozenset({"sys.settrace", "sys.monitoring"}), frozenset({"tf.profiler"})
+    windows = [(NS_PER_S // 2, 3 * NS_PER_S, by_line), (5 * NS_PER_S, 5 * NS_PER_S + 1, traced)]
     added_s = 2.0 * (1 - 1 / BY_LINE.value) + 1 - 1 / SLOWED.value
     assert share_added_by_windows(log, windows) == pytest.approx(added_s / 10)
     assert share_added_by_windows(SampleLog({}, ()), windows) == 0.0

@@ -43,7 +43,7 @@ OPERATIONS_TOLD = Threshold(
     Measured("two eager loops took 1.10 to 1.42 times as long with a trace, 1.15 to 1.48 with a callback", _MACHINE, 4),
 )
 _EAGER = ("dispatch", "eager_ops", "host_sync")
-#: By a probe's claim: times as long, by what was sampled; "" for all else.
+#: Times as long, for each claim of a probe, by what was sampled; "" for all else.
 _SLOWED: dict[str, dict[str, float]] = {
     "sys.settrace": {**dict.fromkeys(("python", *_EAGER), BY_LINE.value), "tracing": TRACED_BY_LINE.value, "": 1.0},
     "tf.profiler": {**dict.fromkeys(_EAGER, OPERATIONS_TOLD.value), "": SLOWED.value},

@@ -31,8 +31,10 @@ print(len(tasks), "numpy" in sys.modules, "tfperfkit_rules.step" in sys.modules)
 
 
 def looked(folder: Path, modules: str) -> list[str]:
+    # NumPy's library starts threads of its own, before or after they are counted.
+    alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", LOOK.format(modules=modules), str(folder)], capture_output=True, text=True
+        [sys.executable, "-c", LOOK.format(modules=modules), str(folder)], capture_output=True, text=True, env=alone
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""

@@ -267,10 +267,11 @@ def _computed_at(evidence: Evidence, *, explained: bool) -> str:
     limited = explained and not _is_far_below_limit(evidence)
     if layer is not None and layer.share >= LOUD and find_single_line(evidence) is None:
         name = layer.layer.rpartition("/")[2]
-        return f", {100 * layer.share:.0f} % of the step in the layer {name} ({_computes_what(layer, limited=limited)})"
+        what = _computes_what(layer, limited=limited)
+        return f", {100 * layer.share:.0f} % of {evidence.unit.the} in the layer {name} ({what})"
     if line is None or line.share < LOUD:
         return ""
-    return f", {100 * line.share:.0f} % of the step on one line ({_computes_what(line, limited=limited)})"
+    return f", {100 * line.share:.0f} % of {evidence.unit.the} on one line ({_computes_what(line, limited=limited)})"
 
 
 def _computes_what(line: ComputedLine, *, limited: bool) -> str:

@@ -55,7 +55,7 @@ _NOT_SLOWED = ("clean", "warmup", "settle")
 
 
 def added_by_windows_s(steps: StepTable) -> float:
-    """Return the seconds that open windows added to steps or iterations; 0 where no window holds any of them."""
+    """Return the seconds that open windows added to steps or iterations; 0 where no window holds a step."""
     clean_ns, count = sum(step.end_ns - step.begin_ns for step in steps.clean), sum(step.count for step in steps.clean)
     # A window that opened before the steps were steady holds steps that trace.
     steady_ns = min((step.begin_ns for step in steps.clean), default=0)

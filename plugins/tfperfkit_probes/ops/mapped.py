@@ -19,7 +19,7 @@ _BEGIN = "Dataset_"
 
 
 def mapped_graphs(records: Records, sources: Sources) -> MappedGraphs:
-    """Describe each of them."""
+    """Describe the functions that tf.data calls."""
     known = {record.graph for record in records.functions}
     found = []
     for contents in records.contents:

@@ -217,3 +217,11 @@ def test_startup_with_faster_choices_still_says_where_the_time_went() -> None:
     room = msgspec.structs.replace(said, verdict=f"{NO_CAUSE}{ROOM}", why=INPUT_FINDING.title)
     text = verdict(msgspec.structs.replace(report, conclusion=room))
     assert "NO CAUSE FOUND   these choices are faster:" in text
+
+
+@pytest.mark.parametrize(("work", "said"), [("", "2.5x the examples/s"), ("infer.py:40", "2.5x faster")])
+def test_a_choice_outside_of_training_has_no_examples(work: str, said: str) -> None:
+    choice = msgspec.structs.replace(INPUT_FINDING, gain=Range(1.9, 2.5, 3.1), advice="Compute in float32.", work=work)
+    conclusion = Conclusion(verdict=NO_FAULT, why="93 % is computing")
+    text = verdict(msgspec.structs.replace(HEALTHY, conclusion=conclusion, headroom=(choice,)))
+    assert f"  optional  Compute in float32. {said} (predicted, INP001)\n" in text

@@ -75,7 +75,8 @@ def _choice(finding: Finding, screen: Screen) -> str:
     if factor is None:
         return f"{change} No gain predicted ({code})"
     least = "at least " * (gain.likely is None)
-    return f"{change} {least}{numbers.speedup(factor)} the examples/s (predicted, {code})"
+    faster = "faster" if finding.work else "the examples/s"
+    return f"{change} {least}{numbers.speedup(factor)} {faster} (predicted, {code})"
 
 
 def list_calls(conclusion: Conclusion, report: Report, screen: Screen) -> list[str]:

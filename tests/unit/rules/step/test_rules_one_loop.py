@@ -1,4 +1,4 @@
-"""LIN001 where the time of one loop is in several functions: one finding has the price of all of it."""
+"""LIN001 where the time of one loop is in several functions: one finding has the price of the whole loop."""
 
 from __future__ import annotations
 

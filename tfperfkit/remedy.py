@@ -32,12 +32,13 @@ class Every(msgspec.Struct, frozen=True, tag="every"):
 
 
 class Hoist(msgspec.Struct, frozen=True, tag="hoist"):
-    """Make it once, before the loop, and keep it. ``reader``: a file that something opens which yields examples.
+    """Make it once, before the loop, and keep it. ``reader``: a file that something opens which yields examples;
+    ``operations``: of a session's graph.
 
     Its price assumes that making it once costs as much as one iteration does now, and it stays in memory.
     """
 
-    what: Literal["file", "reader", "value", "array", "model", "pipeline", "iterator"]
+    what: Literal["file", "reader", "value", "array", "model", "pipeline", "iterator", "operations"]
 
 
 class BatchLoop(msgspec.Struct, frozen=True, tag="batch_loop"):
@@ -101,7 +102,8 @@ class ReplaceOps(msgspec.Struct, frozen=True, tag="replace_ops"):
 
     by: Literal[
         "fewer", "one_pass", "one_gradient", "all_rows", "looked_up_rows", "kept_results", "order", "top_k", "in_place",
-        "array", "array_in_place", "less_padding", "whole_gradient", "gradient_rows", "tensorflow",
+        "array", "array_in_place", "less_padding", "whole_gradient", "gradient_rows", "gradient_blocks", "crop",
+        "banded", "tensorflow",
     ] = "fewer"  # fmt: skip
 
 

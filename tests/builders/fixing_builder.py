@@ -69,6 +69,11 @@ def fixed(folder: Path, source: str, code: str, *offers: Any, function: str = ""
 def reason(folder: Path, source: str, code: str, *offers: Any, function: str = "", **fields: Any) -> str:
     """Why there is no patch."""
     places = [(line, function) for line in at(source)]
-    patch, after = patch_of(folder, source, finding_at(code, *places, **fields), *offers)
-    assert (patch.steps, after) == ((), source)
-    return patch.reason
+    return refusal_of(*patch_of(folder, source, finding_at(code, *places, **fields), *offers), source)
+
+
+def refusal_of(patch: Patch, after: str, source: str) -> str:
+    """Why the source proves no patch, and what a candidate assumes instead."""
+    assert patch.steps == () or patch.is_candidate
+    assert after == source
+    return "; ".join([patch.reason, *patch.assumed])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 import libcst as cst
@@ -30,11 +31,21 @@ class NoOffers:
 
 @dataclass(frozen=True)
 class Case:
-    """``module`` parses a file of the run once; raises NoFix for a file whose source is not known."""
+    """``module`` parses a file of the run once; raises NoFix for a file whose source is not known. ``assumed``: facts
+    that the edits need and the source does not prove, a sentence each. With one of them the edits are a candidate."""
 
     finding: Finding
     module: Callable[[str], Module]
     offers: Offers = NoOffers()
+    assumed: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def assuming(self, what: str) -> Iterator[None]:
+        """Make checks whose NoFix is only a doubt, which running the script can settle: it is added to ``assumed``."""
+        try:
+            yield
+        except NoFix as error:
+            self.assumed.append(f"{what} ({error})")
 
     def places(self) -> Iterator[tuple[Module, SourceSpan]]:
         """Yield the finding's places whose source can be parsed, the one to change first."""

@@ -60,6 +60,9 @@ def fix_run(run: str, identity: str | None, write: bool, examples: Examples) -> 
     made = [patches.make_patch(name, finding) for name, finding in choose_findings(opened.report, identity)]
     show(made, opened.files, opened.report, sys.stdout, make_drafts(made, opened.evidence, examples))
     refuse_files(opened.files.changed, "changed since the run", write)
+    candidates = sum(patch.is_candidate for patch in made)
+    if candidates:
+        tell(f"{plural(candidates, 'candidate')} left out: tfperf fix {run} --prove runs the script with each")
     if not patches.after:
         return
     if not write:

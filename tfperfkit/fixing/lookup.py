@@ -16,7 +16,9 @@ from tfperfkit.remedy import (
     Hoist,
     KeepTrace,
     Remedy,
+    Remove,
     ReplaceOps,
+    Rewrite,
     Setting,
 )
 
@@ -24,9 +26,17 @@ if TYPE_CHECKING:
     from tfperfkit.fixing.case import Fixer
 
 
+#: Fixers whose patches always need a trial, because the source proves none of them.
+_CANDIDATES = frozenset({
+    "batched_calls", "compiled.RELAXED", "compiled_stretch", "dropped.STATEMENT", "dropped.XLA",
+    "fewer_operations.BLOCKS", "fewer_operations.CROP", "fewer_operations.TRIDIAGONAL", "gathered_windows",
+    "hoist.REUSED", "kept_expression", "read_whole",
+})  # fmt: skip
+
+
 def is_mechanical(remedy: Remedy) -> bool:
-    """Return whether there are fixers for it."""
-    return bool(_fixer_modules(remedy))
+    """Return whether a fixer makes patches that the source proves."""
+    return not _CANDIDATES.issuperset(_fixer_modules(remedy))
 
 
 def find_fixers(remedy: Remedy) -> Iterator[Fixer]:
@@ -41,21 +51,23 @@ def _fixer_modules(remedy: Remedy) -> tuple[str, ...]:
     """Return the modules of ``fixers``, with the name in the module if it has several fixers."""
     match remedy:
         case Compile("step"):
-            return "compiled.STEP", "step_from_loop", "split_step"
+            return "compiled.STEP", "step_from_loop", "split_step", "compiled_stretch"
         case Compile("loop"):
-            return "compiled.LOOP", "step_from_loop", "split_step"
+            return "compiled.LOOP", "step_from_loop", "split_step", "compiled_stretch"
         case Compile("function"):
-            return ("compiled.FUNCTION",)
+            return "compiled.FUNCTION", "compiled.RELAXED", "step_from_loop", "compiled_stretch", "batched_calls"
         case Compile("jacobian"):
             return ("compiled.JACOBIAN",)
         case CallDirectly("predict"):
-            return "predict_to_call", "batch_methods.PREDICT"
+            return "predict_to_call", "batch_methods.PREDICT", "batched_calls"
         case CallDirectly("fit"):
             return "batch_methods.FIT", "batch_methods.FIT_LOSS"
         case Compile("model"):
-            return "predict_to_call", "compiled_model"
+            return "predict_to_call", "compiled_model", "batched_calls"
         case BatchSize("predict"):
-            return ("predict_to_call",)
+            return "predict_to_call", "batched_calls"
+        case BatchLoop("call"):
+            return "batched_calls", "compiled.FUNCTION", "compiled_stretch"
         case Setting("run_eagerly" | "debug_mode" | "check_numerics") | Every("print"):
             return ("switches.DEBUGGING",)
         case Setting("precision", "float32"):
@@ -73,23 +85,42 @@ def _fixer_modules(remedy: Remedy) -> tuple[str, ...]:
         case ChangeStage("cache"):
             return "stages.CACHE", "stages.CACHE_BEFORE_SHUFFLE"
         case ChangeStage("batch_first"):
-            return "batch_first.BATCH_FIRST", "batch_first.VECTORIZED"
+            return "batch_first.BATCH_FIRST", "batch_first.VECTORIZED", "gathered_windows"
         case ChangeStage("order"):
             return "stage_order.EARLIER", "stage_order.LATER", "stage_order.CACHE_EARLIER"
+        case ChangeStage("less_python"):
+            return "read_whole", "kept_expression"
         case Hoist("file" | "value"):
-            return "hoist", "kept_attribute", "keep_result.FUNCTION", "keep_result.STATEMENT", "opened_once"
+            return (
+                "hoist", "kept_attribute", "keep_result.FUNCTION", "keep_result.STATEMENT", "opened_once",
+                "kept_expression",
+            )  # fmt: skip
         case Hoist("model"):
-            return ("loaded_once",)
+            return "loaded_once", "kept_expression", "hoist.REUSED"
+        case Hoist("operations"):
+            return "kept_expression", "hoist"
+        case Hoist("iterator" | "pipeline"):
+            return "hoist", "kept_expression"
         case ReplaceOps("one_pass"):
             return ("joined_runs",)
+        case ReplaceOps("kept_results"):
+            return "kept_attribute", "kept_expression"
+        case ReplaceOps("gradient_blocks"):
+            return ("fewer_operations.BLOCKS",)
+        case ReplaceOps("crop"):
+            return ("fewer_operations.CROP",)
+        case ReplaceOps("banded"):
+            return ("fewer_operations.TRIDIAGONAL",)
         case Hoist("array"):
-            return ("captured_arrays",)
+            return "captured_arrays", "kept_expression"
         case Hoist("reader"):
-            return "keep_result.FUNCTION", "keep_result.STATEMENT", "opened_once"
+            return "keep_result.FUNCTION", "keep_result.STATEMENT", "opened_once", "kept_expression"
         case KeepTrace("number"):
             return ("tensor_arguments",)
         case KeepTrace("function"):
-            return ("defined_once",)
+            return "defined_once", "kept_expression"
+        case KeepTrace("keras" | "models"):
+            return ("hoist.REUSED",)
         case ReplaceOps("all_rows"):
             return ("vectorized_map",)
         case ReplaceOps("fewer"):
@@ -103,7 +134,11 @@ def _fixer_modules(remedy: Remedy) -> tuple[str, ...]:
         case KeepTrace("length"):
             return ("options.REDUCE_RETRACING",)
         case KeepTrace("shape"):
-            return ("stages.DROP_REMAINDER",)
+            return "stages.DROP_REMAINDER", "dropped.XLA"
+        case Remove("statement"):
+            return ("dropped.STATEMENT",)
+        case Rewrite("python"):
+            return ("read_whole",)
         case Every("save"):
             return "saving.BY_EPOCH", "saving.BY_COUNTER", "saving.BINARY_ARRAYS"
         case Every("collect"):

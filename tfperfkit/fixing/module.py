@@ -70,6 +70,10 @@ class Module:
             node = node.func.attr
         return int(self._positions[node].start.line)
 
+    def last_line(self, node: cst.CSTNode) -> int:
+        """Return the last line of a node."""
+        return int(self._positions[node].end.line)
+
     def around(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """Yield the nodes around a node, the nearest first."""
         at = self._parents.get(node)

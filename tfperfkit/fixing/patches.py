@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tfperfkit.fixing.case import Case, Fixer, NoOffers, Offers
 from tfperfkit.fixing.edit import Edit, NoFix, applied
@@ -19,13 +19,21 @@ DONE = "another finding's patch does it already"
 
 @dataclass(frozen=True)
 class Patch:
-    """Of one finding. ``steps``: file, content before and after. ``reason``: why there is none."""
+    """Of one finding. ``steps``: file, content before and after. ``reason``: why fixers that come before made none.
+    ``assumed``: what it needs and the source does not prove; such a patch is a candidate, and only a trial may offer
+    it."""
 
     identity: str
     finding: Finding
     fixer: Fixer | None = None
     steps: tuple[tuple[str, bytes, bytes], ...] = ()
     reason: str = ""
+    assumed: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
+
+    @property
+    def is_candidate(self) -> bool:
+        return bool(self.assumed)
 
 
 @dataclass
@@ -38,18 +46,42 @@ class Patches:
     _edits: list[Edit] = field(default_factory=list)
 
     def make_patch(self, identity: str, finding: Finding) -> Patch:
-        """Return the patch of the first fixer that makes one, or the reasons why none does."""
-        reasons = []
+        """Return the first patch that the source proves, and add it; else the first candidate, which is not added, or
+        the reasons why there is none."""
+        first = self.list_patches(identity, finding)[0]
+        return first if first.is_candidate or first.fixer is None else self.add(first)
+
+    def list_patches(self, identity: str, finding: Finding) -> list[Patch]:
+        """Return the patches that fixers make, first those that the source proves, then the candidates; or one without
+        a fixer, with the reasons why none does. None is added."""
+        reasons: list[str] = []
+        made: list[Patch] = []
         for fixer in find_fixers(finding.remedy):
+            case = Case(finding, self.files.module, self.offers)
             try:
-                steps = self._steps(fixer.fix(Case(finding, self.files.module, self.offers)))
+                edits = tuple(fixer.fix(case))
+                steps = self._steps(edits)
             except NoFix as error:
                 if str(error) == DONE:
-                    return Patch(identity, finding, reason=DONE)
+                    return [Patch(identity, finding, reason=DONE)]
                 reasons.append(str(error))
                 continue
-            return Patch(identity, finding, fixer, steps)
-        return Patch(identity, finding, reason="; ".join(reasons))
+            if all(steps != other.steps for other in made):
+                made.append(Patch(identity, finding, fixer, steps, assumed=tuple(case.assumed), edits=edits))
+        made.sort(key=lambda patch: patch.is_candidate)
+        reason = "; ".join(dict.fromkeys(reasons))
+        found = [replace(patch, reason=reason) if patch.is_candidate else patch for patch in made]
+        return found or [Patch(identity, finding, reason=reason)]
+
+    def add(self, patch: Patch) -> Patch:
+        """Return a patch on top of those before it; one that does nothing more, or fails there, has its reason."""
+        try:
+            steps = self._steps(patch.edits)
+        except NoFix as error:
+            return Patch(patch.identity, patch.finding, reason=str(error))
+        self._edits += patch.edits
+        self.after.update({file: after for file, _, after in steps})
+        return replace(patch, steps=steps)
 
     def _steps(self, edits: Sequence[Edit]) -> tuple[tuple[str, bytes, bytes], ...]:
         steps = []
@@ -65,8 +97,6 @@ class Patches:
                 steps.append((file, before, after))
         if not steps:
             raise NoFix(DONE)
-        self._edits += edits
-        self.after.update({file: after for file, _, after in steps})
         return tuple(steps)
 
 

@@ -50,7 +50,9 @@ def show(
             continue
         for path, before, after in patch.steps:
             encoding = files.module(path).tree.encoding
-            lines += [_colored(line) for line in unified(_show_path(files, path), before, after, encoding)]
+            diff = unified(_show_path(files, path), before, after, encoding)
+            apart = patch.is_candidate and measured is None
+            lines += _code(diff, screen) if apart else [_colored(line) for line in diff]
     _write(lines, file, screen)
 
 
@@ -92,7 +94,10 @@ def _head(
     gains = gain(finding) if item is None else visible(compare_gains(finding, item, wall_s))
     lines += prose(f"gain: {gains}", screen, indent=2)
     if patch.fixer is not None:
-        lines += prose(f"patch: {patch.fixer.does}", screen, indent=2)
+        kind = "candidate, not proven" if patch.is_candidate and measured is None else "patch"
+        lines += prose(f"{kind}: {patch.fixer.does}", screen, indent=2)
+        for doubt in patch.assumed:
+            lines += prose(name(with_short_paths(f"assumed: {doubt}", screen.folder), screen), screen, indent=2)
         if measured is not None:
             lines += prose(visible(_proof(patch, item), unicode=screen.unicode), screen, indent=2)
         return lines + (prose(f"note: {patch.fixer.note}", screen, indent=2) if patch.fixer.note else [])
@@ -111,7 +116,6 @@ def _proof(patch: Patch, item: Measured | None) -> str:
 
 
 def _draft(draft: Draft, advice: str, screen: Screen) -> list[Text]:
-    """Code is indented, so that no tool takes it for a patch."""
     place = name(with_short_paths(draft.place, screen.folder), screen)
     lines = prose("draft: not a patch, --apply leaves it out", screen, indent=2)
     lines += prose(f"before, {place}:", screen, indent=4) + _code(draft.before, screen)
@@ -124,6 +128,7 @@ def _draft(draft: Draft, advice: str, screen: Screen) -> list[Text]:
 
 
 def _code(lines: Sequence[str], screen: Screen) -> list[Text]:
+    """Code is indented, so that no tool takes it for a patch."""
     return [Text(f"      {visible(line.expandtabs(), unicode=screen.unicode)}".rstrip(), "dim") for line in lines]
 
 

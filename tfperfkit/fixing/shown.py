@@ -65,6 +65,6 @@ def _patch(finding: Finding, files: Files, evidence: Evidence) -> str:
 
     made = Patches(files, evidence).make_patch("", finding)
     lines: list[str] = []
-    for path, before, after in made.steps:
+    for path, before, after in () if made.is_candidate else made.steps:
         lines += unified(short_path(path, files.folder), before, after, files.module(path).tree.encoding)
     return "\n".join(lines) if len(lines) <= _LINES else ""

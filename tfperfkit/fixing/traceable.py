@@ -14,19 +14,21 @@ _MODULES = frozenset({"numpy", "random", "time", "os", "pandas", "scipy", "cv2",
 _MAKERS = ("tensorflow.Variable", "tensorflow.keras.layers.", "keras.layers.", "tensorflow.keras.optimizers.",
            "keras.optimizers.", "tensorflow.keras.Sequential", "keras.Sequential")  # fmt: skip
 _KEEPS = frozenset({"append", "extend", "add", "insert", "popleft", "pop", "write", "writerow"})
+_FILES = ("numpy.load", "numpy.save", "numpy.genfromtxt")
 _DEEPEST = 20
 #: They make generators whose draws a graph does not repeat.
 _GENERATORS = ("numpy.random.", "random.Random", "random.SystemRandom")
 
 
-def obstacle(module: Module, function: cst.FunctionDef) -> str:
+def obstacle(module: Module, function: cst.FunctionDef, doubts: list[str] | None = None) -> str:
     """Return why a function can't become a tf.function as it is; "" if nothing is seen. Functions of the same file
-    that it calls by name, and methods that it calls on ``self``, are looked at, too."""
+    that it calls by name, and methods that it calls on ``self``, are looked at, too. ``doubts``: gets reasons that only
+    running it can settle, which are otherwise as good as others."""
     own = {node.name.value: node for node in module.nodes if isinstance(node, cst.FunctionDef) and node is not function}
     pending, seen = [function], {function}
     while pending and len(seen) < _DEEPEST:
         at = pending.pop()
-        reason = _in_one(module, at)
+        reason = _in_one(module, at, doubts)
         if reason:
             return reason if at is function else f"{reason} (in {at.name.value})"
         for node in walk(at.body):
@@ -62,7 +64,7 @@ def _callee(node: cst.CSTNode) -> str:
     return words.removeprefix("self.") if "." not in words.removeprefix("self.") else ""
 
 
-def _in_one(module: Module, function: cst.FunctionDef) -> str:
+def _in_one(module: Module, function: cst.FunctionDef, doubts: list[str] | None) -> str:
     if function.asynchronous is not None:
         return "an async function can't be compiled"
     local = {item.name.value for item in function.params.params}
@@ -75,9 +77,17 @@ def _in_one(module: Module, function: cst.FunctionDef) -> str:
     }
     for node in walk(function.body):
         reason = explain_refusal(module, node, local)
-        if reason:
+        if reason and doubts is not None and _is_doubt(module, node):
+            doubts.append(f"line {module.line(node)} {reason}")
+        elif reason:
             return f"line {module.line(node)} {reason}"
     return ""
+
+
+def _is_doubt(module: Module, node: cst.CSTNode) -> bool:
+    """Return whether a call may compute a constant of the graph: a function of NumPy, of values that are no tensors."""
+    name = (module.imported(node.func) or "") if isinstance(node, cst.Call) else ""
+    return name.startswith(("numpy.", "scipy.")) and not name.startswith((*_GENERATORS, *_FILES))
 
 
 def explain_refusal(module: Module, node: cst.CSTNode, local: set[str]) -> str:

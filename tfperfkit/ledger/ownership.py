@@ -23,6 +23,7 @@ _TAKES_CALL_OUT: tuple[Remedy, ...] = (
     Hoist("value"),
     Hoist("array"),
     Hoist("model"),
+    Hoist("operations"),
     Every("save"),
     Every("work"),
     Every("collect"),

@@ -58,7 +58,7 @@ _SHORTEN_CALLS: tuple[Remedy, ...] = (
         ReplaceOps(by)
         for by in (
             "fewer", "one_pass", "one_gradient", "all_rows", "looked_up_rows", "kept_results", "order", "top_k",
-            "in_place", "less_padding", "tensorflow",
+            "in_place", "less_padding", "gradient_blocks", "crop", "banded", "tensorflow",
         )
     ),
 )  # fmt: skip

@@ -71,7 +71,7 @@ def try_findings(
 
 def leave_out_long(report: Report, variants: Sequence[Variant], seconds: float) -> tuple[list[Variant], list[str]]:
     """The variants that the time is enough for, and a note about those that need the whole of a long run."""
-    long = [item for item in variants if item.whole and report.run.wall_s * _RUNS > seconds]
+    long = [item for item in variants if item.whole and not fits_whole(report, seconds)]
     if not long:
         return list(variants), []
     note = (
@@ -79,6 +79,11 @@ def leave_out_long(report: Report, variants: Sequence[Variant], seconds: float) 
         f"{', '.join(item.text for item in long)}. Give it a longer --time-limit."
     )
     return [item for item in variants if item not in long], [note]
+
+
+def fits_whole(report: Report, seconds: float) -> bool:
+    """Whether whole runs can be compared in this time."""
+    return report.run.wall_s * _RUNS <= seconds
 
 
 def run_variants(

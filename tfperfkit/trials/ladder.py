@@ -18,8 +18,8 @@ from tfperfkit.records.trials import Baseline, Measured
 from tfperfkit.report.proof import shortfall
 from tfperfkit.rule import Evidence
 from tfperfkit.storage.run_directory import Manifest
-from tfperfkit.trials.findings import leave_out_long, run_variants, split_of
-from tfperfkit.trials.patched import make_patches, of_patches
+from tfperfkit.trials.findings import fits_whole, leave_out_long, run_variants, split_of
+from tfperfkit.trials.patched import is_tried, make_patches, make_variant
 from tfperfkit.trials.process import quiet_environment
 from tfperfkit.trials.rounds import Budget
 from tfperfkit.trials.scratch import Scratch, end_group
@@ -79,9 +79,10 @@ class Ladder:
     def _take(self, report: Report, evidence: Evidence) -> bool:
         """Try patches until one is proven; whether one was."""
         patches, files = make_patches(report, evidence, self.contents)
-        by_identity = {patch.identity: patch for patch in patches}
-        for variant in of_patches(patches, files):
-            patch = by_identity[variant.text.partition(":")[2]]
+        for patch in patches:
+            if files is None or not is_tried(patch, files):
+                continue
+            variant = make_variant(patch, files, whole=fits_whole(report, self._budget.left))
             lines = changed_lines(patch)
             if lines in self._seen:
                 continue

@@ -22,8 +22,8 @@ PREFIX = "patch:"
 def make_patches(
     report: Report, evidence: Evidence, contents: Mapping[str, bytes] | None = None
 ) -> tuple[list[Patch], Files | None]:
-    """Return the patch of each finding, each on its own, and the files; nothing without LibCST. ``contents``: of files,
-    by path, that are others in that run than they are now."""
+    """Return the patches of each finding, each on its own, candidates after those that the source proves, and the
+    files; nothing without LibCST. ``contents``: of files, by path, that are others in that run than they are now."""
     try:
         from tfperfkit.fixing.files import Files
         from tfperfkit.fixing.patches import Patches
@@ -31,12 +31,14 @@ def make_patches(
         return [], None
     files = Files({file: evidence.source(file) for file in evidence.files()}, report.run.folder, contents or {})
     known = identified((*report.findings, *report.headroom))
-    return [Patches(files, evidence).make_patch(identity, finding) for identity, finding in known], files
+    made = [patch for identity, finding in known for patch in Patches(files, evidence).list_patches(identity, finding)]
+    return made, files
 
 
 def of_patches(patches: Sequence[Patch], files: Files | None) -> list[Variant]:
-    """Return a variant for each patch that can be tried."""
-    return [_variant(patch, files) for patch in patches if files is not None and is_tried(patch, files)]
+    """Return a variant for each finding's first patch, if the source proves it and it can be tried."""
+    first = {patch.identity: patch for patch in reversed(patches) if not patch.is_candidate}.values()
+    return [make_variant(patch, files) for patch in reversed(first) if files is not None and is_tried(patch, files)]
 
 
 def is_tried(patch: Patch, files: Files) -> bool:
@@ -45,12 +47,14 @@ def is_tried(patch: Patch, files: Files) -> bool:
     return patch.fixer is not None and patch.fixer.tried and here
 
 
-def _variant(patch: Patch, files: Files) -> Variant:
+def make_variant(patch: Patch, files: Files, whole: bool = False) -> Variant:
+    """Return the changed run of a patch. ``whole``: a candidate is measured in whole runs, so that all of its outputs
+    are compared."""
     finding = patch.finding
     return Variant(
         text=f"{PREFIX}{patch.identity}",
         keeps=patch.fixer.keeps if patch.fixer is not None else "nothing",
-        whole=bool(finding.work) or finding.basis == "run",
+        whole=bool(finding.work) or finding.basis == "run" or (whole and patch.is_candidate),
         finding=finding.code,
         place=place_of(finding),
         contents={str(files.path(file).resolve()): after for file, _, after in patch.steps},

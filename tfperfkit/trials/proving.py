@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from tfperfkit.config import find_run
 from tfperfkit.fixing.command import (
+    Opened,
     apply_contents,
     choose_findings,
     make_drafts,
@@ -16,54 +20,57 @@ from tfperfkit.fixing.command import (
 )
 from tfperfkit.fixing.draft import Examples
 from tfperfkit.records.plural import plural
-from tfperfkit.records.trials import Baseline
+from tfperfkit.records.trials import Baseline, Measured, TrialReport
 from tfperfkit.report import numbers
 from tfperfkit.report.proof import proof_words, shortfall
-from tfperfkit.storage.run_directory import RunDirectory
+from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.trials.command import stopped_by_signals
-from tfperfkit.trials.findings import leave_out_long, run_variants, store
+from tfperfkit.trials.findings import fits_whole, leave_out_long, run_variants, store
 from tfperfkit.trials.ladder import Ladder
-from tfperfkit.trials.patched import PREFIX, make_patches, of_patches
+from tfperfkit.trials.patched import PREFIX, is_tried, make_patches, make_variant
 from tfperfkit.trials.rounds import Budget
+
+if TYPE_CHECKING:
+    from tfperfkit.fixing.patches import Patch
 
 
 def prove_run(run: str, only: str | None, limit_s: float, write: bool, examples: Examples) -> int:
     """Measure the patches of a run in pairs of trials, print them with the result, and with ``write`` write those that
     are proven. Returns the exit status; raises TfperfError."""
     require_libcst()
-    from tfperfkit.fixing.patches import Patch, Patches
+    from tfperfkit.fixing.patches import Patches
     from tfperfkit.fixing.render import show, tell
 
     folder = find_run(run)
     directory, manifest = RunDirectory.open(folder)
     opened = open_run(folder)
-    alone = [
-        Patches(opened.files, opened.evidence).make_patch(name, finding)
-        for name, finding in choose_findings(opened.report, only)
-    ]
+    chosen = choose_findings(opened.report, only)
+    alone = [Patches(opened.files, opened.evidence).list_patches(name, finding) for name, finding in chosen]
     refuse_files(opened.files.changed, "changed since the run", write)
-    variants, notes = leave_out_long(opened.report, of_patches(alone, opened.files), limit_s)
+    proof = Proof(manifest, opened, Budget(limit_s))
     with stopped_by_signals() as struck:
-        result = run_variants(manifest, opened.report, variants, limit_s) if variants else None
-    if result is not None:
-        store(directory, result)
-    measured = {item.experiment.removeprefix(PREFIX): item for item in result.measured} if result else {}
-
+        for number in range(max(map(len, alone), default=0)):
+            proof.measure([patches[number] for patches in alone if number < len(patches)])
+    if proof.result is not None:
+        store(directory, msgspec.structs.replace(proof.result, measured=tuple(proof.measured.values())))
+    measured = proof.measured
     together = Patches(opened.files, opened.evidence)
 
-    def shown(patch: Patch) -> Patch:
-        if patch.fixer is None or shortfall(measured.get(patch.identity)):
-            return patch
-        return together.make_patch(patch.identity, patch.finding)
+    def shown(patches: list[Patch]) -> Patch:
+        proven = proof.proven.get(patches[0].identity)
+        if proven is not None:
+            return together.add(proven)
+        return proof.last.get(patches[0].identity, patches[0])
 
-    made = [shown(patch) for patch in alone]
+    made = [shown(patches) for patches in alone]
+    result = proof.result
     drafts = make_drafts(made, opened.evidence, examples)
     whole = result is not None and result.baseline is not None and result.baseline.unit == "run"
     wall_s = opened.report.run.wall_s if whole else None
     show(made, opened.files, opened.report, sys.stdout, drafts, measured, wall_s)
-    for note in (*notes, *(result.notes if result else ())):
+    for note in dict.fromkeys(proof.notes):
         tell(note)
-    if result is not None and result.ended == "interrupted":
+    if proof.interrupted:
         tell("interrupted; nothing was written")
         return struck.status
     if not together.after:
@@ -73,6 +80,42 @@ def prove_run(run: str, only: str | None, limit_s: float, write: bool, examples:
     else:
         tell(f"nothing was written; --apply writes {plural(len(together.after), 'file')}")
     return 0
+
+
+class Proof:
+    """Measures patches in pairs of trials. ``last``: by the ids of findings, the last patch that was measured;
+    ``measured``: the result of its trials; ``proven``: the patch that is proven; ``result``: the first trials' report.
+    """
+
+    def __init__(self, manifest: Manifest, opened: Opened, budget: Budget) -> None:
+        self._manifest, self._opened, self._budget = manifest, opened, budget
+        self.measured: dict[str, Measured] = {}
+        self.last: dict[str, Patch] = {}
+        self.proven: dict[str, Patch] = {}
+        self.result: TrialReport | None = None
+        self.notes: list[str] = []
+        self.interrupted = False
+
+    def measure(self, patches: Sequence[Patch]) -> None:
+        """Measure one patch of each finding, unless another one is proven already, or the time is over."""
+        files, report, left_s = self._opened.files, self._opened.report, self._budget.left
+        wanted = {item.identity: item for item in patches if item.identity not in self.proven and is_tried(item, files)}
+        if self.interrupted or left_s <= 0 or not wanted:
+            return
+        whole = fits_whole(report, left_s)
+        variants, notes = leave_out_long(report, [make_variant(item, files, whole) for item in wanted.values()], left_s)
+        self.notes += notes
+        if not variants:
+            return
+        result = run_variants(self._manifest, report, variants, left_s)
+        self.result = self.result or result
+        self.notes += result.notes
+        self.interrupted = result.ended == "interrupted"
+        for item in result.measured:
+            identity = item.experiment.removeprefix(PREFIX)
+            self.measured[identity], self.last[identity] = item, wanted[identity]
+            if not shortfall(item):
+                self.proven[identity] = wanted[identity]
 
 
 def climb_run(run: str, limit_s: float, write: bool) -> int:

@@ -10,6 +10,7 @@ from tfperfkit.graph.bands import Band, Banded, find_band
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.view import View
 from tfperfkit.model import Finding
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.factorising import MIN_MATRIX, columns_of, solving
@@ -52,6 +53,7 @@ class BandedSolve(GraphRule[BandedMatrix]):
     values of a constant. A matrix of which nothing is proven is left alone."""
 
     code = "GRF036"
+    remedy = ReplaceOps("banded")
     title = "Dense solve with a tridiagonal, triangular or diagonal matrix"
 
     def find(self, view: View) -> Iterator[BandedMatrix]:

@@ -14,6 +14,7 @@ from tfperfkit.graph.sizes import RESHAPES
 from tfperfkit.graph.view import FOLLOWED, View
 from tfperfkit.model import Finding
 from tfperfkit.pricing.machines import TWO_BUSY_CORES
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.pricing import Part, count
@@ -63,6 +64,7 @@ class CroppedDecode(GraphRule[CroppedImage]):
     large the image is: so many pixels take at least so long."""
 
     code = "GRF037"
+    remedy = ReplaceOps("crop")
     title = "Whole JPEG image decoded for a small crop"
 
     def find(self, view: View) -> Iterator[CroppedImage]:

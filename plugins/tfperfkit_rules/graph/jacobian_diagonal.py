@@ -11,6 +11,7 @@ from tfperfkit.graph.model import Node
 from tfperfkit.graph.sizes import RESHAPES, UNARY
 from tfperfkit.graph.view import COLLECTED, FOLLOWED, View
 from tfperfkit.model import Finding
+from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.pricing import Part, count, often
@@ -43,6 +44,7 @@ class JacobianDiagonal(GraphRule[DiagonalJacobian]):
     a sum over both if a network takes each example alone."""
 
     code = "GRF020"
+    remedy = ReplaceOps("gradient_blocks")
     title = "tape.jacobian of a batch computes mostly zero blocks"
 
     def find(self, view: View) -> Iterator[DiagonalJacobian]:

@@ -16,7 +16,7 @@ from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Part, price
 from tfperfkit.records.samples import MIN, Place
-from tfperfkit.remedy import Remove
+from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.session_calls import (
@@ -97,12 +97,12 @@ def _make_finding(evidence: Evidence, taken: _Price, grown: Growing | None) -> F
         ]
     return Finding(
         code="MEM002",
-        remedy=Remove(),
+        remedy=Hoist("operations"),
         severity=gain.severity(share),
         basis="run" if whole else "step",
         share_of_step=share,
         title="Graph grows because every iteration adds operations to the session",
-        gain=price(Remove(), Part(min(certain, high), high)),
+        gain=price(Hoist("operations"), Part(min(certain, high), high)),
         where=taken.places[: shared.MAX_PLACES.value],
         evidence=(
             *figures,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixing_builder import at, finding_at, patch_of
+from fixing_builder import at, finding_at, patch_of, refusal_of
 
 from tfperfkit.model import Measurement
 from tfperfkit.remedy import BatchLoop, CallDirectly, Compile, Hoist, KeepTrace, Remedy, ReplaceOps
@@ -17,8 +17,7 @@ def refusal(folder: Path, body: str, remedy: Remedy, batches: float = 1.0) -> st
     evidence = (Measurement("batches per call of fit", batches, "count"),)
     places = [(line, "") for line in at(source)]
     patch, after = patch_of(folder, source, finding_at("EAG006", *places, remedy=remedy, evidence=evidence))
-    assert patch.fixer is None and after == source
-    return patch.reason
+    return refusal_of(patch, after, source)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +60,8 @@ def has_predict_patch(folder: Path, body: str) -> bool:
     """Whether the predict at the marked line gets a patch."""
     source = f"import numpy as np\nimport tensorflow as tf\n\n{body}\n"
     finding = finding_at("EAG004", *((line, "") for line in at(source)), remedy=CallDirectly("predict"))
-    return patch_of(folder, source, finding)[0].fixer is not None
+    patch = patch_of(folder, source, finding)[0]
+    return patch.fixer is not None and not patch.is_candidate
 
 
 @pytest.mark.parametrize("made", ["tf.data.Dataset.range(3).batch(1)", "load()", "np.ones((1, 3))", "state[None]"])

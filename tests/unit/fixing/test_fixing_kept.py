@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixing_builder import at, finding_at, patch_of
+from fixing_builder import at, finding_at, patch_of, refusal_of
 
 from tfperfkit.remedy import Hoist, ReplaceOps
 
@@ -43,7 +43,7 @@ def patched(folder: Path, source: str) -> tuple[str, str]:
     """The reason, and the file after the patch."""
     places = [(line, "") for line in reversed(at(source))]
     patch, after = patch_of(folder, source, finding_at("INP014", *places, remedy=Hoist("reader")))
-    return patch.reason, after
+    return (refusal_of(patch, after, source) if after == source else patch.reason), after
 
 
 def test_a_function_without_arguments_is_cached(tmp_path: Path) -> None:

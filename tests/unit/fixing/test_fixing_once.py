@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fixing_builder import at, finding_at, patch_of
+from fixing_builder import at, finding_at, patch_of, refusal_of
 from late_tensorflow import needs_tensorflow, tf
 
 from tfperfkit.remedy import Compile, Hoist, Remedy, ReplaceOps
@@ -18,7 +18,7 @@ def patched(folder: Path, source: str, remedy: Remedy) -> tuple[str, str]:
     """Why there is no patch at the marked lines, and the source after it."""
     found = finding_at("EAG009", *((line, "") for line in at(source)), remedy=remedy)
     patch, after = patch_of(folder, source, found)
-    return patch.reason, after
+    return (refusal_of(patch, after, source) if after == source else patch.reason), after
 
 
 def run(source: str, **given: Any) -> dict[str, Any]:

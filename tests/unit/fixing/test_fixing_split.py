@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixing_builder import at, finding_at, patch_of
+from fixing_builder import at, finding_at, patch_of, refusal_of
 
 from tfperfkit.remedy import Compile
 
@@ -36,7 +36,7 @@ def patched(folder: Path, source: str) -> tuple[str, str]:
     """The reasons, and the file after the patch."""
     finding = finding_at("EAG001", *((line, "step") for line in at(source)), remedy=Compile("step"))
     patch, after = patch_of(folder, source, finding)
-    return patch.reason, after
+    return (refusal_of(patch, after, source) if after == source else patch.reason), after
 
 
 def test_arrays_are_drawn_before_the_compiled_function(tmp_path: Path) -> None:

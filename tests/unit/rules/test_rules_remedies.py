@@ -29,7 +29,7 @@ def test_every_fixer_carries_out_a_remedy_that_is_stated() -> None:
     found = {fixer.fix.__module__.rpartition(".")[2] for remedy in STATED for fixer in find_fixers(remedy)}
     (folder,) = fixers.__path__
     assert found == {path.stem for path in Path(folder).glob("[!_]*.py")}
-    assert all(is_mechanical(remedy) == any(find_fixers(remedy)) for remedy in STATED)
+    assert all(any(find_fixers(remedy)) for remedy in STATED if is_mechanical(remedy))
 
 
 @pytest.mark.parametrize(

@@ -27,10 +27,11 @@ def _convert_array(case: Case) -> list[Edit]:
             dtype = argument(call, "dtype") or (
                 call.args[1] if len(call.args) > 1 and not call.args[1].keyword else None
             )
-            if dtype is None:
-                raise NoFix("the call has no dtype, and an array of Python numbers has another one than their list")
-            if not _is_list(module, given.value):
-                raise NoFix("what is converted is not seen to be a list")
+            with case.assuming("the list holds arrays of one shape, or numbers of the dtype"):
+                if dtype is None:
+                    raise NoFix("the call has no dtype, and an array of Python numbers has another one than their list")
+                if not _is_list(module, given.value):
+                    raise NoFix("what is converted is not seen to be a list")
             if any(isinstance(item, cst.With) and is_tape(module, item) for item in module.around(call)):
                 raise NoFix("a tape is recording, and no gradient goes through an array")
             return [_wrap(module, call, given)]

@@ -31,7 +31,7 @@ def _predict_on_batch(case: Case) -> list[Edit]:
     for module, span in case.places():
         for call in module.methods_at(span.line, "predict"):
             try:
-                edits.setdefault(call, _replace_predict(module, call))
+                edits.setdefault(call, _replace_predict(case, module, call))
             except NoFix as error:
                 refused = error
     if not edits:
@@ -39,7 +39,7 @@ def _predict_on_batch(case: Case) -> list[Edit]:
     return [edit for each in edits.values() for edit in each]
 
 
-def _replace_predict(module: Module, call: cst.Call) -> list[Edit]:
+def _replace_predict(case: Case, module: Module, call: cst.Call) -> list[Edit]:
     given = [item for item in call.args if item.keyword is None or item.keyword.value == "x"]
     if len(given) != 1 or given[0].star:
         raise NoFix("predict() is not called with its data alone")
@@ -50,8 +50,9 @@ def _replace_predict(module: Module, call: cst.Call) -> list[Edit]:
         raise NoFix("predict() is called once: a larger batch_size is the remedy")
     if _is_dataset(module, given[0].value):
         raise NoFix("predict() gets a dataset")
-    if not is_no_dataset(module, given[0].value):
-        raise NoFix("whether predict() gets an array, and no dataset, is not seen in the file")
+    with case.assuming("predict() gets an array, and no dataset"):
+        if not is_no_dataset(module, given[0].value):
+            raise NoFix("which is not seen in the file")
     return [_rename(module, call, "predict_on_batch"), *_without(module, call, _IGNORED)]
 
 

@@ -20,17 +20,21 @@ def _compile_step(case: Case) -> list[Edit]:
     function = module.function_at(span.line, span.function)
     if function is None:
         raise NoFix("the step is no function of its own: make one of the loop's body first")
-    return _compile(module, function)
+    return _compile(case, module, function)
 
 
-def _compile(module: Module, function: cst.FunctionDef) -> list[Edit]:
+def _compile(case: Case, module: Module, function: cst.FunctionDef, relaxed: bool = False) -> list[Edit]:
     """Add the decorator. Raises NoFix if the function is compiled already, or can't be."""
     if any("function" in (module.imported(_without_call(item)) or "").split(".") for item in function.decorators):
         raise NoFix(f"{function.name.value} is a tf.function already")
-    reason = obstacle(module, function)
+    doubts: list[str] = []
+    reason = obstacle(module, function, doubts)
     if reason:
         raise NoFix(reason)
-    decorator = cst.Decorator(module.spelled("tensorflow.function", function))
+    case.assumed.extend(f"a trace of {function.name.value} does the same, although {doubt}" for doubt in doubts[:1])
+    name = module.spelled("tensorflow.function", function)
+    given = cst.parse_expression("f(reduce_retracing=True)").with_changes(func=name) if relaxed else name
+    decorator = cst.Decorator(given)
 
     def change(node: cst.FunctionDef) -> cst.FunctionDef:
         if any(module.imported(_without_call(item)) == "tensorflow.function" for item in node.decorators):
@@ -59,10 +63,34 @@ _NUMBERS = frozenset({"int", "float", "len", "round"})
 
 def _compile_function(case: Case) -> list[Edit]:
     """Compile the function at the first place, unless a loop in it would be unrolled or a number would retrace it."""
+    module, function = _find_function(case)
+    with case.assuming(f"tracing {function.name.value} takes less than it saves"):
+        _check_traces(module, function)
+    return _compile(case, module, function)
+
+
+def _compile_relaxed(case: Case) -> list[Edit]:
+    """Compile the function for tensors of any size."""
+    module, function = _find_function(case)
+    case.assumed.append(f"calls of {function.name.value} differ in the sizes of their tensors only")
+    return _compile(case, module, function, relaxed=True)
+
+
+def _find_function(case: Case) -> tuple[Module, cst.FunctionDef]:
+    """Return the function at the first place, or else the innermost one that holds it."""
     module, span = next(iter(case.places()))
     function = module.function_at(span.line, span.function)
-    if function is None:
+    if function is not None:
+        return module, function
+    holding = [node for node in module.nodes if isinstance(node, cst.FunctionDef) and module.spans(node, span.line)]
+    if not holding:
         raise NoFix("the operations are not in a function of their own: make one of them first")
+    case.assumed.append(f"all of {holding[-1].name.value} may be traced, not only its line {span.line}")
+    return module, holding[-1]
+
+
+def _check_traces(module: Module, function: cst.FunctionDef) -> None:
+    """Raise NoFix for a loop that a trace repeats, or a number that each call is traced for."""
     for node in walk(function.body):
         if isinstance(node, (cst.For, cst.While)) and _is_pythons(node):
             raise NoFix(
@@ -77,7 +105,6 @@ def _compile_function(case: Case) -> list[Edit]:
                     f"line {module.line(call)} gives it {number}, which may be another Python number at each call, "
                     "and each would be traced: give it a tensor first"
                 )
-    return _compile(module, function)
 
 
 def _is_pythons(loop: cst.For | cst.While) -> bool:
@@ -148,6 +175,14 @@ FUNCTION = Fixer(
 )
 
 
+RELAXED = Fixer(
+    "compiles the function for tensors of any size",
+    _compile_relaxed,
+    "Python in it runs once for each trace; random numbers and rounding may differ",
+    keeps="mathematics",
+)
+
+
 def _compile_jacobian(case: Case) -> list[Edit]:
     """Compile the innermost function around the jacobian, which otherwise is traced in each call."""
     for module, span in case.places():
@@ -155,7 +190,7 @@ def _compile_jacobian(case: Case) -> list[Edit]:
             function = next((item for item in module.around(call) if isinstance(item, cst.FunctionDef)), None)
             if function is None:
                 raise NoFix("the jacobian is not in a function: make one of it first")
-            return _compile(module, function)
+            return _compile(case, module, function)
     raise NoFix("there is no jacobian at its places")
 
 
@@ -182,7 +217,7 @@ def _compile_around_loop(case: Case) -> list[Edit]:
         found = around or (steps if len(steps) == 1 else [])
         if found:
             try:
-                return _compile(module, found[-1])
+                return _compile(case, module, found[-1])
             except NoFix as error:
                 reason = error
     raise reason

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,7 @@ from tfperfkit.fixing.module import Module, dotted, walk
 from tfperfkit.fixing.repeatable import check_repeatable, check_reusable
 
 _LOOPS = (cst.For, cst.While)
+_STATEMENTS = (cst.SimpleStatementLine, cst.BaseCompoundStatement)
 _LEAVES = (cst.Return, cst.Yield, cst.Await, cst.Global, cst.Nonlocal, cst.Break, cst.Continue, cst.Raise)
 
 
@@ -31,6 +33,31 @@ def fix(case: Case) -> list[Edit]:
         except NoFix as error:
             reasons.append(str(error))
     raise NoFix(reasons[0] if reasons else "there is no statement by itself at its place")
+
+
+def reuse(case: Case) -> list[Edit]:
+    """Make the object of the first such statement once, although iterations change it: a candidate."""
+    reason = NoFix("there is no statement by itself in a loop at its places")
+    for module, span in case.places():
+        for statement in _find_making(module, span.line):
+            above = [node for node in module.around(statement) if not isinstance(node, cst.IndentedBlock)]
+            if not above or not isinstance(above[0], _LOOPS):
+                continue
+            try:
+                return _before_loop(module, statement, above, case)
+            except NoFix as error:
+                reason = error
+    raise reason
+
+
+def _find_making(module: Module, line: int) -> Iterable[cst.CSTNode]:
+    """Yield the statements of a line, then those that call the function which the line is in."""
+    yield from module.lines_at(line)
+    functions = (node for node in module.nodes if isinstance(node, cst.FunctionDef))
+    holding = {node.name.value for node in functions if module.spans(node, line)}
+    for call in module.calls:
+        if dotted(call.func) in holding:
+            yield next(node for node in module.around(call) if isinstance(node, _STATEMENTS))
 
 
 def _hoist_statement(module: Module, line: int, near: set[int]) -> list[Edit]:
@@ -64,7 +91,10 @@ def find_statement(module: Module, line: int) -> Any:
 # --- out of the loop ----------------------------------------------------------------------------------------------
 
 
-def _before_loop(module: Module, statement: cst.CSTNode, above: Sequence[cst.CSTNode]) -> list[Edit]:
+def _before_loop(
+    module: Module, statement: cst.CSTNode, above: Sequence[cst.CSTNode], case: Case | None = None
+) -> list[Edit]:
+    """``case``: gets the doubt whether iterations need an object of their own, which otherwise is a refusal."""
     name, value = _assigned(statement)
     loop = None
     for node in above:
@@ -75,7 +105,8 @@ def _before_loop(module: Module, statement: cst.CSTNode, above: Sequence[cst.CST
         loop = node
     if loop is None:
         raise NoFix("it uses what the loop changes")
-    check_unchanged(loop, {name})
+    with case.assuming(f"no iteration needs a {name} of its own") if case is not None else nullcontext():
+        check_unchanged(loop, {name})
     check_repeatable(module, value)
     check_reusable(module, value, statement)
     parent = next(iter(module.around(loop)))
@@ -248,4 +279,10 @@ FIXER = Fixer(
     "does it once",
     fix,
     "the same object is used at every step: what a function that gets it changes in it stays changed",
+)
+REUSED = Fixer(
+    "makes it once, before the loop",
+    reuse,
+    "all iterations work on one object: what one changes in it stays changed",
+    keeps="mathematics",
 )

@@ -29,6 +29,8 @@ def fix(case: Case) -> list[Edit]:
         if not isinstance(model, cst.Name):
             raise NoFix("the model has no name of its own there")
         _check(module, call)
+        with case.assuming("predict() gets one array, and no dataset"):
+            _check_array(module, call)
         made = _find_definition(module, model.value)
         name = f"{model.value}_call"
         if any(isinstance(node, cst.Name) and node.value == name for node in module.nodes):
@@ -52,10 +54,14 @@ def _check(module: Module, call: cst.Call) -> None:
         raise NoFix(f"predict() has {next(iter(set(names) - set(_IGNORED)))}: more than a call does")
     if isinstance(call.args[0].value, _LITERALS):
         raise NoFix("predict() gets several inputs, or a list")
-    if not is_no_dataset(module, call.args[0].value):
-        raise NoFix("whether predict() gets an array, and no dataset, is not seen in the file")
     if not any(isinstance(item, (cst.For, cst.While, cst.FunctionDef, cst.Lambda)) for item in module.around(call)):
         raise NoFix("predict() is called once: a larger batch_size is the remedy")
+
+
+def _check_array(module: Module, call: cst.Call) -> None:
+    """Raise NoFix unless the file shows that a call gets an array."""
+    if not is_no_dataset(module, call.args[0].value):
+        raise NoFix("whether predict() gets an array, and no dataset, is not seen in the file")
 
 
 def _find_definition(module: Module, name: str) -> cst.SimpleStatementLine:

@@ -118,7 +118,7 @@ def find_blocks(body: Sequence[Any], tape: cst.CSTNode) -> Iterator[Sequence[Any
 def _checked(module: Module, loops: Sequence[Any], block: Sequence[Any]) -> _Step:
     if any(isinstance(node, _LEAVES) for item in block for node in walk(item)):
         raise NoFix("between the tape and the update the loop is left, or a name is removed")
-    reason = obstacle(module, _make_function("step", (), block))
+    reason = obstacle(module, make_function("step", (), block))
     if reason:
         raise NoFix(reason)
     inside = {node for item in block for node in walk(item)}
@@ -131,7 +131,7 @@ def _checked(module: Module, loops: Sequence[Any], block: Sequence[Any]) -> _Ste
     if counted:
         raise NoFix(f"it uses {sorted(counted)[0]}, a Python number that changes: each value would be traced again")
     home = next((node for node in module.around(loops[0]) if isinstance(node, cst.FunctionDef)), module.tree)
-    back = made & (_read_outside(home, inside | _earlier(home, loops[-1])) | read)
+    back = made & (read_outside(home, inside | _earlier(home, loops[-1])) | read)
     tapes = {name for node in inside if isinstance(node, cst.With) for name in names.binds(node.items)}
     if back & tapes:
         raise NoFix(f"{sorted(back & tapes)[0]} is used after the update")
@@ -182,7 +182,7 @@ def list_counted(loops: Sequence[Any]) -> set[str]:
     return found
 
 
-def _read_outside(home: cst.CSTNode, inside: set[Any]) -> set[str]:
+def read_outside(home: cst.CSTNode, inside: set[Any]) -> set[str]:
     """Names that are read elsewhere, and not only given a value."""
     targets = {
         at
@@ -225,7 +225,7 @@ def _own_names(node: cst.CSTNode) -> Iterator[cst.Name]:
     yield from (at for at in parts if isinstance(at, cst.Name) and at.value in own)
 
 
-def _make_function(name: str, given: Sequence[str], block: Sequence[Any]) -> cst.FunctionDef:
+def make_function(name: str, given: Sequence[str], block: Sequence[Any]) -> cst.FunctionDef:
     """Return a function with these parameters and statements."""
     parameters = cst.Parameters([cst.Param(cst.Name(item)) for item in given])
     return cst.FunctionDef(cst.Name(name), parameters, cst.IndentedBlock(list(block)))
@@ -241,7 +241,7 @@ def _extracted(module: Module, step: _Step) -> list[Edit]:
     body = [step.block[0].with_changes(leading_lines=_comments(step.block[0])), *step.block[1:]]
     if step.back:
         body.append(cst.parse_statement(back))
-    made = _make_function(name, step.given, body).with_changes(decorators=[decorator])
+    made = make_function(name, step.given, body).with_changes(decorators=[decorator])
     words = f"{name}({', '.join(step.given)})"
     call = cst.parse_statement(f"{', '.join(step.back)} = {words}" if step.back else words)
     blank = cst.EmptyLine(indent=False)

@@ -45,12 +45,13 @@ def _argument(case: Case, name: str, values: set[str]) -> Edit:
     for module, span in places:
         function = module.function_at(span.line, span.function)
         if function is not None:
-            if whole and not _is_index(module, function, name):
-                raise NoFix(
-                    f"{name} is a whole number: as a tensor it is int32, which TensorFlow does not mix with floats"
-                )
-            if not whole and "float64" in module.tree.code_for_node(function):
-                raise NoFix("the function works with float64: give the number a dtype by hand")
+            with case.assuming(f"{name} may be a tensor of another type"):
+                if whole and not _is_index(module, function, name):
+                    raise NoFix(
+                        f"{name} is a whole number: as a tensor it is int32, which TensorFlow does not mix with floats"
+                    )
+                if not whole and "float64" in module.tree.code_for_node(function):
+                    raise NoFix("the function works with float64: give the number a dtype by hand")
             break
     for module, span in places if function is not None else ():
         given = _find_argument(module, span.line, function, name)

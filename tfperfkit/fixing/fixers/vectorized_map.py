@@ -26,8 +26,9 @@ def fix(case: Case) -> list[Edit]:
             kept = [item for item in call.args if item.keyword is None or item.keyword.value not in _DROPPED]
             if len(kept) != 2 or kept[0].keyword is not None or any(item.star for item in call.args):
                 raise NoFix("map_fn gets more than a function and its elements")
-            check_vectorized(module, kept[0].value)
-            _check_shapes(module, kept[0].value)
+            with case.assuming("the function's operations have a form for all elements at once"):
+                check_vectorized(module, kept[0].value)
+                _check_shapes(module, kept[0].value)
             return [_replace(module, call, kept)]
     raise NoFix("there is no map_fn at its places")
 

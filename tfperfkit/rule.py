@@ -20,7 +20,15 @@ from tfperfkit.graph.sessions import SessionRuns
 from tfperfkit.ledger.call_tree import Ledger
 from tfperfkit.ledger.step_ledger import make_step_ledger
 from tfperfkit.model import Finding, History, RunAccount, RunInfo, SourceSpan, StepAccount, WarmUp, Work
-from tfperfkit.offers import ComputedStep, ComputedStretch
+from tfperfkit.offers import (
+    CompiledFunctions,
+    ComputedStep,
+    ComputedStretch,
+    FunctionCalls,
+    LayerWork,
+    LineCosts,
+    StepPhases,
+)
 from tfperfkit.records.convert import each
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import SampleLog, Samples
@@ -33,6 +41,8 @@ RULES_API = 1
 T = TypeVar("T")
 #: Types of offers that hold more than a record: they are not copied.
 LIVE = (RecordedGraphs, SessionRuns)
+#: Types of offers that are about the traced steps: of other work only a trace of that work tells.
+_OF_STEPS = (ComputedStep, CompiledFunctions, FunctionCalls, StepPhases, LayerWork, LineCosts)
 _MAX_OF_LINE = 500  # characters
 _WORD = re.compile(r"\w+")
 
@@ -60,8 +70,8 @@ class Offers:
         found = self._find(kind)
         return found[1] if found is not None else None
 
-    def instead(self, kind: type, *others: Offer) -> Offers:
-        """Return these offers, with the others instead of those of a kind."""
+    def instead(self, kind: type | tuple[type, ...], *others: Offer) -> Offers:
+        """Return these offers, with the others instead of those of a kind, or of several."""
         return Offers((*(offer for offer in self._offers if not issubclass(offer.kind, kind)), *others))
 
     def maker(self, kind: type) -> str:
@@ -230,18 +240,19 @@ class Evidence:
         made.work, made.steps, made.account, made.samples, made.log = work, steps, account, samples, log
         made.warm_up = made.history = None
         made._ledger = None
-        mine = []
+        mine: list[Offer] = []
         if traced is not None and traced.wall_ms > 0 and account is not None:
-            mine.append(Offer(traced.window, ComputedStep, traced.scale_to(account.mean_ms)))
-        made._offers = self._offers.instead(ComputedStep, *mine)
+            mine = [Offer(traced.window, type(each), each) for each in traced.scale_to(account.mean_ms)]
+        made._offers = self._offers.instead(_OF_STEPS, *mine)
         return made
 
     def within(self, *, account: StepAccount, samples: Samples, offers: Iterable[Offer], without: type) -> Evidence:
         """Return the same of what runs elsewhere while the step waits for it, as if the step called it: ``offers``
-        instead of those of their types, and none of the type ``without``."""
+        instead of those of their types, none that are about the step's own compiled functions, and none of the type
+        ``without``."""
         made = copy.copy(self)
         made.account, made.samples, made._ledger, made._typed = account, samples, None, {}
-        made._offers = self._offers.instead(without)
+        made._offers = self._offers.instead((*_OF_STEPS, without))
         for offer in offers:
             made._offers = made._offers.instead(offer.kind, offer)
         return made

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
+
+from msgspec import structs
 
 from tfperfkit.graph import optable
 from tfperfkit.graph.dtypes import DTYPES, SIZES
@@ -203,6 +205,16 @@ class Graph:
                 if node.type not in _PLACEHOLDERS:  # what is handed in belongs to the whole graph
                     node.backward = True
         return nodes
+
+    def cut(self, name: str, arguments: Collection[str], results: Sequence[str], needed: Collection[str]) -> Graph:
+        """Return what a session runs of the graph as a function of its own: the ``needed`` operations, which lead from
+        what is fed, the ``arguments``, to what is fetched, the ``results``."""
+        record = structs.replace(
+            self.record, name=name, arguments=list(arguments), captures=[], results=list(results), result_outputs=[]
+        )
+        made = Graph(record, self.body)
+        made.nodes = {each: node for each, node in self.nodes.items() if each in needed or each in arguments}
+        return made
 
     @cached_property
     def calling(self) -> list[Node]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tfperfkit.graph import optable
 from tfperfkit.graph.costs import cost
 from tfperfkit.graph.model import Graph
-from tfperfkit.graph.walk import CALLS, varies
+from tfperfkit.graph.walk import varies
 from tfperfkit.records.graph_contents import SessionRun
 
 #: Stands for open sizes of the batch: only shares of FLOPs are asked for.
@@ -32,6 +32,15 @@ class Asked(NamedTuple):
     file: str
     line: int
     fetched: tuple[str, ...]
+
+
+class Request(NamedTuple):
+    """Runs at some lines that fetch the same of a session's graph. ``graph``: the part of it that leads to this.
+    ``shapes``: of what they are fed, in the order of its arguments, as far as they are known."""
+
+    graph: Graph
+    places: tuple[tuple[str, int], ...]
+    shapes: tuple[tuple[int, ...] | None, ...]
 
 
 class Fetch(NamedTuple):
@@ -90,17 +99,22 @@ class SessionRuns:
         return found
 
     @cached_property
-    def calls(self) -> dict[str, tuple[tuple[str, int], ...]]:
-        """Return the functions that runs call by themselves, by the names of their graphs: the lines of these runs."""
-        found: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
-        for name, asked in dict.fromkeys((run.graph, _ask(run)) for run in self.runs):
+    def requests(self) -> list[Request]:
+        """Return what the runs compute, for each set of fetches of a graph."""
+        found: defaultdict[tuple[str, tuple[str, ...]], list[SessionRun]] = defaultdict(list)
+        for run in self.runs:
+            found[run.graph, _ask(run).fetched].append(run)
+        made = []
+        for number, ((name, fetched), runs) in enumerate(found.items()):
             graph = self._graph(name)
-            for each in _find_needed(graph, asked, self._fed(name)) if graph is not None else ():
-                node = graph.nodes[each] if graph is not None else None
-                called = node.functions().values() if node is not None and node.type in CALLS else ()
-                for function in (function for names in called for function in names):
-                    found[function].append((asked.file, asked.line))
-        return {name: tuple(dict.fromkeys(places)) for name, places in found.items()}
+            if graph is None or not all(each in graph.nodes for each in fetched):
+                continue
+            shapes = {each: tuple(shape) for run in reversed(runs) for each, shape in run.shapes.items()}
+            fed = sorted({each for run in runs for each in run.feeds})
+            part = graph.cut(f"{name}, fetches {number}", fed, fetched, _find_needed(graph, fetched, frozenset(fed)))
+            places = tuple(dict.fromkeys((run.file, run.line) for run in runs))
+            made.append(Request(part, places, tuple(shapes.get(each) for each in fed)))
+        return made
 
     def _split_rounds(self) -> Iterator[tuple[str, dict[Asked, int]]]:
         """Yield the longest rows of runs that are fed the same values, each of which fetches something else: by what is
@@ -132,15 +146,15 @@ def _agree(one: dict[str, str], other: dict[str, str]) -> bool:
 
 
 def _describe(graph: Graph, asked: Asked, fed: frozenset[str], begins: Iterable[int]) -> Fetch:
-    needed = _find_needed(graph, asked, fed)
+    needed = _find_needed(graph, asked.fetched, fed)
     writes = frozenset(name for name in needed if optable.row(graph.nodes[name].type).kind == "write")
     return Fetch(asked, tuple(begins), needed, writes)
 
 
-def _find_needed(graph: Graph, asked: Asked, fed: frozenset[str]) -> frozenset[str]:
+def _find_needed(graph: Graph, fetched: Iterable[str], fed: frozenset[str]) -> frozenset[str]:
     """Return the operations that lead to what is fetched, up to what is fed."""
     needed: set[str] = set()
-    pending = [*asked.fetched]
+    pending = [*fetched]
     while pending:
         node = graph.nodes.get(pending.pop())
         if node is not None and node.name not in needed and node.name not in fed:

@@ -69,6 +69,15 @@ class CompiledFunction(msgspec.Struct, frozen=True, kw_only=True):
     rest_ms: float
     lines: tuple[CompiledLine, ...]
 
+    def times(self, scale: float) -> CompiledFunction:
+        """Return it with all times scaled."""
+        return msgspec.structs.replace(
+            self,
+            ms=self.ms * scale,
+            rest_ms=self.rest_ms * scale,
+            lines=tuple(msgspec.structs.replace(line, ms=line.ms * scale) for line in self.lines),
+        )
+
 
 class LineInGraph(msgspec.Struct, frozen=True, kw_only=True):
     """ms of a step that a line itself takes inside of compiled functions."""
@@ -85,6 +94,22 @@ class CompiledFunctions(msgspec.Struct, frozen=True, kw_only=True):
 
     functions: tuple[CompiledFunction, ...]
     own: tuple[LineInGraph, ...] = ()
+
+    def times(self, scale: float) -> CompiledFunctions:
+        """Return them with all times scaled."""
+        return CompiledFunctions(
+            functions=tuple(each.times(scale) for each in self.functions),
+            own=tuple(
+                LineInGraph(
+                    file=row.file,
+                    line=row.line,
+                    forward_ms=row.forward_ms * scale,
+                    backward_ms=row.backward_ms * scale,
+                    update_ms=row.update_ms * scale,
+                )
+                for row in self.own
+            ),
+        )
 
 
 class MappedFunction(msgspec.Struct, frozen=True, kw_only=True):

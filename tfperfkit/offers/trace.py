@@ -6,6 +6,9 @@ from typing import Literal
 
 import msgspec
 
+from tfperfkit.offers.functions import LayerWork
+from tfperfkit.offers.source import CompiledFunctions
+
 
 class StepBreakdown(msgspec.Struct, frozen=True, kw_only=True):
     """Account of a traced step: ms of the training thread by part, each moment counted once.
@@ -125,17 +128,27 @@ class ComputedStep(msgspec.Struct, frozen=True, kw_only=True):
     traced_ms: float = 0.0
 
 
+class FunctionCalls(msgspec.Struct, frozen=True, kw_only=True):
+    """Compiled functions that Python called: calls per step, by the function's name in the runtime."""
+
+    per_step: dict[str, float]
+
+
 class ComputedStretch(msgspec.Struct, frozen=True, kw_only=True):
-    """The same of a trace without steps: of all of its ``wall_ms``, in the window of the probe ``window``."""
+    """The same of a trace without steps: of all of its ``wall_ms``, in the window of the probe ``window``. Its compiled
+    ``functions`` line by line, how often each was called by Python, and the FLOPs of their layers."""
 
     wall_ms: float
     window: str
     computed: ComputedStep
+    functions: CompiledFunctions = CompiledFunctions(functions=())
+    calls: dict[str, float] = {}
+    layer_flops: float = 0.0
 
-    def scale_to(self, ms: float) -> ComputedStep:
+    def scale_to(self, ms: float) -> tuple[ComputedStep, CompiledFunctions, FunctionCalls, LayerWork]:
         """Return the part of the step that ``ms`` hold, if the step were the same throughout."""
         scale = ms / self.wall_ms
-        return ComputedStep(
+        step = ComputedStep(
             ms=self.computed.ms * scale,
             idle_ms=self.computed.idle_ms * scale,
             waits_ms=self.computed.waits_ms * scale,
@@ -143,12 +156,9 @@ class ComputedStretch(msgspec.Struct, frozen=True, kw_only=True):
             operations=tuple(row.times(scale) for row in self.computed.operations),
             traced_ms=self.wall_ms,
         )
-
-
-class FunctionCalls(msgspec.Struct, frozen=True, kw_only=True):
-    """Compiled functions that Python called: calls per step, by the function's name in the runtime."""
-
-    per_step: dict[str, float]
+        calls = {name: count * scale for name, count in self.calls.items()}
+        layers = LayerWork(flops=self.layer_flops * scale)
+        return step, self.functions.times(scale), FunctionCalls(per_step=calls), layers
 
 
 class XlaCompilations(msgspec.Struct, frozen=True, kw_only=True):

@@ -100,7 +100,8 @@ class SessionRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One ``session.run`` of TensorFlow 1, among the first ones of its place: by the user's line ``file``:``line``.
 
     ``graph`` names the contents of the session's graph. ``fetched`` are the operations that it asks for. ``feeds``: by
-    operation, what tells the values that were fed from others; "" if they are not in the host's memory.
+    operation, what tells the values that were fed from others; "" if they are not in the host's memory. ``shapes`` of
+    these values, as far as they are known.
     """
 
     graph: str
@@ -110,6 +111,7 @@ class SessionRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     begin_ns: int
     fetched: list[str]
     feeds: dict[str, str] = {}
+    shapes: dict[str, list[int]] = {}
 
 
 class AutographCode(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,8 +13,8 @@ from tfperfkit_probes.ops.model import Brief, Constant, Function, Marks
 _KEPT_BYTES = 1 << 16
 
 
-def brief(function: Function, sessions: Sequence[tuple[str, int]] = ()) -> Brief:
-    """The function in short. ``sessions``: the lines at which sessions of TensorFlow 1 run it."""
+def brief(function: Function) -> Brief:
+    """The function in short."""
     ops: Mapping[str, int] = function.ops_optimized or function.ops
     return Brief(
         function=function.function,
@@ -42,8 +42,7 @@ def brief(function: Function, sessions: Sequence[tuple[str, int]] = ()) -> Brief
         parameter_bytes=function.parameter_bytes,
         embedding_bytes=function.embedding_bytes,
         server_bytes=function.server_bytes,
-        callers=[*function.callers, *(SourceSpan(*place) for place in sessions)],
-        in_session=bool(sessions),
+        callers=function.callers,
         marks=Marks(
             unrolled=[each for each in function.control if each.became == "unrolled"],
             constants=_large(function.constants),

@@ -295,13 +295,12 @@ class Brief(FunctionCost, frozen=True, kw_only=True):
     embedding_bytes: int = 0  # the part in tables of Keras' embeddings
     server_bytes: dict[str, int] = {}  # bytes of variables on parameter servers, by device
     callers: list[SourceSpan] = []
-    in_session: bool = False  # a session of TensorFlow 1 runs it
     marks: Marks = Marks()
 
     @property
     def ran(self) -> bool:
         """Return whether Python or a session called it by itself, not only as a part of another graph."""
-        return self.first_execution_ms is not None or self.in_session
+        return self.first_execution_ms is not None
 
 
 class MappedGraphs(msgspec.Struct, frozen=True, kw_only=True):

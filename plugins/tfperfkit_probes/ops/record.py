@@ -82,6 +82,7 @@ class Recorder:
             begin_ns=run.begin_ns,
             fetched=run.fetched,
             feeds=run.feeds,
+            shapes=run.shapes,
         )
         self._recording.append(SESSIONS, made)
         place = (name, run.file, run.line)

@@ -15,7 +15,7 @@ from tfperfkit.records.plural import plural
 from tfperfkit_probes.ops import dump, tables
 from tfperfkit_probes.ops.analysis import Records, fixed_in, functions
 from tfperfkit_probes.ops.brief import brief
-from tfperfkit_probes.ops.mapped import mapped_graphs
+from tfperfkit_probes.ops.mapped import mapped_graphs, session_graphs
 from tfperfkit_probes.ops.model import Function, OpsData
 from tfperfkit_probes.ops.source import Sources
 
@@ -31,8 +31,7 @@ def result(capture: Capture) -> ProbeResult:
     lost = len(records.functions) and not every
     if lost:
         notes.append("the recorded graphs are damaged or were cut off: no function can be shown")
-    in_sessions = records.sessions.calls
-    short = tuple(brief(function, in_sessions.get(function.graph, ())) for function in every)
+    short = (*map(brief, every), *session_graphs(records, sources))
     data = OpsData(functions=shown, left_out=len(every) - len(shown), all=short)
     extra: list[Table] = []
     data = _dump(capture, records, every, data, extra, notes)

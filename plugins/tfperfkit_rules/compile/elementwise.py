@@ -31,9 +31,9 @@ class Elementwise(NamedTuple):
 
 
 def elementwise_lines(evidence: Evidence) -> Elementwise:
-    """Find the lines in the trace of the steps; nothing without a trace, and in work other than steps."""
+    """Find the lines in the trace of the steps or of the work; nothing without a trace."""
     data = evidence.offer(ComputedStep)
-    if data is None or evidence.work is not None:
+    if data is None:
         return Elementwise()
     fused = optable.elementwise() | optable.names(trait="fusable")
     rows = [row for row in data.operations if row.type in fused]

@@ -16,7 +16,7 @@ from tfperfkit_rules.compile import xla_place
 from tfperfkit_rules.compile.xla_each import every_step
 from tfperfkit_rules.compile.xla_shapes import advise, name_function
 from tfperfkit_rules.measures import graph_time, shared
-from tfperfkit_rules.measures.xla_shapes import compiled_by_xla
+from tfperfkit_rules.measures.xla_shapes import compiled_by_xla, is_traced
 
 #: The titles of the findings' pages.
 TITLES = {
@@ -61,6 +61,8 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
     data, account = evidence.offer(XlaCompilations), evidence.account
     functions = compiled_by_xla(evidence)
     if data is None or account is None or not functions or not data.count or not data.wall_ms:
+        return
+    if not is_traced(evidence):
         return
     if evidence.share("tracing") > TRACING.value:
         return

@@ -21,7 +21,7 @@ from tfperfkit.remedy import KeepTrace
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.compile import xla_place
 from tfperfkit_rules.measures import shared
-from tfperfkit_rules.measures.xla_shapes import compiled_by_xla, find_shapes_compiled
+from tfperfkit_rules.measures.xla_shapes import compiled_by_xla, find_shapes_compiled, is_traced
 
 FIRST_LEFT = Threshold(
     0.3,
@@ -32,10 +32,11 @@ FIRST_LEFT = Threshold(
 
 
 def compiles_each_shape(evidence: Evidence) -> Iterator[Finding]:
-    """Find the function of the steps that XLA has compiled for several shapes, where the traced steps compiled none."""
+    """Find the function of the steps or of a work that XLA has compiled for several shapes; silent if their trace shows
+    compilations, which another rule reports."""
     data, wall_ms = evidence.offer(XlaCompilations), evidence.run.wall_s * MS_PER_S
     functions = compiled_by_xla(evidence)
-    if data is None or data.count or not functions or wall_ms <= 0:
+    if data is None or (data.count and is_traced(evidence)) or not functions or wall_ms <= 0:
         return
     function = functions[0]
     found = find_shapes_compiled(evidence, function)

@@ -45,7 +45,7 @@ GAPS_GO = Threshold(
 def apart_iterations(evidence: Evidence) -> Iterator[Finding]:
     """GRF008, for the loops in compiled functions that the steps call, Keras' own included: a layer's ``call``."""
     calls = evidence.offer(FunctionCalls)
-    if calls is None or evidence.work is not None:
+    if calls is None:
         return
     yield from once(
         finding

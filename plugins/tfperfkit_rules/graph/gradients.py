@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tfperfkit import gain
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
-from tfperfkit.offers import StepPhases
+from tfperfkit.offers import ComputedStep
 from tfperfkit.pricing import Part, price
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
@@ -70,12 +70,11 @@ def repeated_gradients(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _backward_share(evidence: Evidence) -> float:
-    """Return the share of the step that gradients take in compiled functions, by their lines."""
-    phases = evidence.offer(StepPhases)
-    if phases is None:
+    """Return the share of the step, or of an iteration of a work, that gradients take in compiled functions."""
+    step = evidence.offer(ComputedStep)
+    if step is None or step.ms <= 0:
         return 0.0
-    whole = phases.forward_ms + phases.backward_ms + phases.update_ms + phases.rest_ms
-    return evidence.share("graph") * phases.backward_ms / whole if whole else 0.0
+    return evidence.share("graph") * sum(row.ms for row in step.operations if row.stage == "backward") / step.ms
 
 
 def find(file: str, lines: tuple[str, ...]) -> Iterator[Passes]:

@@ -14,6 +14,7 @@ from tfperfkit_probes.ops.model import GraphLoop
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.pricing import costs
+from tfperfkit.pricing.graph_ops import USUAL_GFLOPS
 from tfperfkit.pricing.machines import MEASURED_ON
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.loop_trace import Seen, seen
@@ -76,11 +77,11 @@ def is_small(evidence: Evidence, loop: GraphLoop) -> bool:
     slowest. Tell whether a loop's iterations are small; if sizes are open, the trace decides. A kernel that takes long
     to start is no work."""
     iterations, trace = count_iterations(loop), seen(evidence)
-    if loop.trains or not evidence.machine_gflops:
+    if loop.trains:
         return False
     if iterations is not None and iterations < SMALL_LOOP_ITERATIONS.value:
         return False
-    slowest = SMALL_LOOP_RATE.value * evidence.machine_gflops * 1e6  # a ms
+    slowest = SMALL_LOOP_RATE.value * (evidence.machine_gflops or USUAL_GFLOPS.value) * 1e6  # a ms
     work_ms = max(loop.flops, loop.elements) / slowest
     runtime_ms = SMALL_LOOP_OWN.value * loop.operations * costs.GRAPH_OP_MIN_MS.value
     if loop.measured and work_ms <= runtime_ms and (trace is None or trace.starts(loop)):
@@ -127,7 +128,7 @@ def _rest_ms(evidence: Evidence, each: Ran, small: list[GraphLoop], took: float)
         return 0.0, rest
     flops = max(0.0, function.flops - sum(loop.whole_flops for loop in small))
     moved = max(0.0, function.moved_bytes - sum(loop.whole_bytes for loop in small))
-    gflops, operations = evidence.machine_gflops or 0.0, function.operations
+    gflops, operations = evidence.machine_gflops or USUAL_GFLOPS.value, function.operations
     best = costs.find_work_ms(gflops, flops, 0.0, operations).lower
     return best, costs.find_work_ms(gflops, flops, moved, operations).upper
 

@@ -12,25 +12,22 @@ from collections.abc import Iterator
 import msgspec
 
 from tfperfkit.model import Finding
-from tfperfkit.rule import Evidence, Rule
+from tfperfkit.rule import Evidence, LastRule
 from tfperfkit_rules.graph.loop_advice import is_map, kind_of
-from tfperfkit_rules.graph.rule import GraphRule
-from tfperfkit_rules.graph.small_loops import small_loops
 from tfperfkit_rules.measures.mapped_function import find_mapped_function
 
 
 def in_mapped_function(evidence: Evidence) -> Iterator[Finding]:
     """Yield the findings about the function, with their shares of the step."""
+    from tfperfkit_rules.graph import RULES  # this rule is one of them
+
     found = find_mapped_function(evidence)
-    if found is None:
-        return
-    for rule in _list_rules():
+    for rule in RULES if found is not None else ():
+        if found is None or rule is in_mapped_function or isinstance(rule, LastRule):
+            continue
         for each in rule(found.evidence):
+            if each.basis != "step" or not each.share_of_step:
+                continue  # it is about the run, which has its own findings
             if each.code == "GRF005" and not is_map(kind_of(evidence, each.where[0])):
                 continue
             yield msgspec.structs.replace(each, absorbs=(*each.absorbs, "INP001", "INP004"), parts=("input",))
-
-
-def _list_rules() -> list[Rule]:
-    classes = [kind for kind in GraphRule.__subclasses__() if "code" in vars(kind)]
-    return [*(kind() for kind in classes), small_loops]

@@ -130,6 +130,6 @@ def _lookups(view: View, given: Node) -> list[Node]:
 def _updates(evidence: Evidence) -> float:
     """Return the share of a traced step (0 to 1) that updates weights: it does not grow with the sequences."""
     step = evidence.offer(ComputedStep)
-    if step is None or evidence.work is not None or not step.ms:
+    if step is None or not step.ms:
         return 0.0
     return sum(item.ms for item in step.operations if item.stage == "update") / step.ms

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.gain import severity
 from tfperfkit.graph import optable
-from tfperfkit.model import Finding, Measurement, SourceSpan
-from tfperfkit.offers import ComputedOperation, ComputedStep
+from tfperfkit.graph.view import View
+from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import bound
+from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.measures.step_shares import span
-
-TITLES = {"GRF007": "Matrix decomposition (tf.linalg) dominates the step"}
+from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.functions import definition, places
+from tfperfkit_rules.graph.pricing import Part, count
+from tfperfkit_rules.graph.rule import GraphRule
 
 MIN_SLOW_KERNEL = Threshold(
     calibration.SEVERITY_HIGH.value,
@@ -41,42 +42,54 @@ _INSTEAD = {
 SLOW = {name: text for trait, text in _INSTEAD.items() for name in optable.names(trait=trait)}
 
 
-def slow_kernels(evidence: Evidence) -> Iterator[Finding]:
-    """GRF007, for the types that take a good part of the step, each with its lines."""
-    data, account = evidence.offer(ComputedStep), evidence.account
-    if data is None or account is None or evidence.work is not None or data.ms <= 0 or not account.mean_ms:
-        return
-    scale = min(1.0, evidence.part("graph") / data.ms) / account.mean_ms
-    found: dict[str, list[ComputedOperation]] = defaultdict(list)
-    for row in data.operations:
-        if row.type in SLOW:
-            found[row.type].append(row)
-    for kind, rows in found.items():
-        share = min(1.0, scale * sum(row.ms for row in rows))
-        if share >= MIN_SLOW_KERNEL.value:
-            # While it runs on one thread the runtime has gaps: at most all goes but what other operations take.
-            others = scale * sum(row.ms for row in data.operations if row.type != kind)
-            yield _make_finding(evidence, kind, rows, share, max(share, evidence.share("graph") - others))
+class Decomposition(Cause, frozen=True, kw_only=True):
+    """Operations of one type."""
+
+    type: str
+
+    @property
+    def key(self) -> Hashable:
+        """Operations of a type count together."""
+        return self.type
 
 
-def _make_finding(evidence: Evidence, kind: str, rows: list[ComputedOperation], share: float, upper: float) -> Finding:
-    unit = evidence.unit
-    runs = sum(row.runs for row in rows)
-    costly = sorted((row for row in rows if row.file), key=lambda row: -row.ms)
-    places: list[SourceSpan] = [span(evidence, row.file, row.line) for row in costly]
-    return Finding(
-        code="GRF007",
-        title=f"Matrix decomposition ({kind}) dominates {unit.the} at {100 * share:.0f} %",
-        severity=severity(share),
-        share_of_step=share,
-        gain=bound(upper),
-        where=tuple(dict.fromkeys(places)),
-        evidence=(
-            Measurement(f"share of {unit.the}", share, "share", "breakdown"),
-            Measurement("time of one run", sum(row.ms for row in rows) / max(runs, 1.0), "ms", "tfprof"),
-            Measurement(f"runs in {unit.a}", runs, "count", "tfprof"),
-        ),
-        advice=f"{SLOW[kind]} Or: compute it only every n-th step, or on fewer rows.",
-        detail="Such an operation passes over its matrix many times, mostly on one thread.",
-        parts=("graph",),
-    )
+class SlowKernels(GraphRule[Decomposition]):
+    """Finds the operations of a type that take a good part of the step."""
+
+    code = "GRF007"
+    title = "Matrix decomposition (tf.linalg) dominates the step"
+    remedy = Rewrite()
+
+    def find(self, view: View) -> Iterator[Decomposition]:
+        """Yield the decompositions."""
+        for node in view.forward:
+            if node.type in SLOW:
+                yield Decomposition(where=node.place, operations=[node.name], left=0.0, type=node.type)
+
+    def parts(self, evidence: Evidence) -> Iterator[Part[Decomposition]]:
+        """Yield those that take a good part of the step by themselves, without their gradients."""
+        yield from (part for part in super().parts(evidence) if _share(part) >= MIN_SLOW_KERNEL.value)
+
+    def report(self, evidence: Evidence, part: Part[Decomposition]) -> Finding:
+        """Advise an approximation, or what computes less."""
+        unit, cause, share = evidence.unit, part.cause, _share(part)
+        return Finding(
+            code=self.code,
+            title=f"Matrix decomposition ({cause.type}) dominates {unit.the} at {100 * share:.0f} %",
+            severity=severity(share),
+            share_of_step=share,
+            # While it runs on one thread the runtime has gaps.
+            gain=bound(part.goes.high),
+            where=places([cause.where, *cause.places, definition(part.function)]),
+            evidence=(
+                Measurement(f"share of {unit.the}", share, "share", part.window),
+                count("operations of the type", len(cause.operations)),
+            ),
+            advice=f"{SLOW[cause.type]} Or: compute it only every n-th step, or on fewer rows.",
+            detail="Such an operation passes over its matrix many times, mostly on one thread.",
+            parts=("graph",),
+        )
+
+
+def _share(part: Part[Decomposition]) -> float:
+    return part.share - part.backward

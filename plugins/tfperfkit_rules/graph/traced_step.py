@@ -8,6 +8,7 @@ from tfperfkit_probes.lines.graph.data import GraphFunction
 from tfperfkit_probes.lines.model import LinesData
 
 from tfperfkit.model import SourceSpan
+from tfperfkit.offers import ComputedStep
 from tfperfkit.rule import Evidence
 
 #: The window in which the figures by line were measured.
@@ -15,15 +16,16 @@ WINDOW = "tfprof"
 
 
 def traced_functions(evidence: Evidence) -> Iterator[tuple[GraphFunction, float]]:
-    """Return the functions that the traced training steps ran, each with its ms per step; none without a trace, or for
-    work outside of the steps.
-    """
-    data = evidence.offer(LinesData)
-    if data is None or not data.traced_step_ms or evidence.work is not None:
+    """Yield the functions that the traced steps ran, each with the ms of a traced step, or, of other work, those that
+    its trace holds, with the length of that trace; none without a trace."""
+    data, step = evidence.offer(LinesData), evidence.offer(ComputedStep)
+    if data is None:
         return
-    for function in data.graph_functions:
-        if function.where == "step":
-            yield function, data.traced_step_ms
+    of_work = evidence.work is not None
+    whole = (step.traced_ms if step is not None else 0.0) if of_work else data.traced_step_ms
+    for function in data.graph_functions if whole else ():
+        if function.where == ("stretch" if of_work else "step"):
+            yield function, whole or 0.0
 
 
 def definition(function: GraphFunction) -> tuple[SourceSpan, ...]:

@@ -90,9 +90,9 @@ def is_fusable(row: RanOperation) -> bool:
 
 
 def list_called(evidence: Evidence) -> list[tuple[FunctionCost, float]]:
-    """The functions that Python called in the traced steps, and how often per step."""
+    """The functions that Python called in the traced steps, or in the trace of a work, and how often per step."""
     calls, costs = evidence.offer(FunctionCalls), evidence.offer(FunctionCosts)
-    if calls is None or costs is None or evidence.work is not None:
+    if calls is None or costs is None:
         return []
     return [(each, calls.per_step[each.graph]) for each in costs.functions if calls.per_step.get(each.graph)]
 

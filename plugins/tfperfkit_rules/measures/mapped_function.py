@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import msgspec
 from tfperfkit_probes.input.model import Stage
+from tfperfkit_probes.lines.model import LinesData
 from tfperfkit_probes.ops.model import Brief, MappedGraphs, OpsData
 
 from tfperfkit.graph.recorded import RecordedGraphs
 from tfperfkit.model import SourceSpan
-from tfperfkit.offers import ComputedStep, FunctionCalls, RanOperation, RanOperations, StepBreakdown
+from tfperfkit.offers import FunctionCalls, FunctionCosts, RanOperation, RanOperations, StepBreakdown
 from tfperfkit.records.samples import Frame, Samples, Stack
 from tfperfkit.rule import Evidence, Offer
 from tfperfkit_rules.measures.feed import Feed, feed
@@ -55,9 +56,10 @@ def find_mapped_function(evidence: Evidence) -> MappedFunction | None:
         offers=[
             Offer("ops", OpsData, OpsData(functions=[], all=(function,))),
             Offer("tfprof", FunctionCalls, FunctionCalls(per_step={function.graph: item.batches})),
+            Offer("ops", FunctionCosts, FunctionCosts(functions=(function,))),
             *_offer_trace(evidence, item, stage, took_ms),
         ],
-        without=ComputedStep,
+        without=LinesData,
     )
     return MappedFunction(made, stage, item)
 

@@ -128,7 +128,7 @@ def find_timed_share(evidence: Evidence, places: Collection[Place]) -> float | N
     """Return the share of the training step (0 to 1) in lines by their exact times; None if one was not timed, or if it
     calls user code, whose time is in that of the line."""
     costs = evidence.offer(LineCosts)
-    if costs is None or evidence.work is not None or not evidence.step_ms:
+    if costs is None or not evidence.step_ms:
         return None
     timed = {(row.file, row.line): row.ms_per_step for row in costs.rows if not row.compiled}
     outer = {(frame.file, frame.line) for stack in evidence.samples.stacks for frame in stack.frames[:-1]}

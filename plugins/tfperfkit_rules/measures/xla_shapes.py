@@ -15,6 +15,8 @@ from tfperfkit.offers import FunctionCost, FunctionCosts, XlaCompilations
 from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.ran_functions import list_ran_functions
+from tfperfkit_rules.measures.trace_window import window_in_work
 
 LONGER = Threshold(
     5.0,
@@ -40,18 +42,26 @@ class ShapesCompiled(NamedTuple):
 
 
 def compiled_by_xla(evidence: Evidence) -> list[FunctionCost]:
-    """Return the functions with ``jit_compile=True``, the one with the most operations first."""
+    """Return the functions with ``jit_compile=True``, the one with the most operations first; of a work, those first
+    that are known to run in it."""
     data = evidence.offer(FunctionCosts)
-    if data is None:
-        return []
-    return sorted((brief for brief in data.functions if brief.jit_compile), key=lambda brief: -brief.operations)
+    found = [brief for brief in data.functions if brief.jit_compile] if data is not None else []
+    ran = {each.function.graph for each in list_ran_functions(evidence)} if found and evidence.work else set[str]()
+    return sorted(found, key=lambda brief: (brief.graph not in ran, -brief.operations))
+
+
+def is_traced(evidence: Evidence) -> bool:
+    """Return whether the trace that tells of compilations is of the steps, or lay in the work."""
+    if evidence.work is None:
+        return True
+    return window_in_work(evidence, evidence.offered_by(XlaCompilations)) is not None
 
 
 def find_shapes_compiled(evidence: Evidence, function: FunctionCost) -> ShapesCompiled | None:
     """None where XLA made one program, or no step shows a compilation."""
     data, account = evidence.offer(XlaCompilations), evidence.account
     programs = _count_programs(data, function) if data is not None else 0
-    if programs < 2 or account is None or not account.ordinary_ms or evidence.work is not None:
+    if programs < 2 or account is None or not account.ordinary_ms:
         return None
     ordinary = account.ordinary_ms
     lengths = {

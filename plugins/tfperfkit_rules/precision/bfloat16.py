@@ -52,7 +52,7 @@ def bfloat16(evidence: Evidence) -> Iterator[Finding]:
     data, account = evidence.offer(ComputedStep), evidence.account
     if not isinstance(times, (int, float)) or times < BFLOAT16_TIMES.value or evidence.accelerated:
         return
-    if evidence.work is not None or data is None or data.ms <= 0 or account is None or not account.mean_ms:
+    if data is None or data.ms <= 0 or account is None or not account.mean_ms:
         return
     if evidence.steps.count < HEADROOM_STEPS.value or _is_used(evidence):
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 from ops_builder import Builder
 
@@ -67,19 +68,15 @@ def test_a_run_that_trains_says_so_and_what_it_writes_is_not_shared() -> None:
     assert together.share(age, train) == pytest.approx(1.0)
 
 
-def test_the_functions_that_a_run_calls_by_itself() -> None:
-    called = Builder("session 1")
-    called.add("Placeholder", "x", makes=BATCH)
-    called.add("PartitionedCall", "first", ("x",), BATCH, f="__inference_encode_1")
-    called.add("StatefulPartitionedCall", "second", ("first",), BATCH, f="__inference_decode_2")
-    called.add("PartitionedCall", "unasked", ("x",), BATCH, f="__inference_other_3")
-    made = runs(("first", "b*"), ("second", "b*"))
-    calls = SessionRuns(made, {"session 1": called.graph()}.get).calls
-    assert calls == {
-        "__inference_encode_1": (("train.py", 0), ("train.py", 1)),
-        "__inference_decode_2": (("train.py", 1),),
-    }
-    assert SessionRuns(made, {}.get).calls == {}
+def test_each_set_of_fetches_is_a_function_of_what_is_fed() -> None:
+    given = runs(("age", "b*"), ("other", "b*"))
+    given[0] = msgspec.structs.replace(given[0], shapes={"x": [32, 64]})
+    age, other = SessionRuns(given, {"session 1": builder().graph()}.get).requests
+    assert set(age.graph.nodes) == {"x", "w", "trunk", "age"} and set(other.graph.nodes) == {"x", "w", "other"}
+    assert age.graph.record.arguments == ["x"] and age.graph.record.results == ["age"]
+    assert age.places == (("train.py", 0),) and other.places == (("train.py", 1),)
+    assert age.shapes == ((32, 64),) and other.shapes == (None,)
+    assert SessionRuns(given, {}.get).requests == []
 
 
 def test_one_product_on_its_own_is_not_shared() -> None:

@@ -39,6 +39,7 @@ class Run(NamedTuple):
     begin_ns: int
     fetched: list[str]
     feeds: dict[str, str]
+    shapes: dict[str, list[int]]
 
 
 class _Runs:
@@ -63,12 +64,20 @@ class _Runs:
         begin = now_ns()
         with locals_of(frame) as values:
             fetched = [_name_operation(item) for item in (*values["final_fetches"], *values["final_targets"])]
-            feeds = {
-                _name_operation(reference.deref()): _mark(value)
-                for reference, value in values["feed_dict_tensor"].items()
-            }
-        thread = threading.get_ident()
-        self._listener(Run(session.graph, number, self._calls[key], key[1], key[2], thread, begin, fetched, feeds))
+            fed = {_name_operation(tensor.deref()): value for tensor, value in values["feed_dict_tensor"].items()}
+        made = Run(
+            graph=session.graph,
+            number=number,
+            calls=self._calls[key],
+            file=key[1],
+            line=key[2],
+            thread=threading.get_ident(),
+            begin_ns=begin,
+            fetched=fetched,
+            feeds={name: _mark(value) for name, value in fed.items()},
+            shapes={name: list(value.shape) for name, value in fed.items() if hasattr(value, "tobytes")},
+        )
+        self._listener(made)
         self._left -= 1
         if self._left <= 0:
             self.restore()

@@ -47,6 +47,7 @@ class GraphLines:
     built: list[BuiltGraphs] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     batch: int = 0
+    calls: Counter[str] = field(default_factory=Counter)  # by the runtime's names of the functions
 
     @property
     def graph_wall(self) -> float:
@@ -133,6 +134,7 @@ class _Joint:
         owner = origins.owner if origins is not None else Owner("", 0, base_name(function))
         total = self.functions.setdefault(owner, FunctionTime(owner))
         total.calls += time.calls
+        self._lines.calls[function] += time.calls
         total.wall += time.wall
         total.idle += time.idle
         total.jit = total.jit or bool(origins and origins.built.jit_compile)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from tfperfkit.graph.bounds import NOT_MEASURED, AtHand
 from tfperfkit.graph.stages import BACKWARD, FORWARD, UPDATE
 from tfperfkit.offers import ComputedOperation, ComputedStep, ComputedStretch
 from tfperfkit_probes.lines.graph.analysis import GraphLines
-from tfperfkit_probes.lines.graph.data import PS_PER_MS
+from tfperfkit_probes.lines.graph.compiled import compiled_functions, layer_flops
+from tfperfkit_probes.lines.graph.data import PS_PER_MS, GraphFunction
 from tfperfkit_probes.lines.graph.limits import bound_of
 from tfperfkit_probes.lines.graph.tree import Ran
 
@@ -26,9 +27,11 @@ _KEPT = 4000
 _WINDOW = "tfprof"
 
 
-def computed(lines: GraphLines, machine: AtHand = NOT_MEASURED) -> ComputedStep | ComputedStretch | None:
+def computed(
+    lines: GraphLines, described: Sequence[GraphFunction] = (), machine: AtHand = NOT_MEASURED
+) -> ComputedStep | ComputedStretch | None:
     """Return the times of a step, or of all of a trace without steps. None when no compiled function ran in it, or
-    nothing is known of its operations."""
+    nothing is known of its operations. ``described``: the functions line by line."""
     functions = [function for function in lines.functions if function.ran]
     if not functions:
         return None
@@ -45,7 +48,16 @@ def computed(lines: GraphLines, machine: AtHand = NOT_MEASURED) -> ComputedStep 
         operations=tuple(rows),
         batch=lines.batch,
     )
-    return made if lines.steps else ComputedStretch(wall_ms=lines.wall * scale, window=_WINDOW, computed=made)
+    if lines.steps:
+        return made
+    return ComputedStretch(
+        wall_ms=lines.wall * scale,
+        window=_WINDOW,
+        computed=made,
+        functions=compiled_functions(described),
+        calls=dict(lines.calls),
+        layer_flops=layer_flops(described),
+    )
 
 
 def _operation(

@@ -130,8 +130,8 @@ def graph_function(
         compiler="xla" if function.jit else "",
         where=where,
         no_source_ms=function.saved_wall * to_ms,
-        repeated=repeated_passes(lines, function, to_ms) if where == "step" else (),
-        beside=beside(function, to_ms) if where == "step" else (),
+        repeated=repeated_passes(lines, function, to_ms) if where != "pipeline" else (),
+        beside=beside(function, to_ms) if where != "pipeline" else (),
     )
 
 

@@ -55,7 +55,7 @@ def report(capture: Capture) -> GraphReport:
         notes=(*lines.notes, *_unseen(functions)),
         step_ms=step_ms if lines.steps else None,
         outside_ms=outside_ms if lines.steps else None,
-        computed=computed(lines, machine),
+        computed=computed(lines, functions, machine),
         cost_share=_cost(lines),
     )
 

@@ -32,7 +32,7 @@ def read_after(tmp_path: Path, *begins_s: float) -> list[int]:
     found = []
     for number, begin in enumerate(begins_s, 1):
         before = len(graphs.names)
-        recorder.ran(Run(None, 1, number, "train.py", 7, 1, round(begin * NS_PER_S), ["loss"], {}))
+        recorder.ran(Run(None, 1, number, "train.py", 7, 1, round(begin * NS_PER_S), ["loss"], {}, {}))
         found += [number] * (len(graphs.names) - before)
     return found
 

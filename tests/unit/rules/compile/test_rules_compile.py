@@ -13,7 +13,7 @@ from tfperfkit_rules.compile.xla_shapes import compiles_each_shape
 from tfperfkit_rules.measures.xla_shapes import compiling_share
 from tfprof_builder import brief, graphs, op, traced
 
-from tfperfkit.model import Outlier, WarmUp
+from tfperfkit.model import Outlier, SourceSpan, WarmUp, Work
 from tfperfkit.offers import AvoidableTracing, ComputedOperation, ComputedStep
 from tfperfkit.rule import Evidence
 
@@ -287,3 +287,11 @@ def test_layers_that_a_loop_makes_side_by_side_are_named_where_tracing_takes_the
     assert not told or "layers." in (KERAS + body).splitlines()[finding.where[0].line - 1]
     (few,) = run_spent_on_compiling(run(10.0, 40.0, heavy=12, source=KERAS + body))
     assert "layers that a loop makes" not in few.title
+
+
+def test_the_iterations_of_other_work_may_be_longer_by_a_compilation() -> None:
+    evidence = shapes(3, {1: 2000.0, 2: 1210.0, 4: 810.0}, compiles=2)
+    evidence.work = Work(kind="loop", where=SourceSpan("train.py", 5), seconds=3.0, share_of_run=0.3, iterations=60)
+    (finding,) = compiles_each_shape(evidence)
+    assert finding.code == "CMP001", "the trace is of the steps, whatever compiled there"
+    assert not list(compiles_again(evidence))

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from computed_builder import ran
 from evidence_builder import FILE, make_evidence
 from tfperfkit_probes.ops.model import Constant, Control, GraphLoop, Marked, Marks, SideEffect
 from tfperfkit_rules.graph import RULES
@@ -15,7 +16,7 @@ from tfperfkit_rules.graph.gradients import repeated_gradients
 from tfprof_builder import brief, graphs, op, traced
 
 from tfperfkit.model import Finding, SourceSpan, Work
-from tfperfkit.offers import ComputedOperation, ComputedStep, StepPhases
+from tfperfkit.offers import ComputedOperation, ComputedStep
 from tfperfkit.records.samples import Frame, Samples, Stack
 
 
@@ -343,8 +344,9 @@ SURGERY = TWICE.replace("x + y", "x + y - tf.tensordot(x, y, 1)")
 
 
 def gradients(source: str, backward_ms: float = 6.0) -> list[Finding]:
-    phases = StepPhases(forward_ms=3.0, backward_ms=backward_ms, update_ms=1.0, rest_ms=0.0)
-    evidence = make_evidence(parts_ms={"graph": 8.0, "python": 2.0}, source=source, offers={"lines": [phases]})
+    rows = (ran("MatMul", 3.0), ran("MatMul", backward_ms, "backward"), ran("Mul", 1.0, "update"))
+    step = ComputedStep(ms=4.0 + backward_ms, idle_ms=0.0, waits_ms=0.0, unknown_ms=0.0, operations=rows)
+    evidence = make_evidence(parts_ms={"graph": 8.0, "python": 2.0}, source=source, offers={"lines": [step]})
     return list(repeated_gradients(evidence))
 
 

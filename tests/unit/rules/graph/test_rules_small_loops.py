@@ -62,14 +62,6 @@ def test_a_map_over_rows() -> None:
     assert "axis=-1" in finding.advice
 
 
-def test_a_function_that_a_session_runs() -> None:
-    """It was called as the session's graph was built, at another line, and never by Python."""
-    built = [SourceSpan(FILE, 4), SourceSpan(FILE, 6)]
-    (finding,) = found(a_function(a_loop(), first_execution_ms=None, in_session=True, callers=built))
-    assert finding.code == "GRF005" and finding.share_of_step > 0.8
-    assert found(a_function(a_loop(), first_execution_ms=None, callers=built)) == []
-
-
 @pytest.mark.parametrize(
     "fields",
     [
@@ -102,9 +94,13 @@ def test_whole_tensors_with_gradients_leave_more_and_a_recurrence_most() -> None
     assert "without the runtime in between" not in carried.advice
 
 
-def test_silent_where_xla_compiles_or_nothing_tells_the_rate() -> None:
+def test_silent_where_xla_compiles() -> None:
     assert found(a_function(a_loop(), jit_compile=True)) == []
-    assert found(a_function(a_loop()), machine_gflops=None) == []
+
+
+def test_a_machine_that_was_too_busy_to_be_measured_has_the_usual_rate() -> None:
+    assert found(a_function(a_loop()), machine_gflops=None) != []
+    assert found(a_function(a_loop(flops=3.3e9)), machine_gflops=None) == []
 
 
 def test_what_else_the_function_does_counts() -> None:

@@ -8,9 +8,11 @@ import msgspec
 import pytest
 from computed_builder import compiled, ran
 from eager_builder import site, sites
+from graph_causes import causes_in, code_of, offer_causes
+from ops_builder import Builder
 from tfperfkit_probes.ops.model import OpsData
 from tfperfkit_rules.graph.dense_updates import dense_updates
-from tfperfkit_rules.graph.slow_kernels import slow_kernels
+from tfperfkit_rules.graph.slow_kernels import Decomposition, SlowKernels
 from tfprof_builder import brief
 
 from tfperfkit.model import SourceSpan
@@ -41,14 +43,34 @@ def test_a_small_table_and_updates_by_rows_are_left_in_peace() -> None:
     assert not list(dense_updates(compiled((*UPDATES, MADE_DENSE), source=SCRIPT)))  # what is trained is not known
 
 
+SVD = Decomposition(where=SourceSpan("train.py", 2), operations=["Svd"], left=0.0, type="Svd")
+
+
+def decomposes(*operations: Any) -> Any:
+    function = brief(graph="__inference_step_1", first_execution_ms=5.0)
+    more = (OpsData(functions=[], all=(function,)), offer_causes("__inference_step_1", SVD))
+    calls = FunctionCalls(per_step={"__inference_step_1": 1.0})
+    return [*SlowKernels()(compiled(operations, source=SCRIPT, more=(calls, *more)))]
+
+
 def test_a_decomposition_is_reported_at_its_line() -> None:
-    svd = msgspec.structs.replace(ran("Svd", 4.0), file="train.py", line=2)
-    (finding,) = slow_kernels(compiled((svd, ran("MatMul", 1.0, flops=1e6)), source=SCRIPT))
+    svd = msgspec.structs.replace(ran("Svd", 4.0), file="train.py", line=2, of="Svd")
+    (finding,) = decomposes(svd, ran("MatMul", 1.0, flops=1e6))
     assert finding.where[0].line == 2 and "Svd" in finding.title
     assert finding.gain.likely is None and finding.gain.high is not None
     assert finding.gain.high >= 1 / (1 - finding.share_of_step) - 1e-9
 
 
 def test_a_small_decomposition_and_products_are_not() -> None:
-    assert not list(slow_kernels(compiled((ran("Svd", 0.1), ran("MatMul", 5.0, flops=1e6)))))
-    assert not list(slow_kernels(compiled((ran("MatMul", 5.0, flops=1e6),))))
+    small = msgspec.structs.replace(ran("Svd", 0.1), of="Svd")
+    assert not decomposes(small, ran("MatMul", 5.0, flops=1e6))
+    assert not decomposes(ran("MatMul", 5.0, flops=1e6))
+
+
+def test_decompositions_are_found_in_any_graph() -> None:
+    made = Builder("step")
+    made.add("Placeholder", "x", makes="float32[8,40,40]")
+    made.add("Svd", "svd", ("x",), "float32[8,40]")
+    made.add("MatMul", "product", ("x", "x"), "float32[8,40,40]")
+    (cause,) = (each for each in causes_in(made.graph()) if isinstance(each, Decomposition))
+    assert cause.operations == ["svd"] and code_of(cause) == "GRF007"

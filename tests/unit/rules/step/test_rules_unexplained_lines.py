@@ -243,4 +243,4 @@ def test_a_trace_of_far_less_than_an_iteration_speaks_for_nothing(traced_ms: flo
 
 def _times(step: ComputedStep, count: float) -> ComputedStep:
     """Repeat the value so many times."""
-    return ComputedStretch(wall_ms=1.0, window="", computed=step).scale_to(count)
+    return ComputedStretch(wall_ms=1.0, window="", computed=step).scale_to(count)[0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from tfperfkit_probes.ops.model import OpsData
+from tfperfkit_probes.ops.model import Brief, OpsData
 
 from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.graph import optable
@@ -33,6 +33,12 @@ FIXED_BYTES = Threshold(
     "bytes",
     "minimum size of constant results that are read and written in each call, for them to be looked at",
     Derived("at what a processor's memory gives at worst they take a tenth of a ms; the trace tells what they took"),
+)
+FIRST_CALLS_MAX = Threshold(
+    0.5,
+    "share",
+    "maximum share of the time in a function's first calls: of the rest, each call computes something again",
+    Derived("a graph that is called twice spends half of its time in the first call, which has to compute the result"),
 )
 _READS = optable.names(kind=("read", "variable-gather"))
 
@@ -103,7 +109,8 @@ class SameInEachCall(GraphRule[SameInEach]):
             yield self.report(evidence, part)
         if not (eagerly if evidence.work is not None else eager_assignments(evidence)):
             for part in self._parts(evidence, NeverChanging, _one_trains(evidence) or _none_trains(evidence)):
-                yield self.report(evidence, part)
+                if not _mostly_first(evidence, part):
+                    yield self.report(evidence, part)
 
     def _parts(self, evidence: Evidence, kind: type[SameInEach], idle: bool) -> Iterator[Part[SameInEach]]:
         candidates = self.candidates(evidence)
@@ -181,6 +188,19 @@ def _writes(node: Node) -> bool:
     return node.type in WRITES and bool(node.inputs)
 
 
+def _mostly_first(evidence: Evidence, part: Part[SameInEach]) -> bool:
+    """Whether a function that is defined again in each iteration, or is called once, computes mostly in first calls."""
+    data, function = evidence.offer(OpsData), part.function
+    alike = (each for each in (data.all if data is not None else ()) if _definition(each) == _definition(function))
+    first = sum(each.first_execution_ms or 0.0 for each in alike)
+    took = part.share * (evidence.step_ms or 0.0) * evidence.steps.count
+    return first >= FIRST_CALLS_MAX.value * took > 0
+
+
+def _definition(function: Brief) -> tuple[str, int, str]:
+    return function.file, function.line, function.function
+
+
 def _one_trains(evidence: Evidence) -> bool:
     others = evidence.offer(FixedWork)
     return len(_training(evidence)) == 1 and others is not None and not others.writers
@@ -194,4 +214,4 @@ def _none_trains(evidence: Evidence) -> bool:
 
 def _training(evidence: Evidence) -> set[tuple[str, int, str]]:
     data = evidence.offer(OpsData)
-    return {(each.file, each.line, each.function) for each in data.all if each.gradient_operations} if data else set()
+    return {_definition(each) for each in data.all if each.gradient_operations} if data else set()

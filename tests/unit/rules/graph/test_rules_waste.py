@@ -322,15 +322,20 @@ def test_a_table_that_can_be_trained_stays_where_nothing_trains() -> None:
     stacks = [sampled(400, "graph", frame(5))]
     rows = [op("Mul", 1400.0, count=400, name="sort/TopKV2"), op("MatMul", 400.0, count=400)]
 
-    def search(trained: int) -> list[Finding]:
-        function = msgspec.structs.replace(brief(), function="search", callers=[SourceSpan(FILE, 5)])
-        function = msgspec.structs.replace(function, gradient_operations=trained)
+    def search(trained: int = 0, first_ms: float = 100.0, traced: int = 1) -> list[Finding]:
+        function = msgspec.structs.replace(brief(first_execution_ms=first_ms), function="search")
+        function = msgspec.structs.replace(function, callers=[SourceSpan(FILE, 5)], gradient_operations=trained)
+        others = [
+            msgspec.structs.replace(function, graph=f"__inference_search_{n}", operations=1) for n in range(1, traced)
+        ]
         found = offer_causes(function.graph, idle)
-        functions, offers = graphs(function), {"ops": [found]}
+        functions, offers = graphs(function, *others), {"ops": [found]}
         return told(work_evidence(source, stacks, loop=4, iterations=400, ops=rows, functions=functions, offers=offers))
 
-    assert [item.code for item in search(0)] == ["GRF023"]
-    assert not search(50), "what follows from it may be trained"
+    assert [item.code for item in search()] == ["GRF023"]
+    assert not search(trained=50), "what follows from it may be trained"
+    assert not search(first_ms=1e5), "it was called once"
+    assert not search(traced=400), "each iteration defines it again"
 
 
 AVERAGES = AveragedWeights(where=HERE, operations=["sort/TopKV2"], left=0.1, variables=3, numbers=9)

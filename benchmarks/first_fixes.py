@@ -5,8 +5,10 @@ the fixed twin's.
 
 RUNS holds a run directory for each script, by its name without ``.py``. MANIFEST is a list of {"script", "twin"} in
 JSON, whose files are in its folder; scripts without a twin are left out. Each script is run once as it is, once with
-all patches of its findings (notes are left out), and once as its twin, whole and in turn. It runs once more as it is if
-the patched output differs. Prints a table in Markdown, a row as soon as it is known, and a summary.
+all patches of its findings (notes are left out), and once as its twin, whole and in turn. If the source proves no patch
+of the first finding, its candidates are run one after another until one gives equal results and gains. The script runs
+once more as it is if the patched output differs. Gains are of processor time, imports included, so that they mean
+something on a busy machine. Prints a table in Markdown, a row as soon as it is known, and a summary.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from tfperfkit.explain.pages import examples
 from tfperfkit.fixing.command import Opened, choose_findings, make_drafts, open_run
 from tfperfkit.fixing.patches import Patch, Patches
 from tfperfkit.launch.arguments import Split
+from tfperfkit.model import Finding
 from tfperfkit.records.trials import Measured, TrialPlan
 from tfperfkit.report.proof import shortfall
 from tfperfkit.trials.judging import Variant, measured
@@ -34,9 +37,11 @@ from tfperfkit.trials.scratch import Scratch
 from tfperfkit.trials.workspace import workspace
 
 HEAD = (
-    "| script | first finding | fix of the first | patches | equal | gain | twin | seconds saved | twin |",
-    "|---|---|---|---|---|---|---|---|---|",
+    "| script | first finding | fix of the first | change | patches | equal | gain | twin | seconds saved | twin |",
+    "|---|---|---|---|---|---|---|---|---|---|",
 )
+#: A smaller gain of one pair may be chance.
+_GAINED = 1.05
 
 
 class Row(NamedTuple):
@@ -47,6 +52,7 @@ class Row(NamedTuple):
     finding: str
     first: str
     patches: tuple[str, ...]
+    does: str = ""
     equal: str = "not measured"
     gain: float = math.nan
     twin: float = math.nan
@@ -58,7 +64,11 @@ class Row(NamedTuple):
         times = [f"{value:.2f}x" if math.isfinite(value) else "–" for value in (self.gain, self.twin)]
         saved = [f"{value:.1f}" if math.isfinite(value) else "–" for value in (self.saved_s, self.twin_saved_s)]
         patches = ", ".join(self.patches) or "none"
-        return "| " + " | ".join((self.name, self.finding, self.first, patches, self.equal, *times, *saved)) + " |"
+        return (
+            "| "
+            + " | ".join((self.name, self.finding, self.first, self.does, patches, self.equal, *times, *saved))
+            + " |"
+        )
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -104,54 +114,70 @@ def judge(run: Path, folder: Path, item: dict[str, Any], limit_s: float) -> Row:
     found = choose_findings(opened.report, None)
     if not found:
         return Row(name, "no finding", "nothing", ())
-    alone = [Patches(opened.files, opened.evidence).make_patch(*each) for each in found[:1]]
-    drafts = make_drafts(alone, opened.evidence, examples)
-    first = "patch" if alone[0].fixer else "draft" if drafts else "nothing"
-    together = Patches(opened.files, opened.evidence)
-    made = [together.make_patch(*each) for each in found if each[1].severity != "info"]
-    patches = [patch for patch in made if patch.fixer is not None]
-    row = Row(name, found[0][0], first, tuple(patch.identity for patch in patches))
-    if not limit_s or not patches:
-        return row
+    options = Patches(opened.files, opened.evidence).list_patches(*found[0])
+    first = "candidate" if options[0].is_candidate else "patch" if options[0].fixer else ""
+    first = first or ("draft" if make_drafts(options, opened.evidence, examples) else "nothing")
+    row = Row(name, found[0][0], first, ())
+    others = [each for each in found[1:] if each[1].severity != "info"]
     try:
-        return measure(row, opened, together, patches, folder / item["script"], folder / item["twin"], limit_s)
+        return measure(row, opened, options, others, folder / item["script"], folder / item["twin"], limit_s)
     except TfperfError as error:
         return row._replace(equal=f"not measured: {error}")
 
 
 def measure(
-    row: Row, opened: Opened, together: Patches, patches: Sequence[Patch], script: Path, twin: Path, limit_s: float
+    row: Row,
+    opened: Opened,
+    options: Sequence[Patch],
+    others: Sequence[tuple[str, Finding]],
+    script: Path,
+    twin: Path,
+    limit_s: float,
 ) -> Row:
-    """Run the script as it is, patched, and as its twin. Raises UsageError if it can't be run."""
-    contents = {str(opened.files.path(file).resolve()): after for file, after in together.after.items()}
+    """Run the script as it is, as its twin, and with each of the options until one is equal and gains. ``others``: the
+    findings whose patches are taken besides. Raises UsageError if it can't be run."""
     arguments = tuple(opened.report.run.argv[1:])
     plan = TrialPlan(whole=True, limit_s=limit_s)
-    keeps = "results" if all(patch.fixer and patch.fixer.keeps == "results" for patch in patches) else "mathematics"
+    plain: list[Outcome] = []
     with tempfile.TemporaryDirectory(prefix="first-fixes-") as cwd, Scratch(Path(cwd)) as scratch:
         parts = Split((), str(script.resolve()), False, arguments, ())
-        place = workspace(Path(cwd), script.resolve(), scratch.path)
-        run = Script(parts, scratch, place)
-        plain = [run.trial(plan, {})]
-        changed = run.trial(plan, {}, contents=contents)
-        fixed = run.trial(plan, {}, contents={str(script.resolve()): twin.read_bytes()})
-        variant = Variant(text="patches", keeps=keeps, whole=True)
-        item = measured(variant, plain, [changed])
-        if item.results == "differ" or item.outputs == "differ":  # as two runs without a patch may, too
-            plain.append(run.trial(plan, {}))
+        run = Script(parts, scratch, workspace(Path(cwd), script.resolve(), scratch.path))
+        for option in options:
+            together = Patches(opened.files, opened.evidence)
+            added = [together.add(option)] if option.fixer else []
+            added += [patch for each in others if not (patch := together.make_patch(*each)).is_candidate]
+            patches = tuple(patch.identity for patch in added if patch.fixer is not None)
+            row = row._replace(patches=patches, does=option.fixer.does if option.fixer else "")
+            if not patches or not limit_s:
+                return row
+            if not plain:
+                plain.append(run.trial(plan, {}))
+                fixed = run.trial(plan, {}, contents={str(script.resolve()): twin.read_bytes()})
+            contents = {str(opened.files.path(file).resolve()): after for file, after in together.after.items()}
+            changed = run.trial(plan, {}, contents=contents)
+            keeps = "results" if all(patch.fixer is None or patch.fixer.keeps == "results" for patch in added) else ""
+            variant = Variant(text="patches", keeps="results" if keeps else "mathematics", whole=True)
             item = measured(variant, plain, [changed])
-        beside = measured(variant, plain, [fixed])
-    return row._replace(
-        equal=say_equal(item),
-        gain=item.speedup or math.nan,
-        twin=beside.speedup or math.nan,
-        saved_s=saved(plain[0], changed),
-        twin_saved_s=saved(plain[0], fixed),
-    )
+            if len(plain) == 1 and "differ" in (item.results, item.outputs):  # as two plain runs may, too
+                plain.append(run.trial(plan, {}))
+                item = measured(variant, plain, [changed])
+            row = row._replace(
+                equal=say_equal(item),
+                gain=item.processor or item.speedup or math.nan,
+                twin=measured(variant, plain, [fixed]).processor or math.nan,
+                saved_s=saved(plain[0], changed),
+                twin_saved_s=saved(plain[0], fixed),
+            )
+            if row.equal == "yes" and row.gain > _GAINED:
+                break
+    return row
 
 
 def saved(plain: Outcome, changed: Outcome) -> float:
-    """Return the seconds by which a run was shorter; NaN if one failed."""
-    return math.nan if plain.error or changed.error else plain.seconds - changed.seconds
+    """Return the processor seconds by which a run was shorter; NaN if one failed."""
+    if plain.error or changed.error or not (plain.processor_ns and changed.processor_ns):
+        return math.nan
+    return (plain.processor_ns - changed.processor_ns) / 1e9
 
 
 def say_equal(item: Measured) -> str:
@@ -166,7 +192,7 @@ def say_equal(item: Measured) -> str:
 def summary(rows: Sequence[Row]) -> Iterator[str]:
     """Count the patches, the equal results and the gains."""
     count = max(len(rows), 1)
-    kinds = {kind: sum(row.first == kind for row in rows) for kind in ("patch", "draft", "nothing")}
+    kinds = {kind: sum(row.first == kind for row in rows) for kind in ("patch", "candidate", "draft", "nothing")}
     some = [row for row in rows if row.patches]
     equal = [row for row in some if row.equal == "yes"]
     half = [row for row in equal if row.saved_s >= row.twin_saved_s / 2]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 #: Fixers whose patches always need a trial, because the source proves none of them.
 _CANDIDATES = frozenset({
-    "batched_calls", "compiled.RELAXED", "compiled_stretch", "dropped.STATEMENT", "dropped.XLA",
+    "batched_calls", "before_loop", "compiled.RELAXED", "compiled_stretch", "dropped.STATEMENT", "dropped.XLA",
     "fewer_operations.BLOCKS", "fewer_operations.CROP", "fewer_operations.TRIDIAGONAL", "gathered_windows",
     "hoist.REUSED", "kept_expression", "read_whole",
 })  # fmt: skip
@@ -93,7 +93,7 @@ def _fixer_modules(remedy: Remedy) -> tuple[str, ...]:
         case Hoist("file" | "value"):
             return (
                 "hoist", "kept_attribute", "keep_result.FUNCTION", "keep_result.STATEMENT", "opened_once",
-                "kept_expression",
+                "before_loop", "kept_expression",
             )  # fmt: skip
         case Hoist("model"):
             return "loaded_once", "kept_expression", "hoist.REUSED"
@@ -104,7 +104,7 @@ def _fixer_modules(remedy: Remedy) -> tuple[str, ...]:
         case ReplaceOps("one_pass"):
             return ("joined_runs",)
         case ReplaceOps("kept_results"):
-            return "kept_attribute", "kept_expression"
+            return "kept_attribute", "before_loop", "kept_expression"
         case ReplaceOps("gradient_blocks"):
             return ("fewer_operations.BLOCKS",)
         case ReplaceOps("crop"):
@@ -137,6 +137,8 @@ def _fixer_modules(remedy: Remedy) -> tuple[str, ...]:
             return "stages.DROP_REMAINDER", "dropped.XLA"
         case Remove("statement"):
             return ("dropped.STATEMENT",)
+        case Rewrite("repeated"):
+            return "before_loop", "kept_expression"
         case Rewrite("python"):
             return ("read_whole",)
         case Every("save"):

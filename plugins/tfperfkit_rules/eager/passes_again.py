@@ -99,10 +99,11 @@ def _make_finding(
 ) -> Finding:
     low, _ = interval(share, evidence.samples.count)
     _, high = interval(max(share, _share_of_loop(evidence, place)), evidence.samples.count)
-    gained = price(Rewrite(), Part(low, high), Left(0.0, 1 / iterations))
+    gained = price(Rewrite("repeated"), Part(low, high), Left(0.0, 1 / iterations))
     around = span(evidence, loop.file, loop.line)
     return Finding(
         code="EAG017",
+        remedy=Rewrite("repeated"),
         title=f"{name} repeated on the same data and weights, in each iteration of line {loop.line}",
         severity=severity(gained.surely),
         share_of_step=share,

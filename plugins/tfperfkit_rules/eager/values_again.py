@@ -109,11 +109,12 @@ def _is_outermost(evidence: Evidence, found: _Repeated) -> bool:
 def _make_finding(evidence: Evidence, found: _Repeated, count: int, iterations: float) -> Finding:
     whole = evidence.samples.count
     share, loop, name = count / whole, found.loop, name_callee(found.call, "the same value")
-    gained = price(Rewrite(), Part.sampled(share, whole), Left(1 / (2 * iterations), 1 / iterations))
+    gained = price(Rewrite("repeated"), Part.sampled(share, whole), Left(1 / (2 * iterations), 1 / iterations))
     text = found.call.text
     place = found.way[-1].file, found.way[-1].line
     return Finding(
         code="EAG017",
+        remedy=Rewrite("repeated"),
         family="eager",
         title=f"{name} computes the same in each iteration of line {loop.line}",
         severity=severity(gained.surely),

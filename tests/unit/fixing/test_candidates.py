@@ -22,6 +22,7 @@ from tfperfkit.remedy import (
     Remedy,
     Remove,
     ReplaceOps,
+    Rewrite,
 )
 
 
@@ -127,6 +128,36 @@ def test_the_operations_of_a_session_run_are_made_once(tmp_path: Path) -> None:
     after, _ = candidate(tmp_path, source, Hoist("operations"))
     assert "def _fetches_once(p, v):\n    return [p[0], v[0]]\n" in after
     assert "self.sess.run(_fetches_once(self.net.p, self.net.v), {" in after
+
+
+WORDS = """\
+def generate(self, image):
+    for turn in range(9):
+        for index in self.step(turn):
+            word = self.vectorizer.get_vocabulary()[index]  # here
+            print(word)
+"""
+
+
+def test_a_call_goes_before_the_outermost_loop_that_leaves_it_alone(tmp_path: Path) -> None:
+    after, doubts = candidate(tmp_path, WORDS, Rewrite("repeated"))
+    assert after == (
+        "def generate(self, image):\n    get_vocabulary_once = self.vectorizer.get_vocabulary()\n"
+        "    for turn in range(9):\n        for index in self.step(turn):\n"
+        "            word = get_vocabulary_once[index]  # here\n            print(word)\n"
+    )
+    assert doubts == "self.vectorizer.get_vocabulary() gives the same in each iteration"
+    inner = WORDS.replace("get_vocabulary()", "get_vocabulary(turn)")
+    after, _ = candidate(tmp_path, inner, Rewrite("repeated"))
+    assert "        get_vocabulary_once = self.vectorizer.get_vocabulary(turn)\n        for index" in after
+
+
+@pytest.mark.parametrize("call", ["self.words.pop()", "next(self.words)", "self.get_vocabulary(index)", "open('a')"])
+def test_a_call_that_differs_in_each_iteration_stays(tmp_path: Path, call: str) -> None:
+    source = WORDS.replace("self.vectorizer.get_vocabulary()", call)
+    finding = finding_at("EAG017", *((line, "") for line in at(source)), remedy=Rewrite("repeated"))
+    patch, after = patch_of(tmp_path, source, finding)
+    assert patch.fixer is None and after == source
 
 
 LOOP = """\

@@ -39,7 +39,7 @@ def keep_expression(case: Case) -> list[Edit]:
                 reason = error
         if found:
             _, value, edits = min(found, key=lambda item: item[0])
-            case.assumed.append(f"{_shorten(module, value)} gives the same whenever its arguments are the same")
+            case.assumed.append(f"{shorten(module, value)} gives the same whenever its arguments are the same")
             return edits
     raise reason
 
@@ -65,9 +65,8 @@ def _keep(module: Module, value: Any) -> tuple[int, Any, list[Edit]]:
         raise NoFix("it is in no loop and in no function of the file")
     if any(isinstance(node, (cst.Await, cst.Yield, cst.NamedExpr)) for node in walk(value)):
         raise NoFix("it waits, or gives a name a value")
-    changing = next((node for node in walk(value) if _is_change(module, node)), None)
-    if changing is not None:
-        raise NoFix(f"line {module.line(changing)} changes or writes something")
+    if find_effect_of(module, value):
+        raise NoFix("it changes or writes something")
     scope = function.body if function is not None else home
     given = names.parameters(function) if function is not None else set()
     parts = _find_parts(module, value, given | names.binds([scope]))
@@ -96,6 +95,11 @@ def _keep(module: Module, value: Any) -> tuple[int, Any, list[Edit]]:
         *import_functools(module),
     ]
     return others, value, edits
+
+
+def find_effect_of(module: Module, value: cst.CSTNode) -> cst.CSTNode | None:
+    """Return the first call in an expression that has an effect besides its result; None if there is none."""
+    return next((node for node in walk(value) if _is_change(module, node)), None)
 
 
 def _is_change(module: Module, node: cst.CSTNode) -> bool:
@@ -168,7 +172,8 @@ def _name_helper(module: Module, value: Any) -> str:
     raise NoFix(f"_{word}_once is a name of the file already")
 
 
-def _shorten(module: Module, value: cst.CSTNode) -> str:
+def shorten(module: Module, value: cst.CSTNode) -> str:
+    """Return the code of a node on one line."""
     text = " ".join(module.tree.code_for_node(value).split())
     return text if len(text) <= 60 else f"{text[:57]}..."
 

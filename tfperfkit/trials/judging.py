@@ -31,7 +31,8 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
     """A changed run.
 
     ``arguments``: of the script, instead of its own; ``whole``: its whole run is timed; ``contents``: of files that
-    differ in the variant, by path. ``nudge``: see ``TrialPlan``.
+    differ in the variant, by path. ``nudge``: see ``TrialPlan``. ``doubtful``: the source does not show that results
+    stay, so that printed words alone prove nothing.
     """
 
     text: str
@@ -46,6 +47,7 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
     contents: dict[str, bytes] = {}
     changes_batch: bool = False
     nudge: int = 0
+    doubtful: bool = False
     #: So many steps are made in one call.
     multiple: int = 1
 
@@ -89,7 +91,7 @@ def measured(
     used = _processor(pairs, per_example)
     results, distance, own = _results(variant, base, changed, rounded)
     plain = [item.outputs for item in (*base, *rounded) if not item.error]
-    outputs, difference = compare_outputs(plain, changed[0].outputs)
+    outputs, difference = compare_outputs(plain, changed[0].outputs, variant.doubtful)
     made = msgspec.structs.replace(
         made,
         speedup=found.speedup,

@@ -79,14 +79,16 @@ def _content(path: Path) -> str:
     return f"\0{size} {hashlib.sha256(content).hexdigest()}"
 
 
-def compare_outputs(plain: Sequence[Outputs], changed: Outputs) -> tuple[Compared, str]:
-    """Return how the outputs of a changed run compare with those of plain ones, and the first difference."""
+def compare_outputs(plain: Sequence[Outputs], changed: Outputs, numbers: bool = False) -> tuple[Compared, str]:
+    """Return how the outputs of a changed run compare with those of plain ones, and the first difference. ``numbers``:
+    they are the same only if a number is, apart from times."""
     complete = changed.complete and all(item.complete for item in plain)
     if not plain:
         return "unknown", ""
     compared, difference = _compare_text([item.printed for item in plain], changed.printed, complete)
     if difference:
         return "differ", f"it prints {difference}"
+    compared = compared and (not numbers or any(map(_has_number, _lines(changed.printed))))
     if complete:
         for name in sorted(set.intersection(*(set(item.files) for item in plain))):
             if name not in changed.files:
@@ -149,7 +151,7 @@ def _is_same(line: str, other: str, twins: Sequence[str], spread: dict[tuple[str
     for place, (match, (one, two, *same)) in enumerate(
         zip(_NUMBER.finditer(line), zip(*rows, strict=True), strict=True)
     ):
-        if _UNIT_AFTER.match(line, match.end()) or _WORD_BEFORE.search(line[: match.start()]):
+        if _is_time(line, match):
             continue
         before = spread.get((" ".join(words), place), 0.0)
         own = max((abs(float(one) - float(each)) for each in same), default=0.0)
@@ -157,6 +159,15 @@ def _is_same(line: str, other: str, twins: Sequence[str], spread: dict[tuple[str
         if abs(float(one) - float(two)) > max(_tolerance(one), _OWN_FACTOR * own):
             return False
     return True
+
+
+def _has_number(line: str) -> bool:
+    """Whether a line has a number that is compared."""
+    return any(not _is_time(line, match) for match in _NUMBER.finditer(line))
+
+
+def _is_time(line: str, number: re.Match[str]) -> bool:
+    return bool(_UNIT_AFTER.match(line, number.end()) or _WORD_BEFORE.search(line[: number.start()]))
 
 
 def _tolerance(number: str) -> float:

@@ -55,6 +55,7 @@ def make_variant(patch: Patch, files: Files, whole: bool = False) -> Variant:
         text=f"{PREFIX}{patch.identity}",
         keeps=patch.fixer.keeps if patch.fixer is not None else "nothing",
         whole=bool(finding.work) or finding.basis == "run" or (whole and patch.is_candidate),
+        doubtful=patch.is_candidate,
         finding=finding.code,
         place=place_of(finding),
         contents={str(files.path(file).resolve()): after for file, _, after in patch.steps},

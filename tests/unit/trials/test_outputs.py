@@ -95,3 +95,12 @@ def test_files(tmp_path: Path) -> None:
     assert "scores.csv" in compare_outputs([plain], read())[1]
     (tmp_path / "top" / "scores.csv").unlink()
     assert compare_outputs([plain], read()) == ("differ", "scores.csv is not written")
+
+
+@pytest.mark.parametrize(
+    "printed, same",
+    [("done", False), ("took 12.5", False), ("found 240", True), ("loss 0.5 in 12.1 s", True), ("", False)],
+)
+def test_only_numbers_that_are_no_times_prove_a_doubtful_change(printed: str, same: bool) -> None:
+    one = Outputs(printed=printed, complete=True)
+    assert compare_outputs([one], one, numbers=True)[0] == ("same" if same else "unknown")

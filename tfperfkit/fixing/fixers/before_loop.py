@@ -49,7 +49,7 @@ def _move(module: Module, call: cst.Call) -> list[Edit]:
                 break
             loop = node
     if loop is None or not isinstance(next(module.around(loop)), (cst.IndentedBlock, cst.Module)):
-        raise NoFix("it uses what the loop changes, or stands in no loop")
+        raise NoFix("it uses names that the loop changes, or is in no loop")
     if find_effect_of(module, call):
         raise NoFix("it changes or writes something")
     if not call.args and isinstance(call.func, cst.Attribute) and method(call) == "numpy":

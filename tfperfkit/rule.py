@@ -246,13 +246,15 @@ class Evidence:
         made._offers = self._offers.instead(_OF_STEPS, *mine)
         return made
 
-    def within(self, *, account: StepAccount, samples: Samples, offers: Iterable[Offer], without: type) -> Evidence:
+    def within(
+        self, *, account: StepAccount, samples: Samples, offers: Iterable[Offer], without: tuple[type, ...]
+    ) -> Evidence:
         """Return the same of what runs elsewhere while the step waits for it, as if the step called it: ``offers``
-        instead of those of their types, none that are about the step's own compiled functions, and none of the type
+        instead of those of their types, none that are about the step's own compiled functions, and none of the types
         ``without``."""
         made = copy.copy(self)
         made.account, made.samples, made._ledger, made._typed = account, samples, None, {}
-        made._offers = self._offers.instead((*_OF_STEPS, without))
+        made._offers = self._offers.instead((*_OF_STEPS, *without))
         for offer in offers:
             made._offers = made._offers.instead(offer.kind, offer)
         return made

@@ -59,10 +59,12 @@ class RanOperations(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OperationsAfterSteps(msgspec.Struct, frozen=True, kw_only=True):
-    """The operations of a stretch of ``wall_ms`` after the steps had ended, the costliest first."""
+    """The operations of a stretch of ``wall_ms`` after the steps had ended, the costliest first. ``rest_ms``: as of
+    ``RanOperations``."""
 
     wall_ms: float
     rows: tuple[RanOperation, ...]
+    rest_ms: float = 0.0
 
 
 class ComputedOperation(msgspec.Struct, frozen=True, kw_only=True):

@@ -255,7 +255,7 @@ def offers(data: TfprofData, after: TraceFacts | None = None, clock: RunClock | 
             )
         )
     if after is not None:
-        made.append(OperationsAfterSteps(wall_ms=after.wall_ms, rows=_rows(after.top_ops)))
+        made.append(OperationsAfterSteps(wall_ms=after.wall_ms, rows=_rows(after.top_ops), rest_ms=after.rest_ms))
     return tuple(made)
 
 

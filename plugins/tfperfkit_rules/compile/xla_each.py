@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.clock import ms
-from tfperfkit.offers import RanOperations, XlaCompilations
+from tfperfkit.offers import XlaCompilations
 from tfperfkit.pricing import costs
 from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import graph_time, shared
-from tfperfkit_rules.measures.trace_window import traced
 
 EACH_STEPS = Threshold(
     5, "steps", "minimum number of steps of which even the fastest compiles", Chosen("fewer show no pattern")
@@ -34,16 +33,14 @@ def every_step(evidence: Evidence, data: XlaCompilations) -> tuple[float, float]
     Making machine code, which the trace times, is only the last part of compiling. Here all of a compiled function's
     time that none of its operations ran is compiling, as even the fastest step has it.
     """
-    ran, whole = evidence.offer(RanOperations), evidence.step_ms
+    trace, whole = graph_time.find_trace(evidence), evidence.step_ms
     steps = [ms(step.duration_ns) for step in evidence.steps.clean]
-    if ran is None or not whole or len(steps) < EACH_STEPS.value:
+    if trace is None or not whole or len(steps) < EACH_STEPS.value:
         return None
-    window = traced(evidence) if evidence.work is not None else None
-    scale = window.scale if window is not None else 1 / ran.steps if ran.steps and evidence.work is None else 0.0
-    rows = graph_time.rows(evidence)
+    scale, rows = trace.scale, graph_time.rows(evidence)
     if not rows or data.count * scale < shared.MOSTLY.value or any(row.type == "XLA function" for row in rows):
         return None  # TensorFlow 2.16 tells no kernels of XLA on a CPU
-    runs = scale * (sum(row.self_ms for row in rows) + ran.rest_ms)
+    runs = scale * (sum(row.self_ms for row in rows) + trace.rest_ms)
     rest = whole - evidence.part("graph")
     if min(steps) - rest - runs < shared.MOSTLY.value * min(steps):
         return None

@@ -9,12 +9,11 @@ from typing import NamedTuple
 from tfperfkit_probes.ops.model import GraphLoop
 
 from tfperfkit.calibration import Measured, Threshold
-from tfperfkit.offers import RanOperation, RanOperations, StepBreakdown
+from tfperfkit.offers import RanOperation, StepBreakdown
 from tfperfkit.pricing.machines import MEASURED_ON
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.ran_functions import measure_graph_ms
-from tfperfkit_rules.measures.trace_window import traced
 
 KERNEL_START_MAX_MS = Threshold(
     0.3,
@@ -72,16 +71,15 @@ class Seen(NamedTuple):
 
 def seen(evidence: Evidence) -> Seen | None:
     """None where nothing of the steps, or of the work, was traced."""
-    data, rows = evidence.offer(RanOperations), graph_time.rows(evidence)
-    if data is None or not rows:
+    trace, rows = graph_time.find_trace(evidence), graph_time.rows(evidence)
+    if trace is None or not rows or not trace.scale:
         return None
     if evidence.work is not None:
-        window = traced(evidence)
-        wall = measure_graph_ms(evidence) / window.scale if window is not None and window.scale else 0.0
+        wall = measure_graph_ms(evidence)
     else:
         breakdown = evidence.offer(StepBreakdown)
-        wall = breakdown.parts_ms.get("graph", 0.0) * data.steps if breakdown is not None else 0.0
-    return Seen(rows, wall, data.rest_ms) if wall > 0 else None
+        wall = breakdown.parts_ms.get("graph", 0.0) if breakdown is not None else 0.0
+    return Seen(rows, wall / trace.scale, trace.rest_ms) if wall > 0 else None
 
 
 def _own_name(operation: str) -> str:

@@ -18,7 +18,7 @@ from tfperfkit.pricing import price
 from tfperfkit.remedy import ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
-from tfperfkit_rules.graph.functions import places
+from tfperfkit_rules.graph.functions import name_function, places
 from tfperfkit_rules.graph.padding import PADDING_MIN, padding_saved
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.measures.ran_functions import Ran, list_ran_functions
@@ -27,6 +27,9 @@ from tfperfkit_rules.measures.step_shares import span
 #: Operations that map each index to an index: casts, limits, and negative indices counted from the end.
 _INDEX_BY_INDEX = UNARY | BINARY | optable.names(kind="clip")
 _LOOKUPS = optable.names(kind=("gather", "variable-gather")) - {"GatherNd", "ResourceGatherNd"}
+
+
+_ANY = " Let the function take any length: input_signature=[tf.TensorSpec([None, None], tf.int32)]."
 
 
 class PaddedSequences(Cause, frozen=True, kw_only=True):
@@ -69,10 +72,9 @@ class PaddedCalls(GraphRule[PaddedSequences]):
         gain more than is predicted.
         """
         for each in list_ran_functions(evidence):
-            if each.function.owner == "user":
-                for cause in self.causes_in(evidence, each.function):
-                    yield from self._report_calls(evidence, each, cause)
-                    return
+            for cause in self.causes_in(evidence, each.function):
+                yield from self._report_calls(evidence, each, cause)
+                return
 
     def _report_calls(self, evidence: Evidence, each: Ran, cause: PaddedSequences) -> Iterator[Finding]:
         width, mean, longest, alike = (cause.width, cause.mean, cause.longest, cause.alike)
@@ -81,7 +83,7 @@ class PaddedCalls(GraphRule[PaddedSequences]):
         gained = price(ReplaceOps("less_padding"), padding_saved(saved))
         if gained.surely < PADDING_MIN.value:
             return
-        unit, name = evidence.unit, each.function.function
+        unit, name, own = evidence.unit, name_function(each.function), each.function.owner == "user"
         called = f"the function called at line {each.place[1]}" if name.startswith("<") else name
         seen = f"{cause.rows:,.0f} sequences examined"
         short = f"None of the {seen} is longer than {longest:,.0f}, and all are padded to {width:,.0f}. "
@@ -102,9 +104,7 @@ class PaddedCalls(GraphRule[PaddedSequences]):
             ),
             advice=(
                 f"{short if longest < width else ''}Sort the sequences by length, pad each batch to its longest one "
-                "rounded "
-                "up to a multiple of 8, and put the results back in order. Let the function take any length: "
-                "input_signature=[tf.TensorSpec([None, None], tf.int32)]."
+                f"rounded up to a multiple of 8, and put the results back in order.{_ANY if own else ''}"
             ),
             detail=(
                 "Every position is computed, and attention compares all pairs of positions. A mask changes the "

@@ -139,7 +139,7 @@ def _part(evidence: Evidence, function: Brief, waste: C) -> Part[C] | None:
         return None
     took_ms, gflops, trained = share * evidence.step_ms, evidence.machine_gflops, found.backward > 0
     left = graph_ops.find_left(took_ms, waste.left, waste.flops, waste.bytes, gflops, with_gradient=trained)
-    whole = min(share + found.gaps, evidence.share("graph"), shared.MAX_STEP_SHARE.value)
+    whole = min(share + found.gaps, graph_time.graph_share(evidence), shared.MAX_STEP_SHARE.value)
     saved = share if found.saved is None else min(found.saved, share)
     goes = pricing.Part(saved * graph_ops.WASTE_SAVED_MIN.value, max(whole, share)).without(left)
     if goes.low < WASTE_MIN_SAVED.value:
@@ -171,7 +171,7 @@ def _shares(evidence: Evidence, function: Brief, waste: Cause) -> _Shares:
         # In the clean steps the compiled functions may take longer than in the traced ones: each operation did.
         # Keras' ``predict`` is a part of its own; it makes results that a caller may not read.
         of_keras = evidence.share("evaluate") if waste.of_result else 0.0
-        scale = (evidence.share("graph") or of_keras) / step.ms
+        scale = (graph_time.graph_share(evidence) or of_keras) / step.ms
         # Functions of one step may use the same names; their lines tell them apart.
         lines = {("", 0), *((place.file, place.line) for place in (waste.where, *waste.places) if place is not None)}
         rows = [

@@ -10,7 +10,8 @@ from tfperfkit.offers import FunctionCalls, FunctionCost, FunctionCosts, RanOper
 from tfperfkit.pricing.costs import find_work_ms
 from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.measures.trace_window import traced
+from tfperfkit_rules.measures.ran_functions import measure_graph_ms
+from tfperfkit_rules.measures.trace_window import Traced, traced
 
 MOVED_APART = Threshold(
     0.5,
@@ -34,44 +35,62 @@ GRAPH_LEFT = Threshold(
 WAITING = optable.names(trait="waits")
 
 
+def find_trace(evidence: Evidence) -> Traced | None:
+    """Return the operations of the traced steps, or of the trace that lay in the work, with what makes them those of
+    one step or iteration."""
+    if evidence.work is not None:
+        return traced(evidence)
+    data = evidence.offer(RanOperations)
+    if data is None or not data.steps:
+        return None
+    return Traced(data.rows, 1 / data.steps, evidence.offered_by(RanOperations), data.rest_ms)
+
+
 def rows(evidence: Evidence) -> tuple[RanOperation, ...]:
     """The operations of compiled functions in the traced steps, or in a trace that lay in the work; those that only
     wait are left out."""
-    data = evidence.offer(RanOperations)
-    if data is None or not (data.steps if evidence.work is None else traced(evidence)):
-        return ()
-    kept = (row for row in data.rows if row.where in ("graph", "xla", "device"))
+    data = find_trace(evidence)
+    kept = (row for row in (data.rows if data is not None else ()) if row.where in ("graph", "xla", "device"))
     return tuple(row for row in kept if row.type not in WAITING)
+
+
+def rest_ms(evidence: Evidence) -> float:
+    """The own time of all operations in that trace that have no row."""
+    data = find_trace(evidence)
+    return data.rest_ms if data is not None else 0.0
+
+
+def graph_share(evidence: Evidence) -> float:
+    """Return the share of the mean step, or of an iteration of the work, in compiled functions; of a work that is calls
+    of ``predict`` or ``evaluate`` also in theirs."""
+    return measure_graph_ms(evidence) / evidence.step_ms if evidence.step_ms else 0.0
 
 
 def share(evidence: Evidence, wanted: Callable[[RanOperation], bool]) -> float:
     """Return the share of the mean step (0 to 1) that the wanted operations of compiled functions take: their part of
     the time of all operations there. The trace's summed rest counts as not wanted."""
     known = rows(evidence)
-    data = evidence.offer(RanOperations)
-    if not known or data is None:
+    if not known:
         return 0.0
-    whole = sum(row.self_ms for row in known) + data.rest_ms
-    return evidence.share("graph") * sum(row.self_ms for row in known if wanted(row)) / whole if whole else 0.0
+    whole = sum(row.self_ms for row in known) + rest_ms(evidence)
+    return graph_share(evidence) * sum(row.self_ms for row in known if wanted(row)) / whole if whole else 0.0
 
 
 def least_share(evidence: Evidence) -> float:
     """Return the share (0 to 1) of the mean step, or of an iteration of the work, that the operations of compiled
     functions need at least: their own time, on all processors at once. 0 where they were not traced."""
-    data, whole = evidence.offer(RanOperations), evidence.step_ms
-    window = traced(evidence) if evidence.work is not None else None
-    if data is None or not whole or not (window or data.steps):
+    data, whole = find_trace(evidence), evidence.step_ms
+    if data is None or not whole:
         return 0.0
-    scale = window.scale if window is not None else 1 / data.steps
     own = sum(row.self_ms for row in rows(evidence)) + data.rest_ms
-    return min(own * scale / max(evidence.cpus, 1) / whole, evidence.share("graph"))
+    return min(own * data.scale / max(evidence.cpus, 1) / whole, graph_share(evidence))
 
 
 def rest(evidence: Evidence) -> float:
     """Return the part (0 to 1) of the compiled functions' operation time that the trace summed up without names."""
-    data = evidence.offer(RanOperations)
-    whole = sum(row.self_ms for row in rows(evidence)) + (data.rest_ms if data is not None else 0.0)
-    return data.rest_ms / whole if data is not None and whole else 0.0
+    left_out = rest_ms(evidence)
+    whole = sum(row.self_ms for row in rows(evidence)) + left_out
+    return left_out / whole if whole else 0.0
 
 
 def is_arithmetic(row: RanOperation) -> bool:

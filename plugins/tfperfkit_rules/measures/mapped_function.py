@@ -16,7 +16,14 @@ from tfperfkit_probes.ops.model import Brief, MappedGraphs, OpsData
 
 from tfperfkit.graph.recorded import RecordedGraphs
 from tfperfkit.model import SourceSpan
-from tfperfkit.offers import FunctionCalls, FunctionCosts, RanOperation, RanOperations, StepBreakdown
+from tfperfkit.offers import (
+    FunctionCalls,
+    FunctionCosts,
+    OperationsAfterSteps,
+    RanOperation,
+    RanOperations,
+    StepBreakdown,
+)
 from tfperfkit.records.samples import Frame, Samples, Stack
 from tfperfkit.rule import Evidence, Offer
 from tfperfkit_rules.measures.feed import Feed, feed
@@ -59,7 +66,7 @@ def find_mapped_function(evidence: Evidence) -> MappedFunction | None:
             Offer("ops", FunctionCosts, FunctionCosts(functions=(function,))),
             *_offer_trace(evidence, item, stage, took_ms),
         ],
-        without=LinesData,
+        without=(LinesData, OperationsAfterSteps),
     )
     return MappedFunction(made, stage, item)
 

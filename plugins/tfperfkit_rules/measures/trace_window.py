@@ -17,11 +17,12 @@ from tfperfkit_rules.measures.source_text import Function, find_loops
 
 class Traced(NamedTuple):
     """The operations of a trace that lay in the work. ``scale``: what to multiply them by for one
-    iteration of the work, or for all of the work outside of windows."""
+    iteration of the work, or for all of the work outside of windows. ``rest_ms``: of operations without a row."""
 
     rows: tuple[RanOperation, ...]
     scale: float
     by: str
+    rest_ms: float = 0.0
 
 
 def traced(evidence: Evidence) -> Traced | None:
@@ -30,14 +31,14 @@ def traced(evidence: Evidence) -> Traced | None:
     if evidence.work is None or not evidence.step_ms:
         return None
     if after is not None and after.wall_ms > 0 and window_in_work(evidence, by) is not None:
-        return Traced(after.rows, evidence.step_ms / after.wall_ms, by)
+        return Traced(after.rows, evidence.step_ms / after.wall_ms, by, after.rest_ms)
     data, name = evidence.offer(TfprofData), evidence.offered_by(TfprofData)
     if data is None or data.steps or data.wall_ms <= 0:
         return None
     ran = evidence.offer(RanOperations)
     if ran is None or window_in_work(evidence, name) is None:
         return None
-    return Traced(ran.rows, evidence.step_ms / data.wall_ms, name)
+    return Traced(ran.rows, evidence.step_ms / data.wall_ms, name, ran.rest_ms)
 
 
 def waited_share(evidence: Evidence) -> float | None:

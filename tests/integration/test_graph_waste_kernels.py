@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 from graph_waste import Makes, found, kind_of, kinds, waste_of
 from late_tensorflow import needs_tensorflow, tf
-from tfperfkit_rules.graph.separable_kernel import EACH_SEPARATED_SLOWER, SEPARATED_SLOWER
+from tfperfkit_rules.graph.separable_kernel import (
+    EACH_SEPARATED_SLOWER,
+    SEPARATED_SLOWER,
+    VOLUME_SEPARATED_SLOWER,
+)
 
 pytestmark = needs_tensorflow
 
@@ -79,8 +83,24 @@ def test_a_kernel_that_the_function_captures() -> None:
 
     (one,) = waste_of(blurred.get_concrete_function(tf.TensorSpec(ONE)))
     assert kind_of(one) == "GRF033" and len(one.operations) == 2
-    assert (one.height, one.width, one.channels) == (13, 13, 1)
+    assert (one.sides, one.channels) == ((13, 13), 1)
     assert one.left == pytest.approx(SLOWER * (26 + 18) / (169 + 81))
+
+
+def test_a_box_that_filters_volumes_is_one_cause() -> None:
+    volume = (1, 16, 16, 16, 1)
+
+    def smoothed(x: Any, kernel: Any) -> Any:
+        first = tf.nn.conv3d(x, kernel, [1] * 5, "SAME")
+        return first, tf.nn.conv3d(x * x, kernel, [1] * 5, "SAME")
+
+    (one,) = (item for item in found(lambda x: smoothed(x, tf.ones([7, 7, 7, 1, 1])), volume) if item.left)
+    assert kind_of(one) == "GRF033" and len(one.operations) == 2 and one.sides == (7, 7, 7)
+    assert one.left == pytest.approx(VOLUME_SEPARATED_SLOWER.value * 21 / 343)
+    weights = np.random.default_rng(1).normal(size=(7, 7, 7, 1, 1)).astype("f")
+    assert "GRF033" not in kinds(lambda x: smoothed(x, weights), volume)
+    dilated = lambda x: tf.nn.dilation2d(x, tf.ones([7, 7, 1]), [1] * 4, "SAME", "NHWC", [1] * 4)  # noqa: E731
+    assert "GRF033" not in kinds(dilated, ONE)
 
 
 def test_what_is_left_with_channels() -> None:

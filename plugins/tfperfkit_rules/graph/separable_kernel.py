@@ -1,10 +1,9 @@
-"""GRF033: a convolution with a whole kernel that is the product of a column and a row."""
+"""GRF033: a convolution with a whole kernel that is the product of a column and a row, or a box of a volume."""
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
@@ -12,7 +11,7 @@ from tfperfkit.graph import optable
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.sizes import UNARY
 from tfperfkit.graph.view import FOLLOWED, View
-from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.model import Finding
 from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import Cause
@@ -41,6 +40,17 @@ EACH_SEPARATED_SLOWER = Threshold(
         6,
     ),
 )
+VOLUME_SEPARATED_SLOWER = Threshold(
+    5.6,
+    "ratio",
+    "ratio of the time of three convolutions of a volume, each along one axis, to the same part of the whole kernel's",
+    Measured(
+        "by processor time 3.2 to 12, median 5.6: one channel, volumes of 32 and 64, kernels of 5, 7 and 11; at a load "
+        "of 17",
+        TWO_BUSY_CORES,
+        6,
+    ),
+)
 SEPARATED_SIDE_MIN = Threshold(
     5,
     "numbers",
@@ -48,7 +58,8 @@ SEPARATED_SIDE_MIN = Threshold(
     Chosen("of 3 x 3 numbers they take more than half of the arithmetic"),
 )
 _EACH = "DepthwiseConv2dNative"
-_CONVOLUTIONS = optable.names(kind="convolution", axis="first", differentiates=False)
+#: A dilation takes the maximum of sums, not the sum of products.
+_CONVOLUTIONS = optable.names(kind="convolution", axis="first", differentiates=False) - {"Dilation2D"}
 _TILES = optable.names(kind="tile", differentiates=False)
 _PRODUCTS = optable.names(axis="matmul") | {"Mul"}
 _SCALES = optable.names(trait="scales")
@@ -57,10 +68,9 @@ _SUMS = _SHIFTS & optable.names(trait="joins")
 
 
 class SeparableConvolution(Cause, frozen=True, kw_only=True):
-    """``height``, ``width``: of the largest kernel; ``channels``: its pairs of channels."""
+    """``sides``: of the largest kernel, two or three; ``channels``: its pairs of channels."""
 
-    height: int
-    width: int
+    sides: tuple[int, ...]
     channels: int
 
 
@@ -81,57 +91,76 @@ class SeparableKernel(GraphRule[SeparableConvolution]):
     title = "Separable kernel convolved as a whole by tf.nn.conv2d"
 
     def find(self, view: View) -> Iterator[SeparableConvolution]:
-        """Yield such convolutions, those of one line together."""
-        found: dict[SourceSpan | None, list[_Kernel]] = defaultdict(list)
+        """Yield such convolutions, those of one line or with one kernel together."""
+        groups: list[tuple[set[Hashable], list[_Kernel]]] = []
         for node in view.forward:
             if node.type in _CONVOLUTIONS and len(node.inputs) > 1 and (kernel := _kernel(view, node)) is not None:
-                found[node.place].append(kernel)
-        for place, kernels in found.items():
-            height, width, *channels = max(kernels, key=lambda kernel: kernel.work).shape
+                keys = {node.place, view.alike.make_key(node.inputs[1])}
+                same = [group for group in groups if not keys.isdisjoint(group[0])]
+                groups = [group for group in groups if group not in same]
+                groups.append((keys.union(*(each for each, _ in same)), [*sum((each for _, each in same), []), kernel]))
+        for _, kernels in groups:
+            shape = max(kernels, key=lambda kernel: kernel.work).shape
+            places = list(dict.fromkeys(place for kernel in kernels if (place := kernel.node.place) is not None))
             yield SeparableConvolution(
-                where=place,
+                where=next(iter(places), None),
+                places=places[1:],
                 operations=[kernel.node.name for kernel in kernels],
                 left=sum(kernel.left for kernel in kernels) / sum(kernel.work for kernel in kernels),
-                height=height,
-                width=width,
-                channels=math.prod(channels),
+                sides=shape[:-2],
+                channels=math.prod(shape[-2:]),
             )
 
     def report(self, evidence: Evidence, part: Part[SeparableConvolution]) -> Finding:
-        """Advise a convolution with a column, then one with a row."""
-        height, width, many = part.cause.height, part.cause.width, len(part.cause.operations)
-        one = part.cause.channels == 1
-        row = "tf.nn.conv2d(…, row, 1, 'SAME')" if one else "tf.nn.depthwise_conv2d(…) for each channel"
+        """Advise a convolution along each axis, one after the other."""
+        sides, many = part.cause.sides, len(part.cause.operations)
+        size, taps = " × ".join(map(str, sides)), " + ".join(map(str, sides))
+        if len(sides) == 3:
+            advice = (
+                "Convolve along one axis after the other: three tf.nn.conv3d with kernels tf.ones((k, 1, 1, 1, 1)), "
+                "tf.ones((1, k, 1, 1, 1)) and tf.ones((1, 1, k, 1, 1)). Multiply the result by the box's number."
+            )
+        else:
+            one = part.cause.channels == 1
+            row = "tf.nn.conv2d(…, row, 1, 'SAME')" if one else "tf.nn.depthwise_conv2d(…) for each channel"
+            advice = (
+                "Convolve with a column, then with a row: tf.nn.conv2d(x, column, 1, 'SAME'), then "
+                f"{row}. With i, j the place of the largest number: column = kernel[:, j:j+1], "
+                "row = kernel[i:i+1] / kernel[i, j]. For a Gaussian, both are its one-dimensional form."
+            )
         return self.finding(
             evidence,
             part,
-            f"Separable {height} × {width} kernel convolved as a whole",
-            "Convolve with a column, then with a row: tf.nn.conv2d(x, column, 1, 'SAME'), then "
-            f"{row}. With i, j the place of the largest number: column = kernel[:, j:j+1], "
-            "row = kernel[i:i+1] / kernel[i, j]. For a Gaussian, both are its one-dimensional form.",
-            f"The kernel is a column times a row: {height} + {width} multiplications for each result instead of "
-            f"{height} x {width}. Results differ only by rounding.",
-            count("multiplications per result, whole kernel", height * width),
-            count("multiplications per result, column and row", height + width),
+            f"Separable {size} kernel convolved as a whole",
+            advice,
+            f"The kernel is a product of kernels along each axis: {taps} multiplications for each result instead of "
+            f"{' x '.join(map(str, sides))}. Results differ only by rounding.",
+            count("multiplications per result, whole kernel", math.prod(sides)),
+            count("multiplications per result, one axis after the other", sum(sides)),
             count("convolutions with a separable kernel", many),
         )
 
 
 def _kernel(view: View, node: Node) -> _Kernel | None:
-    match view.shape(*node.inputs[1]):
-        case (height, width, channels, others) as shape:
-            if min(shape) < 1 or min(height, width) < SEPARATED_SIDE_MIN.value:
-                return None
-        case _:
-            return None
-    made = _find_maker(view, node)
-    if made is None or not (made.name in view.separable or _is_product(view, made)):
+    shape = view.shape(*node.inputs[1])
+    if shape is None or len(shape) not in (4, 5) or min(shape) < 1 or min(shape[:-2]) < SEPARATED_SIDE_MIN.value:
         return None
-    # A column for each pair of channels (or for each channel), then a row for each result.
-    rows = channels * others if node.type == _EACH else others
-    slower = EACH_SEPARATED_SLOWER.value if node.type == _EACH else SEPARATED_SLOWER.value
-    left = slower * (height * channels * others + width * rows)
-    return _Kernel(node, shape, math.prod(shape), min(left, math.prod(shape)))
+    made = _find_maker(view, node)
+    if made is None:
+        return None
+    *sides, channels, others = shape
+    if len(sides) == 3:
+        if not _is_box(view, made):
+            return None
+        slower, taps = VOLUME_SEPARATED_SLOWER.value, sum(sides) * channels * others
+    elif made.name in view.separable or _is_product(view, made):
+        # A column for each pair of channels (or for each channel), then a row for each result.
+        rows = channels * others if node.type == _EACH else others
+        slower = EACH_SEPARATED_SLOWER.value if node.type == _EACH else SEPARATED_SLOWER.value
+        taps = sides[0] * channels * others + sides[1] * rows
+    else:
+        return None
+    return _Kernel(node, shape, math.prod(shape), min(slower * taps, math.prod(shape)))
 
 
 def _find_maker(view: View, node: Node) -> Node | None:
@@ -172,9 +201,12 @@ def _is_product(view: View, node: Node) -> bool:
         return len(first) == len(second) == 1 and first != second and sorted(out) == sorted(first + second)
     if node.type == "Exp":
         return _is_sum(view, view.source(node, 0))
-    if node.type == "Fill" or (node.type == "Const" and view.filled(node) is not None):
-        return True
-    return node.type in _PRODUCTS and _crossed(view, node)
+    return _is_box(view, node) or (node.type in _PRODUCTS and _crossed(view, node))
+
+
+def _is_box(view: View, node: Node) -> bool:
+    """Whether all its numbers are equal."""
+    return node.type == "Fill" or (node.type == "Const" and view.filled(node) is not None)
 
 
 def _is_sum(view: View, node: Node | None) -> bool:

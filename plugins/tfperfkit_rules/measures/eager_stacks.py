@@ -137,12 +137,22 @@ def _list_own_frames(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
 
 
 def find_taken_element(evidence: Evidence, frame: Frame) -> Expression | None:
-    """Find the expression by which a frame takes one element or row out of a tensor, not a slice, and not an element of
-    a variable that it assigns to: ``v[i, j].assign(x)``."""
+    """Find the expression by which a frame takes one element, row or column out of a tensor, not a slice, and not an
+    element of a variable that it assigns to: ``v[i, j].assign(x)``."""
     if not frame.calls or not frame.calls[0].startswith("tensorflow."):
         return None
     taken = (node for node in find_running(evidence, frame) if node.index is not None and not _is_assigned(node))
-    return next((node for node in taken if not any(part.kind == "slice" for part in node.parts)), None)
+    return next((node for node in taken if not _is_slice(evidence, frame, node)), None)
+
+
+def _is_slice(evidence: Evidence, frame: Frame, element: Expression) -> bool:
+    """Return whether an index has a slice. ``x[:, i]`` with the ``i`` of the loop around it takes one column in each
+    iteration, and counts as an element."""
+    if not any(part.kind == "slice" for part in element.parts):
+        return False
+    around = find_frame_loops(evidence, frame)
+    targets = around[-1].targets if around else ()
+    return not any(item.kind == "name" and item.text in targets for item in element.indices)
 
 
 def _is_assigned(element: Expression) -> bool:

@@ -27,6 +27,17 @@ def test_elements_that_are_read_one_by_one_are_no_operations_to_compile() -> Non
     assert freed.share_of_step == 1.0  # their tensors are freed at the same line
 
 
+def test_a_loop_through_a_tensor_takes_columns_of_another_one_by_one() -> None:
+    source = "import tensorflow as tf\nfor i, w in enumerate(weights):\n    total += w * maps[:, i]\n"
+    goes = sampled(40, "eager_ops", frame(2, ROWS, span=(12, 30)))
+    column = sampled(60, "eager_ops", frame(3, SLICE, span=(17, 27)))
+    found = one(everything(work_evidence(source, [goes, column], loop=2)))
+    assert (found.code, found.share_of_step) == ("EAG011", 1.0)
+    assert found.title == "Python reads elements maps[:, i] one at a time"
+    chunk = source.replace("maps[:, i]", "maps[:, k]")  # no column of the loop: eager operations as any
+    assert "EAG011" not in {item.code for item in everything(work_evidence(chunk, [goes, column], loop=2))}
+
+
 def test_an_element_that_is_assigned_to_is_not_read() -> None:
     source = "import tensorflow as tf\nfor i in range(9):\n    if float(k[i]) > 0:\n        v[i].assign(d[i])\n"
     stacks = [

@@ -77,7 +77,7 @@ CAUSES: dict[str, Cause] = {
         queue=False,
     ),
     "GRF016": StayingMatrix(where=HERE, operations=["sort/TopKV2"], left=0.1, size=480, columns=4, in_loop=True),
-    "GRF033": SeparableConvolution(where=HERE, operations=["sort/TopKV2"], left=0.1, height=53, width=53, channels=1),
+    "GRF033": SeparableConvolution(where=HERE, operations=["sort/TopKV2"], left=0.1, sides=(53, 53), channels=1),
     "stacked": StackedRows(where=HERE, operations=["sort/TopKV2"], left=0.1, same=2, rows=3, variables=30),
     "GRF020": DiagonalJacobian(where=HERE, operations=["sort/TopKV2"], left=0.1, examples=96, zeros=False),
     "GRF023": SameArgument(

@@ -112,6 +112,17 @@ def list_changing(*types: str) -> frozenset[str]:
     return frozenset(found)
 
 
+#: Parts of the names of functions that make operations with an effect.
+_IN_EACH_RUN = ("assign", "minimize", "apply_grad", "group", "scatter", "initializer", "enqueue", "dequeue", "py_func",
+                "numpy_function", "print", "count_up", "get_next", "summary", "write", "save", "restore")  # fmt: skip
+
+
+def acts_in_each_run(name: str) -> bool:
+    """Return whether a function of TensorFlow, by its full name, makes operations that have an effect in each run of a
+    session, so that no run may be left out."""
+    return any(word in name.lower() for word in _IN_EACH_RUN)
+
+
 def known_names() -> frozenset[str]:
     """Return the names of the table, without prefixes."""
     return frozenset(_table()[0])

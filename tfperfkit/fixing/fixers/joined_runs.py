@@ -14,14 +14,16 @@ from tfperfkit.fixing.case import Case, Fixer
 from tfperfkit.fixing.edit import Edit, NoFix, argument
 from tfperfkit.fixing.globals import find_changed
 from tfperfkit.fixing.module import Module, dotted, method, walk
+from tfperfkit.syntax.effects import acts_in_each_run
 
-#: Parts of the names of functions that make operations with an effect: each run of such a fetch counts.
-_UPDATING = ("assign", "minimize", "apply_grad", "group", "scatter", "initializer", "enqueue", "dequeue", "py_func",
-             "numpy_function", "print", "count_up", "get_next", "summary", "write", "save", "restore")  # fmt: skip
 _NESTED = (cst.Lambda, cst.ListComp, cst.GeneratorExp, cst.DictComp, cst.SetComp, cst.IfExp, cst.BooleanOperation)
 _DEEPEST = 20
 #: Names and fetches of more characters stand on a line each.
 _LINE = 80
+
+
+class _Unseen(NoFix):
+    """The file does not show what a fetch computes."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,13 @@ def join_runs(case: Case) -> list[Edit]:
     if block is None or len(found[block]) < 2:
         raise NoFix("its places are not several runs in one block")
     order = {id(item): number for number, item in enumerate(block.body)}
-    return _join(files[block], block, sorted(found[block], key=lambda run: order[id(run.line)]))
+    runs = sorted(found[block], key=lambda run: order[id(run.line)])
+    for run in runs:
+        try:
+            _check_pure(files[block], run.fetch)
+        except _Unseen as error:
+            case.assumed.append(f"no fetch has an effect ({error})")
+    return _join(files[block], block, runs)
 
 
 def _make_run(module: Module, call: cst.Call) -> _Run:
@@ -76,8 +84,6 @@ def _join(module: Module, block: Any, runs: Sequence[_Run]) -> list[Edit]:
         raise NoFix("the runs have different sessions, feeds or options")
     if len({id(run.line) for run in runs}) < len(runs):
         raise NoFix("several runs are in one statement")
-    for run in runs:
-        _check_pure(module, run.fetch)
     body = list(block.body)
     first, last = body.index(runs[0].line), body.index(runs[-1].line)
     read = set().union(
@@ -207,13 +213,13 @@ def _check_key(module: Module, value: cst.BaseExpression, seen: set[str]) -> Non
     code = module.tree.code_for_node(value).strip()
     key = f"{type(value).__name__} {_key(value)}"
     if not _key(value) or len(seen) > _DEEPEST:
-        raise NoFix(f"what {code} computes is not seen")
+        raise _Unseen(f"what {code} computes is not seen")
     if key in seen:
         return
     seen.add(key)
     made = list(_find_made(module, value))
     if not made:
-        raise NoFix(f"where {code} is made is not seen")
+        raise _Unseen(f"where {code} is made is not seen")
     for item in made:
         _check_value(module, item, code, seen)
 
@@ -224,13 +230,13 @@ def _check_value(module: Module, value: cst.BaseExpression, code: str, seen: set
         return
     calls = [node for node in walk(value) if isinstance(node, cst.Call)]
     if not calls and not isinstance(value, (cst.BinaryOperation, cst.Attribute)):
-        raise NoFix(f"what {code} computes is not seen")
-    for call in calls:
-        name = module.imported(call.func) or ""
-        if not name.startswith("tensorflow."):
-            raise NoFix(f"what {module.tree.code_for_node(call.func).strip()} does for {code} is not seen")
-        if any(word in name.lower() for word in _UPDATING):
-            raise NoFix(f"{code} is made by {name}, which has an effect in each run")
+        raise _Unseen(f"what {code} computes is not seen")
+    effect = next((name for call in calls if acts_in_each_run(name := module.imported(call.func) or "")), "")
+    if effect:
+        raise NoFix(f"{code} is made by {effect}, which has an effect in each run")
+    unknown = [call for call in calls if not (module.imported(call.func) or "").startswith("tensorflow.")]
+    if unknown:
+        raise _Unseen(f"what {module.tree.code_for_node(unknown[0].func).strip()} does for {code} is not seen")
 
 
 def _find_made(module: Module, fetch: cst.BaseExpression) -> Iterator[cst.BaseExpression]:

@@ -134,12 +134,12 @@ class BatchSize(msgspec.Struct, frozen=True, tag="batch_size"):
 
 class Rewrite(msgspec.Struct, frozen=True, tag="rewrite"):
     """Change code as the advice says, which no experiment can. ``python``: Python that takes long; ``repeated``: what
-    gives the same in each iteration.
+    gives the same in each iteration; ``unrolled``: a loop over Python numbers in a compiled function.
 
     Its price assumes that nothing is known of the new code. The rest has to hold for any code that does the same.
     """
 
-    what: Literal["", "python", "repeated"] = ""
+    what: Literal["", "python", "repeated", "unrolled"] = ""
 
 
 Remedy = (

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _CANDIDATES = frozenset({
     "batched_calls", "before_loop", "compiled.RELAXED", "compiled_stretch", "dropped.STATEMENT", "dropped.XLA",
     "fewer_operations.BLOCKS", "fewer_operations.CROP", "fewer_operations.TRIDIAGONAL", "gathered_windows",
-    "hoist.REUSED", "kept_expression", "read_whole",
+    "graph_loop", "hoist.REUSED", "kept_expression", "read_whole",
 })  # fmt: skip
 
 
@@ -121,6 +121,8 @@ def _fixer_modules(remedy: Remedy) -> tuple[str, ...]:
             return "defined_once", "kept_expression"
         case KeepTrace("keras" | "models"):
             return ("hoist.REUSED",)
+        case KeepTrace("object" | "instance"):
+            return "before_loop", "hoist.REUSED"
         case ReplaceOps("all_rows"):
             return ("vectorized_map",)
         case ReplaceOps("fewer"):
@@ -139,6 +141,8 @@ def _fixer_modules(remedy: Remedy) -> tuple[str, ...]:
             return ("dropped.STATEMENT",)
         case Rewrite("repeated"):
             return "before_loop", "kept_expression"
+        case Rewrite("unrolled"):
+            return ("graph_loop",)
         case Rewrite("python"):
             return ("read_whole",)
         case Every("save"):

@@ -7,6 +7,9 @@ from tfperfkit.records.plural import plural
 from tfperfkit.report import numbers
 from tfperfkit.report.trials import outputs_words, results_words
 
+#: A smaller gain is not looked for.
+_GAINED = 1.05
+
 
 def shortfall(item: Measured | None) -> str:
     """Why a patch is not proven: it fails, changes results or gains nothing; "" if it is proven."""
@@ -22,7 +25,7 @@ def shortfall(item: Measured | None) -> str:
         return outputs_words(item)
     if item.verdict == "slower":
         return "the patched script is slower"
-    if item.verdict == "no difference":
+    if item.verdict == "no difference" and not gains_processor_time(item):
         return "these runs show no gain"
     if item.verdict == "undecided":
         return f"undecided{f': {item.reason}' if item.reason else ''}; try a longer --time-limit"
@@ -31,10 +34,21 @@ def shortfall(item: Measured | None) -> str:
     return ""
 
 
+def gains_processor_time(item: Measured) -> bool:
+    """Return whether it takes surely less processor time, and the wall-clock gain is likely: other programs on a busy
+    machine make wall-clock times vary far more."""
+    sure = item.processor_interval is not None and min(item.processor_interval) > _GAINED
+    return sure and item.speedup is not None and item.speedup > _GAINED
+
+
 def proof_words(item: Measured) -> str:
     """Return the parts that were equal in the runs that prove a patch."""
     same = [results_words(item)] if item.results != "unknown" else []
-    return ", ".join(same + ([outputs_words(item)] if item.outputs != "unknown" else []))
+    same += [outputs_words(item)] if item.outputs != "unknown" else []
+    if item.verdict == "no difference" and item.processor_interval is not None:
+        low, high = map(numbers.speedup, item.processor_interval)
+        same.append(f"by processor time {low} to {high}")
+    return ", ".join(same)
 
 
 def measured_words(item: Measured | None) -> str:

@@ -95,9 +95,10 @@ def run_variants(
     in_place: bool = False,
     seed: int | None = None,
     contents: Mapping[str, bytes] | None = None,
+    brief: bool = False,
 ) -> TrialReport:
     """Measure variants of the script of a run, in the run's folder. ``contents``: of files, by path, that are others in
-    the script as it is, too. Raises UsageError."""
+    the script as it is, too. ``brief``: see ``judging.decided``. Raises UsageError."""
     cwd, before = Path(manifest.cwd), Path.cwd()
     parts = split_of(manifest)
     try:
@@ -114,6 +115,7 @@ def run_variants(
             whole=report.steps.count == 0 or all(item.whole for item in variants),
             slow=(report.steps.median_ms or 0.0) >= _SLOW_MS,
             contents=dict(contents or {}),
+            brief=brief,
         )
         return run_trials(parts, wishes, Choice(), terminal())
     except OSError as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from tfperfkit.records.trials import Baseline, Change, Keeps, Measured, Results
+from tfperfkit.report.proof import gains_processor_time
 from tfperfkit.statistics.comparison import Comparison
 from tfperfkit.statistics.paired import paired_ratio, pairs_needed
 from tfperfkit.trials.outcome import Outcome
@@ -157,15 +158,19 @@ def _minute(outcome: Outcome, per_example: bool) -> float:
     return outcome.minute / (1 if per_example else outcome.batch_size or 1)
 
 
-def decided(item: Measured, pairs: int, at_least: int) -> bool:
-    """Return whether more pairs would tell no more that matters."""
+def decided(item: Measured, pairs: int, at_least: int, brief: bool = False) -> bool:
+    """Return whether more pairs would tell no more that matters. ``brief``: whether it is faster matters, and not how
+    much."""
     if item.verdict in ("failed", "not applicable"):
         return True
     if pairs < at_least or item.interval is None or item.speedup is None:
         return False
     low, high = item.interval
+    if brief and gains_processor_time(item):
+        return True
     if item.verdict in ("faster", "slower"):
-        return high / low < 1.25 or low > 2 or high < 0.5
+        sure = brief and (low > 1 + LOOKED_FOR or high < 1 - LOOKED_FOR)
+        return sure or high / low < 1.25 or low > 2 or high < 0.5
     return high / low < (1 + LOOKED_FOR) ** 2
 
 

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from tfperfkit.fixing.patches import Patch
 
 OVER = "the time was over; try a longer --time-limit"
-#: Share of the remaining time that the trials of one patch may take. Less time than this is not enough for any.
-_SHARE, _LEAST_S = 0.5, 10.0
+#: Share of the remaining time that the trials of one patch may take: they end as soon as they are sure, so only those
+#: that a busy machine blurs take it all. Less time than ``_LEAST_S`` is not enough for any.
+_SHARE, _LEAST_S = 0.8, 10.0
 #: Recording takes longer than the trials of a step do: the imports, the whole run and its windows.
 _RECORDING = 1.5
 
@@ -94,7 +95,7 @@ class Ladder:
                 continue
             self._seen.add(lines)
             self._tell(f"{patch.identity}: measuring")
-            result = run_variants(self._manifest, report, [variant], limit_s, contents=self.contents)
+            result = run_variants(self._manifest, report, [variant], limit_s, contents=self.contents, brief=True)
             if result.ended == "interrupted":
                 raise KeyboardInterrupt
             item = result.measured[0]

@@ -49,8 +49,8 @@ class Budget:
 class Group:
     """Changes that are compared with the same plain runs. ``plain``: those that have run already."""
 
-    def __init__(self, run: Runner, budget: Budget, plan: TrialPlan, dice: random.Random) -> None:
-        self._run, self._budget, self._plan, self._dice = run, budget, plan, dice
+    def __init__(self, run: Runner, budget: Budget, plan: TrialPlan, dice: random.Random, brief: bool = False) -> None:
+        self._run, self._budget, self._plan, self._dice, self._brief = run, budget, plan, dice, brief
         self.plain: list[Outcome] = []
         #: By variant, the plain run and the changed one of each round.
         self._pairs: dict[str, list[tuple[Outcome, Outcome]]] = {}
@@ -126,7 +126,7 @@ class Group:
         rest = []
         for variant in active:
             results[variant.text] = self._judge(variant)
-            if not decided(results[variant.text], len(self._pairs.get(variant.text, ())), MIN_ROUNDS):
+            if not decided(results[variant.text], len(self._pairs.get(variant.text, ())), MIN_ROUNDS, self._brief):
                 rest.append(variant)
         return rest
 

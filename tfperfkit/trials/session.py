@@ -40,7 +40,7 @@ _SHARE, _SLOW_SHARE = 1 / 3, 2 / 3
 class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     """The request. ``choose`` gets a sketch of the script once it has run, and says what else to try;
     ``together``: the best of all are tried together at the end; ``slow``: a step is known to take a second or more;
-    ``contents``: of files, by path, that are others in all trials."""
+    ``contents``: of files, by path, that are others in all trials; ``brief``: see ``judging.decided``."""
 
     variants: tuple[Variant, ...] = ()
     choose: Callable[[Report], list[Variant]] | None = None
@@ -55,6 +55,7 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | None = None
     slow: bool = False
     contents: dict[str, bytes] = {}
+    brief: bool = False
 
 
 def run_trials(parts: Split, wishes: Wishes, choice: Choice, terminal: TextIO | None) -> TrialReport:
@@ -156,7 +157,7 @@ class _Trials:
             plan = msgspec.structs.replace(
                 plan, warm_steps=MIN_WARM, seconds=min(self._wishes.steady_s, _SLOW_STEADY_S)
             )
-        return Group(self._runner, self._budget, plan, self._dice)
+        return Group(self._runner, self._budget, plan, self._dice, self._wishes.brief)
 
     def _limit(self) -> float:
         """For one trial; slow steps need most of the time for a pair."""

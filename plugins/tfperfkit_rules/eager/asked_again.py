@@ -56,11 +56,12 @@ def _make_finding(evidence: Evidence, row: AskedAgain, share: float, samples: in
     others = row.calls - row.repeats - (row.before is None)
     return Finding(
         code="EAG017",
+        remedy=Rewrite("repeated"),
         title=_title(f"{model}.{row.way}", row),
         severity=severity(share),
         basis=of,
         share_of_step=min(share, 1.0),
-        gain=price(Rewrite(), Part.sampled(share, samples)),
+        gain=price(Rewrite("repeated"), Part.sampled(share, samples)),
         where=tuple(dict.fromkeys(spans)),
         evidence=(
             Measurement("calls at this line", float(row.calls), "count", "run"),

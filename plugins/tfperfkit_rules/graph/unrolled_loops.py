@@ -9,6 +9,7 @@ from tfperfkit_probes.ops.model import Brief, Control
 
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.functions import counted, definition, largest_first, name_function, of_run, once, places
 from tfperfkit_rules.measures.jacobian_rows import find_jacobian_rows
@@ -65,6 +66,7 @@ def _make_finding(evidence: Evidence, function: Brief, loop: Control) -> Finding
     known = "" if function.lines_known > LINES_KNOWN.value else "at least "
     finding = Finding(
         code="OPS001",
+        remedy=Rewrite("unrolled"),
         share_of_step=0.0,
         title=f"Python {_name(loop)} in {loop.function} unrolled into {known}{loop.ops:,} operations",
         where=places([SourceSpan(loop.file, loop.line, loop.function), definition(function)]),

@@ -298,6 +298,16 @@ def test_other_windows_stay(tmp_path: Path, old: str, new: str) -> None:
             "x = tf.linalg.tridiagonal_solve((tf.pad(u, [[0, 1]]), d, tf.pad(l, [[1, 0]])), r, "
             'diagonals_format="sequence")  # here',
         ),
+        (
+            Rewrite("unrolled"),
+            "for i in range(2, n):  # here\n    x = x + tf.sin(x)",
+            "for i in tf.range(2, n):  # here\n    x = x + tf.sin(x)",
+        ),
+        (
+            KeepTrace("object"),
+            "for x in data:\n    step(x, Options(0.1))  # here",
+            "options_once = Options(0.1)\nfor x in data:\n    step(x, options_once)  # here",
+        ),
         (Remove(), "tf.random.set_seed(3)  # here\nuse(x)", "use(x)"),
         (KeepTrace("shape"), "m.compile('sgd', jit_compile=True)  # here", "m.compile('sgd')  # here"),
         (

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from tfperfkit.records.trials import Change, TrialEnd
+from tfperfkit.report.proof import proof_words, shortfall
 from tfperfkit.report.terminal import Screen
 from tfperfkit.report.trials import detail_items, verdict_words
-from tfperfkit.trials.judging import Variant, baseline, measured
+from tfperfkit.trials.judging import Variant, baseline, decided, measured
 from tfperfkit.trials.outcome import Outcome
 
 
@@ -164,3 +165,21 @@ def test_the_plain_runs_as_one() -> None:
     base = baseline([outcome(1e6), outcome(2e6), Outcome(error="x")])
     assert base is not None and base.runs == 2 and base.ms == 1.5 and base.spread == 2.0
     assert baseline([Outcome(error="x")]) is None
+
+
+def test_a_gain_that_is_sure_is_enough_where_its_size_does_not_matter() -> None:
+    item = measured(Variant(text="jit"), [outcome(ns) for ns in (20.0, 26.0, 30.0)], [outcome(10.0)] * 3)
+    assert item.verdict == "faster" and not decided(item, 3, 3) and decided(item, 3, 3, brief=True)
+    little = measured(Variant(text="jit"), [outcome(ns) for ns in (10.2, 10.6, 12.5)], [outcome(10.0)] * 3)
+    assert decided(little, 3, 3, brief=True) == decided(little, 3, 3)
+    assert not decided(item, 2, 3, brief=True)
+
+
+def test_processor_time_proves_a_gain_that_a_busy_machine_blurs() -> None:
+    plain = [outcome(ns, processor_ns=30.0) for ns in (10.0, 40.0, 15.0)]
+    changed = [outcome(ns, processor_ns=used) for ns, used in ((30.0, 20.0), (5.0, 21.0), (8.0, 20.0))]
+    item = msgspec.structs.replace(measured(Variant(text="jit"), plain, changed), outputs="same")
+    assert item.verdict == "no difference" and shortfall(item) == "" and "by processor time 1.4x" in proof_words(item)
+    assert decided(item, 3, 3, brief=True)
+    slow = msgspec.structs.replace(item, speedup=1.02)
+    assert shortfall(slow) == "these runs show no gain" and not decided(slow, 3, 3, brief=True)

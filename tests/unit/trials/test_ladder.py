@@ -52,7 +52,10 @@ def recorded(tmp_path: Path) -> tuple[Manifest, Report, Evidence]:
 
 
 def trials(verdict: str, seen: list[dict[str, bytes]]) -> Callable[..., TrialReport]:
-    def run(_: Any, __: Any, variants: Sequence[Variant], *args: Any, contents: Mapping[str, bytes]) -> TrialReport:
+    def run(
+        _: Any, __: Any, variants: Sequence[Variant], *args: Any, contents: Mapping[str, bytes], brief: bool
+    ) -> TrialReport:
+        assert brief
         seen.append(dict(contents))
         item = Measured(
             experiment=variants[0].text,

@@ -32,12 +32,31 @@ class Body(NamedTuple):
     times: float
 
 
+class CalledFunction(NamedTuple):
+    """A trace of a compiled function, and the variables that it changes, or may change, by their keys.
+
+    ``file``, ``line``: of the user's call that traced it, "" and 0 if not known. ``object``: the same for all traces of
+    one function. ``first_ns``: when it ran first; None if only other graphs call it. ``once``: it surely
+    ran once. ``nested``: traced within another.
+    """
+
+    graph: str
+    function: str
+    file: str
+    line: int
+    object: int
+    first_ns: int | None
+    once: bool
+    nested: bool
+    writes: frozenset[str]
+
+
 class RecordedFunction:
     """A compiled function as it was called.
 
     ``open_size`` stands for open leading dimensions. ``unchanged``: the placeholders of variables that nothing changes;
     ``idle``: of those that nothing but training changes. ``calls``: what its arguments were in the first calls.
-    ``shapes``: of the arguments with open sizes, in the first call.
+    ``shapes``: of the arguments with open sizes, in the first call. ``variables``: their keys by their placeholders.
     """
 
     def __init__(
@@ -48,6 +67,7 @@ class RecordedFunction:
         idle: frozenset[str] = frozenset(),
         calls: CallsRecord | None = None,
         shapes: Mapping[str, tuple[int, ...]] | None = None,
+        variables: Mapping[str, str] | None = None,
     ) -> None:
         self.graph = graph
         self.open_size = open_size
@@ -55,6 +75,18 @@ class RecordedFunction:
         self.idle = idle
         self.calls = calls
         self.shapes = shapes
+        self.variables = variables or {}
+
+    def among(self, functions: Iterable[CalledFunction]) -> RecordedFunction:
+        """Return the function where only these ran: more of its variables may be unchanged. Itself, if none is."""
+        written = frozenset[str]().union(*(each.writes for each in functions))
+        here = frozenset(name for name, key in self.variables.items() if key not in written)
+        if "" in written or here <= self.unchanged:
+            return self
+        unchanged, idle = self.unchanged | here, self.idle | here
+        return RecordedFunction(
+            self.graph, self.open_size, unchanged, idle, self.calls, self.shapes, variables=self.variables
+        )
 
     @cached_property
     def _run(self) -> tuple[dict[str, tuple[Graph, float]], float, float]:
@@ -110,17 +142,35 @@ class RecordedFunction:
 
 
 class RecordedGraphs:
-    """The functions of a run by the names of their graphs.
+    """The functions of a run by the names of their graphs. ``called``: all of their traces.
 
     Results of rules are kept, for rules are asked of the run and of each work.
     """
 
-    def __init__(self, functions: Mapping[str, RecordedFunction]) -> None:
+    def __init__(self, functions: Mapping[str, RecordedFunction], called: Iterable[CalledFunction] = ()) -> None:
         self.functions = functions
+        self.called = tuple(called)
         self.found: dict[tuple[str, str], list[Any]] = {}
+        self._run: RecordedGraphs | None = None
+        self._among: dict[frozenset[str], RecordedGraphs] = {}
+
+    def among(self, names: frozenset[str]) -> RecordedGraphs:
+        """Return the functions where only the graphs of these names ran: what no other function changes stays."""
+        if names not in self._among:
+            ran = [each for each in self.called if each.graph in names]
+            made = RecordedGraphs({name: each.among(ran) for name, each in self.functions.items()}, self.called)
+            made._run = self
+            self._among[names] = made
+        return self._among[names]
+
+    def is_wider(self, name: str) -> bool:
+        """Return whether more variables of a function stay than in the whole run."""
+        return self._run is not None and self.functions.get(name) is not self._run.functions.get(name)
 
     def once(self, key: str, name: str, find: Callable[[RecordedFunction], Iterable[T]]) -> list[T]:
         """Return the result of ``find`` for the function of this name, computed once for each ``key``."""
+        if self._run is not None and not self.is_wider(name):
+            return self._run.once(key, name, find)
         known = self.found.get((key, name))
         if known is None:
             function = self.functions.get(name)

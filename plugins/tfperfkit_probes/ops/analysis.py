@@ -12,7 +12,7 @@ from tfperfkit.clock import ms
 from tfperfkit.graph.dtypes import SHORT
 from tfperfkit.graph.library import Library
 from tfperfkit.graph.model import Damaged, Graph
-from tfperfkit.graph.recorded import RecordedFunction
+from tfperfkit.graph.recorded import CalledFunction, RecordedFunction
 from tfperfkit.graph.sessions import SessionRuns
 from tfperfkit.graph.walk import walk
 from tfperfkit.model import SourceSpan
@@ -76,6 +76,27 @@ class Records:
     def idle(self) -> Unchanged | None:
         """The variables that nothing but training changes, in the same way."""
         return Unchanged(self._all(), but_by_training=True) if self._is_whole() else None
+
+    @property
+    def called(self) -> list[CalledFunction]:
+        """The traces with the variables that they change; none where functions were left out."""
+        known = self.unchanged
+        return [self._describe_called(known, *each) for each in self._all()] if known is not None else []
+
+    def _describe_called(self, known: Unchanged, record: FunctionRecord, graph: Graph | None) -> CalledFunction:
+        run, span = self.first_runs.get(record.graph), record.frames[0] if record.frames else SourceSpan("", 0)
+        return CalledFunction(
+            graph=record.graph,
+            function=record.function,
+            file=span.file,
+            line=span.line,
+            object=record.function_object,
+            first_ns=run.begin_ns if run is not None else None,
+            # The calls of a function with tensors among its arguments are compared from the second one on.
+            once=record.graph not in self.calls and any(each.kind == "tensor" for each in record.arguments),
+            nested=record.outer_id is not None,
+            writes=known.find_written(record, graph),
+        )
 
     def _all(self) -> list[tuple[FunctionRecord, Graph | None]]:
         return [(record, self.graph(record.graph)) for record in self.functions]
@@ -158,6 +179,7 @@ def describe_function(
         idle=_unchanged(records.idle, record),
         calls=records.calls.get(record.graph),
         shapes=_opened(graph, run),
+        variables={each.placeholder: each.key for each in record.variables if each.placeholder and each.key},
     )
     optimized, after, reason = _optimized(graph, run)
     counted = summary.unknown < sum(summary.ops.values()) / 2 or not summary.unknown

@@ -46,7 +46,7 @@ def result(capture: Capture) -> ProbeResult:
             FunctionCosts(functions=data.all),
             mapped_graphs(records, sources),
             fixed_in(records),
-            RecordedGraphs(records.compiled),
+            RecordedGraphs(records.compiled, records.called),
             records.sessions,
         ),
     )

@@ -23,14 +23,14 @@ class Unchanged:
     ) -> None:
         self._changed: dict[str, frozenset[str]] = {}
         known = [each for each in functions if not but_by_training or not _trains(each[1])]
-        self._keys = {
-            variable.key
-            for record, graph in known
-            for variable in record.variables
-            if (variable.trainable and not but_by_training)
-            or graph is None
-            or variable.placeholder in self._find_written(graph, 0)
-        }
+        self._keys = frozenset[str]().union(*(self.find_written(record, graph) for record, graph in known))
+        if not but_by_training:
+            self._keys |= {variable.key for record, _ in known for variable in record.variables if variable.trainable}
+
+    def find_written(self, record: FunctionRecord, graph: Graph | None) -> frozenset[str]:
+        """Return the keys of the variables that a function changes, or may change; "" for one without a key."""
+        written = self._find_written(graph, 0) if graph is not None else frozenset[str]()
+        return frozenset(each.key for each in record.variables if graph is None or each.placeholder in written)
 
     def placeholders(self, record: FunctionRecord) -> frozenset[str]:
         """Return the placeholders in the function's graph for variables that nothing changes."""

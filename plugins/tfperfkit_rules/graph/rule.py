@@ -10,13 +10,14 @@ from typing import ClassVar, Generic
 
 from tfperfkit_probes.ops.model import Brief
 
-from tfperfkit.graph.recorded import RecordedFunction, RecordedGraphs
+from tfperfkit.graph.recorded import RecordedFunction
 from tfperfkit.graph.view import View
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.remedy import Remedy, ReplaceOps
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.cause import C, collect_causes
 from tfperfkit_rules.graph.pricing import Part, finding, functions_that_ran, parts_of
+from tfperfkit_rules.measures.ran_here import choose_graphs
 
 
 class GraphRule(Generic[C]):
@@ -57,7 +58,7 @@ class GraphRule(Generic[C]):
 
     def causes_in(self, evidence: Evidence, function: Brief) -> list[C]:
         """All causes in a function."""
-        graphs = evidence.offer(RecordedGraphs)
+        graphs = choose_graphs(evidence)
         return graphs.once(self.__name__, function.graph, self._causes) if graphs is not None else []
 
     def _causes(self, function: RecordedFunction) -> list[C]:

@@ -26,6 +26,7 @@ from tfperfkit_rules.graph.pricing import Part, count, parts_of
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.graph.same_work import SameWork, common_line, line_of_most, measured, used_arguments, work_of
 from tfperfkit_rules.measures.eager_assignments import assigns_eagerly, eager_assignments
+from tfperfkit_rules.measures.ran_here import describe_unchanged
 from tfperfkit_rules.measures.step_place import reached
 
 FIXED_BYTES = Threshold(
@@ -126,7 +127,7 @@ class SameInEachCall(GraphRule[SameInEach]):
                 f"Loop-invariant computation repeated in every call of {function}",
                 f"Compute this line once, before the loop, and let {function} use the kept result (an attribute or a "
                 "tensor).",
-                "The result depends only on captured tensors and on variables that nothing changes.",
+                f"The result depends only on captured tensors and {describe_unchanged(evidence, part.function.graph)}.",
             )
         if not cause.calls:
             return self.finding(

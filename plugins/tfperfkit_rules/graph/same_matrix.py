@@ -23,6 +23,7 @@ from tfperfkit_rules.graph.factorising import (
 from tfperfkit_rules.graph.pricing import Part, count
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.measures.eager_assignments import assigns_eagerly
+from tfperfkit_rules.measures.ran_here import describe_unchanged
 
 MIN_SOLVED = Threshold(
     200,
@@ -41,8 +42,6 @@ _SOLVE = (
     "positive definite: tf.linalg.cholesky and cholesky_solve"
 )
 _OTHERS = "compute its inverse or decomposition there, and use the kept result"
-#: Only the trace shows an assignment outside of compiled functions.
-_VARIABLES = "variables that are not trained and that no compiled function of this run changes"
 
 
 class StayingMatrix(Cause, frozen=True, kw_only=True):
@@ -58,8 +57,8 @@ class StayingMatrix(Cause, frozen=True, kw_only=True):
 
 
 class SameMatrix(GraphRule[StayingMatrix]):
-    """Recognised by matrices that follow from constants, captured tensors, variables that nothing changes, arguments
-    that were the same for many calls in a row, and what a loop hands on as it is.
+    """Recognised by matrices that follow from constants, captured tensors, arguments that were the same for many calls
+    in a row, what a loop hands on as it is, and variables that stay: no function that ran in this loop changes them.
 
     If the right side of a loop's solution stays too, GRF023 reports it with all else that stays.
     """
@@ -93,7 +92,9 @@ class SameMatrix(GraphRule[StayingMatrix]):
         cause = part.cause
         each, between = ("iteration of a loop", "iteration") if cause.in_loop else ("call", "call")
         before = "before the loop" if cause.in_loop else "before the function, outside of tf.function"
-        source = f"{_VARIABLES if cause.of_variables else 'constants'} and from what does not change"
+        # Only the trace shows an assignment outside of compiled functions.
+        variables = describe_unchanged(evidence, part.function.graph)
+        source = f"{variables if cause.of_variables else 'constants'} and from what does not change"
         if cause.of_argument and not cause.in_loop:
             source = "an argument that was the same in many calls in a row, and from what does not change"
         return self.finding(

@@ -67,7 +67,7 @@ def _is_of_keras_passes(evidence: Evidence) -> bool:
 def name_call(evidence: Evidence, function: Brief) -> str:
     """Name how the user wrote the call of a function that Keras made: ``net.predict``; "" where that is not one
     call."""
-    written = {name for span in function.callers for name in _list_callees(evidence, span.file, span.line)}
+    written = {name for span in function.callers for name in list_callees(evidence, span.file, span.line)}
     methods = {name for name in written if name.rpartition(".")[2] in _TRAINER}
     return methods.pop() if len(methods) == 1 else ""
 
@@ -89,14 +89,13 @@ def _find_function(evidence: Evidence, functions: list[Brief], frame: Frame) -> 
     """Find the function that a frame called: traced by a call at this line, or by one that is written alike."""
     there = [n for n, each in enumerate(functions) if any(_is_at(frame, span.file, span.line) for span in each.callers)]
     if not there:
-        here = _list_callees(evidence, frame.file, frame.line, frame.span)
+        here = list_callees(evidence, frame.file, frame.line, frame.span)
         there = [
             n
             for n, each in enumerate(functions)
             if each.function in {name.rpartition(".")[2] for name in here}
             or any(
-                span.file == frame.file and here & _list_callees(evidence, span.file, span.line)
-                for span in each.callers
+                span.file == frame.file and here & list_callees(evidence, span.file, span.line) for span in each.callers
             )
         ]
     if len(there) > 1:  # ``fit`` calls one function for training and another for validation, or shapes differ
@@ -110,7 +109,7 @@ def _is_at(frame: Frame, file: str, line: int) -> bool:
     return (frame.file, frame.line) == (file, line)
 
 
-def _list_callees(evidence: Evidence, file: str, line: int, span: Span | None = None) -> set[str]:
+def list_callees(evidence: Evidence, file: str, line: int, span: Span | None = None) -> set[str]:
     """List what is called at a line, as it is written."""
     syntax = evidence.syntax(file)
     found = (syntax.find_running_calls(line, span) or syntax.find_line_calls(line)) if syntax is not None else []

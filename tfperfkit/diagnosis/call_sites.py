@@ -15,7 +15,6 @@ from tfperfkit.ledger.uncertainty import count_run_samples, estimate_range
 from tfperfkit.model import CallTime, Finding, SourceSpan
 from tfperfkit.offers import CallShapes
 from tfperfkit.records.parts import PAID_ONCE
-from tfperfkit.records.samples import Place
 from tfperfkit.rule import Evidence
 
 #: Fewer separate times say little about how often a call was made.
@@ -48,7 +47,7 @@ def find_costliest_call(
     name = name_call(sites[0].frame, evidence.source(sites[0].frame.file))
     if not name:
         return None
-    times = count_times(evidence, sites[0].place)
+    times = evidence.log.count_times(sites[0].place)
     often = f", called at least {times} times" if times >= _OFTEN else ""
     rows = _count_rows(evidence, sites[0])
     each = f",{' each' * bool(often)} with {rows:,} rows" if rows else ""
@@ -87,7 +86,7 @@ def list_calls(evidence: Evidence, findings: Sequence[Finding]) -> tuple[CallTim
                 share_of_run=site.value / ledger.total,
                 seconds_range=estimate_range(site.value, ledger.total, samples),
                 parts_s=dict(site.parts),
-                times=count_times(evidence, site.place),
+                times=evidence.log.count_times(site.place),
                 rows=_count_rows(evidence, site),
                 callers=tuple(SourceSpan(frame.file, frame.line, frame.name) for frame in site.callers),
                 findings=tuple(dict.fromkeys(codes)),
@@ -123,18 +122,3 @@ def list_thread_calls(evidence: Evidence, findings: Sequence[Finding]) -> tuple[
             )
         )
     return tuple(found)
-
-
-def count_times(evidence: Evidence, place: Place) -> int:
-    """Return how many separate times a line was seen to run, at least; 0 if that is not known.
-
-    Samples in a row count as one time. Only samples of code below the script's top level count: while the main thread
-    waits, another thread may be sampled, and that does not end a call.
-    """
-    times, before = 0, False
-    for _, stack in evidence.log.inside(evidence.log.whole):
-        if stack.frames and stack.frames[0].name == "<module>":
-            here = any((frame.file, frame.line) == place for frame in stack.frames)
-            times += here and not before
-            before = here
-    return times

@@ -221,6 +221,20 @@ class SampleLog:
         inside = [sample for begin, end in spans for sample in self._taken[self._at(begin) : self._at(end)]]
         return SampleLog(self._stacks, inside, self._rates)
 
+    def count_times(self, place: Place) -> int:
+        """Return how many separate times a line was seen to run, at least; 0 if that is not known.
+
+        Samples in a row count as one time. Only samples of code below the script's top level count: while the main
+        thread waits, another thread may be sampled, and that does not end a call.
+        """
+        times, before = 0, False
+        for _, stack in self.inside(self.whole):
+            if stack.frames and stack.frames[0].name == "<module>":
+                here = any((frame.file, frame.line) == place for frame in stack.frames)
+                times += here and not before
+                before = here
+        return times
+
     def _at(self, when: int) -> int:
         return bisect.bisect_left(self._times, when)
 

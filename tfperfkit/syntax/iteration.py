@@ -5,6 +5,8 @@ changes (``flow``). A call that is not known may change anything that it can rea
 
 * Reading an attribute of an object of an unknown class changes nothing, and follows from the object's state.
 * Operators of such objects change nothing, unless a class of the file defines operators.
+* An object that only other files make is of the class whose method runs, and another file changes none of its
+  attributes meanwhile. Nothing is known if the file derives another class from that class.
 * Two parameters are the same object only if a call in the file passes them so, or if unknown code calls the function.
 * What another thread does meanwhile changes nothing that the loop reads, but for what it takes from queues.
 * A tensor never changes, also not through an array that shares its memory.

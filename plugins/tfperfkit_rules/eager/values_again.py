@@ -19,11 +19,12 @@ from tfperfkit.records.samples import MIN, Frame, Stack
 from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.expression import Call
+from tfperfkit.syntax.module import get_file
 from tfperfkit_rules.eager.passes_again import MIN_ITERATIONS_AGAIN
 from tfperfkit_rules.measures import shared
 from tfperfkit_rules.measures.called import TRAINER, is_calling, name_callee
 from tfperfkit_rules.measures.same_iterations import SameIterations, find_same_iterations
-from tfperfkit_rules.measures.source_text import find_frame_loops, find_running_calls
+from tfperfkit_rules.measures.source_text import find_frame_loops, find_function, find_running_calls
 from tfperfkit_rules.measures.step_shares import span
 
 _COMPUTES = ("eager_ops", "dispatch", "graph", "python")
@@ -39,7 +40,8 @@ class _Repeated(NamedTuple):
 
 
 def same_value(evidence: Evidence) -> Iterable[Finding]:
-    """Find the outermost call that takes much of a work and is the same in each iteration of a loop in the work."""
+    """Find the outermost call that takes much of a work and is the same in each iteration of a loop in the work; with
+    the other such calls of its function."""
     whole = evidence.samples.count
     if evidence.work is None or whole < MIN:
         return
@@ -54,10 +56,14 @@ def same_value(evidence: Evidence) -> Iterable[Finding]:
     if not found:
         return
     first, _ = max(found.items(), key=lambda item: item[1])
-    count = sum(number for other, number in found.items() if (other.call, other.loop) == (first.call, first.loop))
+    function = find_function(evidence, first.way[-1].file, first.way[-1].line)
+    together: Counter[Call] = Counter()
+    for other, number in found.items():
+        if other.loop == first.loop and find_function(evidence, other.way[-1].file, other.way[-1].line) == function:
+            together[other.call] += number
     iterations = _count_iterations(evidence, first)
     if iterations >= MIN_ITERATIONS_AGAIN.value:
-        yield _make_finding(evidence, first, count, iterations)
+        yield _make_finding(evidence, first, together, iterations)
 
 
 def _count_ways(evidence: Evidence) -> Counter[tuple[Frame, ...]]:
@@ -88,7 +94,8 @@ def _find_repeated(evidence: Evidence, way: tuple[Frame, ...]) -> _Repeated | No
 
 def _count_iterations(evidence: Evidence, found: _Repeated) -> float:
     """Count the iterations of a loop each time that it begins, by counted lines: its header runs once more. If no line
-    was counted, those of the work, if the work's loop is the outermost, which begins once."""
+    was counted, those of the work, if the work's loop is the outermost, which begins once; else how often samples saw
+    the call and the loop begin."""
     counts, loop, work = evidence.offer(LineCounts), found.loop, evidence.work
     hits = {row.line: row.hits for row in (counts.rows if counts is not None else ()) if row.file == loop.in_file}
     first, last = loop.body
@@ -96,7 +103,11 @@ def _count_iterations(evidence: Evidence, found: _Repeated) -> float:
     iterations = hits.get(loop.once, 0) or min(body, default=0)
     if not iterations and work is not None and work.iterations and _is_outermost(evidence, found):
         of_work = (work.where.file, work.where.line) == (loop.file, loop.line)
-        return float(work.iterations) if of_work else 0.0
+        if of_work:
+            return float(work.iterations)
+    if not iterations:
+        times = evidence.log.count_times((found.way[-1].file, found.way[-1].line))
+        return times / max(evidence.log.count_times((loop.file, loop.line)), 1)
     return iterations / max(hits.get(loop.line, 0) - iterations, 1)
 
 
@@ -106,12 +117,14 @@ def _is_outermost(evidence: Evidence, found: _Repeated) -> bool:
     return bool(around) and around[0].line == found.loop.line
 
 
-def _make_finding(evidence: Evidence, found: _Repeated, count: int, iterations: float) -> Finding:
+def _make_finding(evidence: Evidence, found: _Repeated, calls: Counter[Call], iterations: float) -> Finding:
+    """Make the finding. ``calls``: those of one function, with the samples in each."""
     whole = evidence.samples.count
-    share, loop, name = count / whole, found.loop, name_callee(found.call, "the same value")
+    share, loop, name = calls.total() / whole, found.loop, name_callee(found.call, "the same value")
     gained = price(Rewrite("repeated"), Part.sampled(share, whole), Left(1 / (2 * iterations), 1 / iterations))
-    text = found.call.text
-    place = found.way[-1].file, found.way[-1].line
+    file = found.way[-1].file
+    lines = (found.way[-1].line, *(call.line for call in calls if call is not found.call))
+    texts = [_write_call(call) for call in sorted(calls, key=lambda call: call.line)]
     return Finding(
         code="EAG017",
         remedy=Rewrite("repeated"),
@@ -120,17 +133,40 @@ def _make_finding(evidence: Evidence, found: _Repeated, count: int, iterations: 
         severity=severity(gained.surely),
         share_of_step=share,
         gain=gained,
-        where=tuple(dict.fromkeys((span(evidence, *place), span(evidence, loop.file, loop.line)))),
+        where=tuple(
+            dict.fromkeys((*(span(evidence, file, line) for line in lines), span(evidence, loop.file, loop.line)))
+        ),
         evidence=(
             Measurement("time in repeated calls", share, "share", "samples"),
             Measurement("iterations of the loop each time", round(iterations), "count", "run"),
             Measurement("samples", float(whole), "count", "baseline"),
         ),
         advice=(
-            f"Call {text if len(text) <= shared.MAX_LINE.value else name} once, before line {loop.line} or where "
-            "its inputs change, and keep the result, such as in an attribute of the object."
+            f"Call {' and '.join(texts)} once, before line {loop.line} or {_say_where(calls)}, and keep the "
+            f"{'results' if texts[1:] else 'result'}, such as in an attribute of the object."
         ),
         detail="According to the source, no iteration changes what the call reads, and the call changes nothing.",
         absorbs_here=_SYMPTOMS,
         parts=("eager_ops", "dispatch", "python", "graph"),
     )
+
+
+def _write_call(call: Call) -> str:
+    return call.text if len(call.text) <= shared.MAX_LINE.value else name_callee(call, "it")
+
+
+def _say_where(calls: Iterable[Call]) -> str:
+    """Say where the inputs of calls in one function change: in the method that assigns the attributes they read."""
+    first, *_ = calls
+    syntax, parts = get_file(first), [part for call in calls for part in call.parts]
+    read = {part.text for part in parts if part.kind == "attribute" and part.owner is not None and part.owner.is_self}
+    function = syntax.find_function(first.line)
+    setting = [
+        method.name
+        for method in syntax.functions
+        if function is not None
+        and function.owner
+        and (method.owner, method.name == "__init__") == (function.owner, False)
+        and any(target.text in read for row in method.assignments for target in row.targets)
+    ]
+    return f"in {setting[0]}, which sets {min(read)}" if len(setting) == 1 else "where its inputs change"

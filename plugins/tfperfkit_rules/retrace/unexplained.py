@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from tfperfkit import calibration, gain
 from tfperfkit.calibration import Chosen, Derived, Threshold
@@ -39,6 +37,7 @@ from tfperfkit_rules.measures.source_text import (
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.retrace import first_runs, without
 from tfperfkit_rules.retrace.cost import ORDINARY, pay_first
+from tfperfkit_rules.retrace.dataset_calls import Tracing, find_dataset_call, find_joined_datasets
 from tfperfkit_rules.retrace.evaluated_again import evaluated_again
 
 #: The titles of the findings' pages.
@@ -117,7 +116,11 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         title = f"{mapped.method} outside tf.function causes retracing in {evidence.unit.loop}"
         advice, remedy = mapped.advice, Compile("map")
         places = list(dict.fromkeys((mapped.at, *places)))[: shared.MAX_PLACES.value]
-    elif (asked := _find_dataset_call(evidence, samples)) is not None:
+    elif (joined := find_joined_datasets(evidence, samples)) is not None:
+        title = f"{joined.method} is traced for each of many joined datasets"
+        advice, remedy = joined.advice, KeepTrace("unknown")
+        places = list(dict.fromkeys((joined.at, *places)))[: shared.MAX_PLACES.value]
+    elif (asked := find_dataset_call(evidence, samples)) is not None:
         title = f"{asked.method} in {evidence.unit.loop} causes retracing"
         advice, remedy = asked.advice, KeepTrace("unknown")
         places = list(dict.fromkeys((asked.at, *places)))[: shared.MAX_PLACES.value]
@@ -156,8 +159,6 @@ def _choose_samples(evidence: Evidence) -> Samples:
     return evidence.log.samples([(step.begin_ns, step.end_ns) for step in evidence.steps.clean])
 
 
-#: The modules of datasets, whose methods take functions.
-_DATASETS = "tensorflow.python.data.ops."
 #: Methods that trace the functions of a Keras model.
 _TRACES = ("fit", "train_on_batch", "evaluate", "predict")
 _KEEP = (
@@ -167,15 +168,7 @@ _KEEP = (
 )
 
 
-class _Tracing(NamedTuple):
-    """An API that traces in each call. ``method``: as the user calls it; ``at``: the line of the call."""
-
-    method: str
-    advice: str
-    at: SourceSpan
-
-
-def _find_map(evidence: Evidence, samples: Samples) -> _Tracing | None:
+def _find_map(evidence: Evidence, samples: Samples) -> Tracing | None:
     """Find the call of ``tf.vectorized_map`` or the like that most of the tracing is below."""
     part = split_eager_samples(evidence).get("maps")
     traced = {stack: count for stack, count in samples.stacks.items() if stack.activity == "tracing"}
@@ -184,34 +177,10 @@ def _find_map(evidence: Evidence, samples: Samples) -> _Tracing | None:
         return None
     place = part.lines.most_common(1)[0][0]
     name = name_map(evidence, part, place)
-    return _Tracing(f"tf.{name}", advise_compiling(evidence, place, name), span(evidence, *place))
+    return Tracing(f"tf.{name}", advise_compiling(evidence, place, name), span(evidence, *place))
 
 
-def _find_dataset_call(evidence: Evidence, samples: Samples) -> _Tracing | None:
-    """Find the method of a dataset that most of the tracing is in: it traces the function that it is given in each
-    call."""
-    found: Counter[tuple[str, Place]] = Counter()
-    traced = 0
-    for stack, count in samples.stacks.items():
-        if stack.activity != "tracing" or not stack.frames:
-            continue
-        traced += count
-        leaf = stack.frames[-1]
-        module, _, method = (leaf.calls[0] if leaf.calls else "").rpartition(":")
-        if module.startswith(_DATASETS) and not method.startswith("_"):
-            found[method, (leaf.file, leaf.line)] += count
-    for (method, place), count in found.most_common(1):
-        if count >= shared.MOSTLY.value * traced:
-            return _Tracing(
-                f"Dataset.{method}",
-                f"Call {method} once, before the loop, or put the code around it into a function with @tf.function "
-                f"that is defined once. Outside of one, {method} traces the function that it is given in each call.",
-                span(evidence, *place),
-            )
-    return None
-
-
-def _find_jacobian(evidence: Evidence, lines: list[Place]) -> _Tracing | None:
+def _find_jacobian(evidence: Evidence, lines: list[Place]) -> Tracing | None:
     """TensorFlow vectorises the loop of a jacobian by tracing it: in a compiled function once, else in each call."""
     for file, call in find_methods(evidence, "jacobian", "batch_jacobian"):
         if not any(file == where and line in call.lines for where, line in lines):
@@ -220,7 +189,7 @@ def _find_jacobian(evidence: Evidence, lines: list[Place]) -> _Tracing | None:
         put = "Put the tape and this call into a function with @tf.function"
         if function is not None:
             put = f"Put @tf.function on {function.name} (line {function.line})"
-        return _Tracing(
+        return Tracing(
             method,
             f"{put}. Outside a compiled function, {method} traces the loop over its rows in each call.",
             SourceSpan(file, call.line),

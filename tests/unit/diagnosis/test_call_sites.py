@@ -7,7 +7,6 @@ from concluded import headline
 from evidence_builder import FILE, make_evidence, make_samples
 from finding_builder import unexplained
 
-from tfperfkit.diagnosis.call_sites import count_times
 from tfperfkit.ledger.call_tree import Entry, Ledger
 from tfperfkit.model import RunAccount, SourceSpan
 from tfperfkit.records.samples import Frame, SampleLog, Stack
@@ -75,16 +74,15 @@ def test_the_user_s_own_python_is_named_as_before() -> None:
 
 
 def test_times_that_a_line_ran_are_told_apart_by_what_was_seen_in_between() -> None:
-    made = make_evidence(log=log_of(TRACES, SAVES, FITS, SAVES, FITS, FITS, TRACES))
-    assert count_times(made, (FILE, 4)) == 3
-    assert count_times(made, (FILE, 6)) == 1 and count_times(made, (FILE, 99)) == 0
+    log = log_of(TRACES, SAVES, FITS, SAVES, FITS, FITS, TRACES)
+    assert (log.count_times((FILE, 4)), log.count_times((FILE, 6)), log.count_times((FILE, 99))) == (3, 1, 0)
 
 
 def test_a_thread_that_is_sampled_while_a_call_waits_does_not_end_the_call() -> None:
     worker = Stack((Frame(FILE, 20, "work", 21, None, ()),), "", "python")
-    made = make_evidence(log=log_of(*[SAVES, worker] * 20, FITS, SAVES))
-    assert count_times(made, (FILE, 4)) == 2
-    assert count_times(made, (FILE, 21)) == 0, "two threads may be in it at once"
+    log = log_of(*[SAVES, worker] * 20, FITS, SAVES)
+    assert log.count_times((FILE, 4)) == 2
+    assert log.count_times((FILE, 21)) == 0, "two threads may be in it at once"
 
 
 def test_a_part_without_an_owner_is_reported_by_the_call_that_takes_it() -> None:

@@ -257,3 +257,35 @@ KEPT = "import random\nh, d = [[1], [2]], {'a': [1], 'b': [2]}\n"
 )
 def test_elements_that_may_be_one_are_not_kept_apart(source: str) -> None:
     assert not independent(KEPT + source)
+
+
+OUTSIDE = (
+    "class Table:\n    def __init__(self):\n        self.rows, self.read = np.zeros(9), np.square\n"
+    "    def fit(self, rows):\n        self.rows = rows\n"
+    "    def total(self):\n        if self.rows.size > 99:\n            raise ValueError\n"
+    "        return np.sum(self.read(self.rows))\n"
+    "    def use(self, xs):\n        for x in xs:\n            a = self.total()\n            b = a + len(x)\n"
+)
+
+
+def test_an_object_that_another_file_makes_is_of_the_class_whose_method_runs() -> None:
+    assert same(OUTSIDE, "self.total()")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("b = a + len(x)", "self.fit(x)"),
+        ("b = a + len(x)", "self.read = np.abs if len(x) else np.exp"),
+        ("b = a + len(x)", "unknown(self)"),
+        ("self.rows.size > 99", "np.random.rand() > 0.5"),
+        ("class Table:", "class Table(Other):"),
+        ("class Table:", "@register\nclass Table:"),
+    ],
+)
+def test_an_object_that_another_file_makes_may_change(old: str, new: str) -> None:
+    assert old in OUTSIDE and not same(OUTSIDE.replace(old, new, 1), "self.total()")
+
+
+def test_a_class_that_the_file_derives_may_have_another_method() -> None:
+    assert not same(OUTSIDE + "class Own(Table):\n    def total(self):\n        self.rows += 1\n", "self.total()")

@@ -69,22 +69,34 @@ class Calls(ApiCalls):
         if effect is None:
             return self.call_unknown(node, callee, *self._values(node))
         if callee.region is not None and self.heap.find(callee.region) is self.heap.find(self.outside):
-            callee = replace(callee, region=self.allocate(node, "known", whole=True).region, varies=False)
+            callee = replace(callee, region=self.allocate(node, "known", whole=True).region)
             self.heap.age(callee.region)
         return self._call_api(node, replace(callee, type="method", api=name), effect, "")
 
     # The user's classes
 
-    def _construct(self, node: ast.Call, made: ast.ClassDef) -> Value:
+    def find_outside_object(self, made: object) -> Value | None:
+        """Return the object that stands for all that other files make of a class; None if the class hides what
+        attributes mean, or if the file derives another class from it."""
+        derived = any(base.made is made for bases in self.bases.values() for base in bases)
+        kind = self._find_kind(made) if isinstance(made, ast.ClassDef) and not derived else "?"
+        if not isinstance(made, ast.ClassDef) or kind == "?":
+            return None
+        return replace(self.allocate(made, "outside", type=kind), instance=made, own=False)
+
+    def _find_kind(self, made: ast.ClassDef) -> str:
+        """Return the type of a class's objects in the table of effects; "?" if the class is not plain."""
         lineage = self.lineage(made)
         decorators = {
             getattr(item, "attr", getattr(item, "id", "?")) for item in map(_undecorated, made.decorator_list)
         }
         if lineage is None or not all(info.plain for info in lineage[0]) or decorators - {"dataclass"}:
-            self.heap.escape(Value(instance=made))
-            return self.call_unknown(node, *self._values(node))
-        kind = next((found for api in lineage[1] if (found := self._instance_type(api)) != "object"), "object")
-        if kind == "?":
+            return "?"
+        return next((found for api in lineage[1] if (found := self._instance_type(api)) != "object"), "object")
+
+    def _construct(self, node: ast.Call, made: ast.ClassDef) -> Value:
+        kind, lineage = self._find_kind(made), self.lineage(made)
+        if kind == "?" or lineage is None:
             self.heap.escape(Value(instance=made))
             return self.call_unknown(node, *self._values(node))
         value = replace(self.allocate(node, type=kind), instance=made)
@@ -94,7 +106,7 @@ class Calls(ApiCalls):
             return self.call_unknown(node, *self._values(node))
         if init is not None:
             self.call_code(node, Code(init, value), node, False)
-        elif "dataclass" in decorators:
+        elif made.decorator_list:  # @dataclass
             fields = [name for info in reversed(lineage[0]) for name in info.fields]
             for index, item in enumerate(node.args):
                 for name in fields if isinstance(item, ast.Starred) else fields[index : index + 1]:

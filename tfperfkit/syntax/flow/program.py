@@ -6,10 +6,13 @@ import ast
 from collections.abc import Mapping
 
 from tfperfkit.syntax.bindings import CALLABLES, Frames, parameters
-from tfperfkit.syntax.flow.classes import Classes
+from tfperfkit.syntax.flow.classes import Classes, get_decorators
 from tfperfkit.syntax.flow.state import MAX_ROUNDS, Undecided
 from tfperfkit.syntax.flow.statements import Statements
 from tfperfkit.syntax.flow.values import NOTHING, Value
+
+#: Decorators of methods whose first parameter is no object of the class.
+_OF_CLASS = frozenset({"staticmethod", "classmethod", "?"})
 
 
 class Program(Statements):
@@ -85,6 +88,7 @@ class Program(Statements):
                 self.bind(name, self.unknown_value())
             elif name not in self.names and closed:
                 # Nobody in the file calls it with this: an object of its own.
-                self.bind(name, Value(region=self.allocate(node, item.arg, whole=True).region))
+                own = self.find_outside_object(owner) if is_object and not get_decorators(node) & _OF_CLASS else None
+                self.bind(name, own or Value(region=self.allocate(node, item.arg, whole=True).region))
         if escaped and node in self.results and self.results[node].region is not None:
             self.heap.unify(self.outside, self.heap.collapse(self.results[node].region or self.outside))

@@ -268,7 +268,10 @@ class Statements(Expressions):
         for item in (node.exc, node.cause):
             if item is not None:
                 self.evaluate(item)
+        acts = self.acts
         self.doubt("an iteration may raise")
+        if not self.control:
+            self.acts = acts  # each iteration raises, or none does
         jumps = next((each for each in reversed(self.jumps) if not each.is_loop), None)
         self._leave_to(jumps)
 

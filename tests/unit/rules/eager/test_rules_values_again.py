@@ -8,6 +8,7 @@ from tfperfkit_rules.eager.values_again import same_value
 from work_builder import frame, sampled, work_evidence
 
 from tfperfkit.model import SourceSpan
+from tfperfkit.records.samples import Frame
 from tfperfkit.rule import Evidence
 
 SOURCE = """\
@@ -184,3 +185,75 @@ def test_an_object_that_is_called_leads_to_its_method() -> None:
     assert found.title.startswith(
         "tf.signal.linear_to_mel_weight_matrix computes the same in each iteration of line 11"
     )
+
+
+SEARCH = """\
+import numpy as np
+import scipy.optimize
+def solve(root, rows):
+    if root.shape[0] != len(rows):
+        raise ValueError("another number of rows")
+    return np.linalg.solve(root, rows)
+class Surface:
+    def __init__(self, kernel):
+        self.kernel = np.exp
+    def fit(self, rows):
+        self.rows = np.copy(rows)
+        self.root = np.linalg.cholesky(rows @ rows.T)
+    def height(self, x):
+        near = self.kernel(-np.square(self.rows - x).sum(1))
+        inverse = solve(self.root.T, np.eye(self.root.shape[0]))
+        precision = inverse.dot(inverse.T)
+        return near @ precision @ near
+class Search:
+    def __init__(self):
+        self.surface = Surface(None)
+    def propose(self, rows, starts):
+        self.surface.fit(rows)
+        def below(x):
+            x = x.reshape(1, -1)
+            return -self.surface.height(x)
+        return [scipy.optimize.minimize(below, x0=start) for start in starts]
+"""
+
+
+def searched(source: str = SEARCH) -> Evidence:
+    """Return evidence of a surface that another file optimises with SciPy; no line was counted."""
+    outer = Frame("other.py", 1, "<module>", 3, (3, 3, 4, 34), ())
+    way = (outer, frame(26, name="propose", span=(16, 56)), frame(25, name="below", span=(20, 42)))
+    near = sampled(60, "python", *way, frame(14, name="height", span=(15, 61)))
+    inverse = sampled(80, "python", *way, frame(15, name="height", span=(18, 64)))
+    product = sampled(60, "python", *way, frame(16, name="height", span=(20, 42)))
+    return work_evidence(source, [inverse, product, near], call=26)
+
+
+def test_a_method_that_inverts_the_same_matrix_each_time_that_scipy_asks_for_a_value() -> None:
+    found = one(same_value(searched()))
+    assert [place.line for place in found.where] == [15, 16, 26]
+    assert found.share_of_step == pytest.approx(0.7)
+    assert found.advice == (
+        "Call solve(self.root.T, np.eye(self.root.shape[0])) and inverse.dot(inverse.T) once, before line 26 or in "
+        "fit, which sets self.root, and keep the results, such as in an attribute of the object."
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("        return near @", "        self.root = self.root * 0.5; return near @"),
+        ("            x = x.", "            self.surface.root = np.diag(x); x = x."),
+        ("            x = x.", "            self.surface.fit(x); x = x."),
+        ("np.linalg.solve(root, rows)", "np.linalg.solve(root, rows + np.random.rand())"),
+        ("        self.kernel = np.exp", "        self.kernel = kernel"),
+        ("        return [scipy", "        self.surface = starts.surface; return [scipy"),
+    ],
+    ids=["the method changes it", "the function changes it", "fitted each time", "random", "unknown", "another object"],
+)
+def test_it_is_silent_if_the_matrix_may_change_while_scipy_works(old: str, new: str) -> None:
+    assert old in SEARCH
+    assert not list(same_value(searched(SEARCH.replace(old, new))))
+
+
+def test_it_is_silent_if_the_file_derives_a_class_with_another_matrix() -> None:
+    other = "class Moving(Surface):\n    def height(self, x):\n        self.root = x\n        return 0.0\n"
+    assert not list(same_value(searched(SEARCH + other)))

@@ -10,7 +10,7 @@ from tfperfkit_rules.retrace.evaluated_again import evaluated_again
 from tfperfkit_rules.retrace.unexplained import traced_again
 from tfperfkit_rules.retrace.without import saved
 
-from tfperfkit.model import SourceSpan, Work
+from tfperfkit.model import Finding, SourceSpan, Work
 from tfperfkit.offers import ComputedStep
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.records.steps import Step, StepTable
@@ -244,6 +244,59 @@ def test_a_method_of_a_dataset_that_traces_in_each_call_is_named() -> None:
     )
     assert found.title == "Dataset.reduce in the training loop causes retracing"
     assert found.where[0].line == 3 and found.advice.startswith("Call reduce once, before the loop")
+
+
+MAKE = "import tensorflow as tf\ndef read(path):\n    return tf.data.TFRecordDataset(path).map(parse).map(scale)\n"
+BY_MAP = "data = tf.data.Dataset.from_tensor_slices(parts)\ndata = data.flat_map(lambda each: each)\n"
+
+
+def joined(source: str, *lines: int) -> Finding:
+    """Return the finding for a loop that makes datasets at these lines, the outermost first; ``read`` traces."""
+    way = [Frame(FILE, 1, "<module>", line, None, ()) for line in lines]
+    leaf = [
+        Frame(FILE, 1, "read", 3, (3, 3, 11, 46), ("tensorflow.python.data.ops.dataset_ops:map",)),
+        Frame(FILE, 1, "read", 3, (3, 3, 11, 57), ("tensorflow.python.data.ops.dataset_ops:filter",)),
+    ]
+    (found,) = traced_again(
+        make_evidence(
+            source=MAKE + source,
+            parts_ms={"tracing": 80.0, "graph": 20.0},
+            samples=make_samples([(20, "tracing", [*way, item]) for item in leaf]),
+            tracing=[(n * 100 * MS, n * 100 * MS + 80 * MS) for n in range(60)],
+            steps=make_steps(each_ms=100.0),
+        )
+    )
+    return found
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("parts = [read(path) for path in paths]\n" + BY_MAP, 4),
+        ("parts = []\nfor path in paths:\n    parts.append(read(path))\n" + BY_MAP, 6),
+        ("parts = list(map(read, paths))\n" + BY_MAP.replace("flat_map", "interleave"), 4),
+        ("data = read(paths[0])\nfor path in paths:\n    data = data.concatenate(read(path))\n", 6),
+    ],
+    ids=["comprehension", "append", "interleave", "concatenate"],
+)
+def test_datasets_that_are_joined_are_made_by_one_dataset(source: str, line: int) -> None:
+    found = joined(source, line)
+    assert found.title == "read is traced for each of many joined datasets"
+    assert "from_tensor_slices(names).flat_map(read)" in found.advice and found.where[0].line == line
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("parts = [read(path) for path in paths]\nfor part in parts:\n    train(part)\n", 4),
+        ("parts = [read(path) for path in paths]\n" + BY_MAP.replace(": each", ": each.take(1)"), 4),
+        ("for path in paths:\n    train(read(path))\nparts = [first, second]\n" + BY_MAP, 5),
+        ("data = read(path).concatenate(read(other))\n", 4),
+    ],
+    ids=["used one by one", "changed", "others are joined", "two"],
+)
+def test_datasets_that_are_not_joined_get_no_such_advice(source: str, line: int) -> None:
+    assert "flat_map(read)" not in joined(source, line).advice
 
 
 def test_one_iteration_of_a_work_that_traces_is_no_repetition() -> None:

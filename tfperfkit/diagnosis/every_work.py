@@ -88,9 +88,10 @@ def findings(
         price_for_run(widen_finding(item), measure(item), _find_elsewhere(item, found, shares, wall_s, inside))
         for item in (*merged, *left)
     ]
-    if run.run.status in _CUT:  # a whole training has more steps
+    cut_short = run.run.status in _CUT
+    if cut_short:  # a whole training has more steps
         shares[_STEP] = shares[_TURN] = 1.0
-    ranked = rank(told, shares, _repeated_share(run))
+    ranked = rank(told, shares, _repeated_share(run), cut_short=cut_short)
     return fold_same_time(ranked, run.run_ledger, scope_of), troubles
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from tfperfkit.diagnosis.checking import is_proven, with_whole_numbers
+from tfperfkit.diagnosis.severity import find_saved, set_severity
 from tfperfkit.model import Finding, RunInfo
 from tfperfkit.records.samples import SampleLog, Samples
 from tfperfkit.records.spans import Spans
@@ -73,7 +74,8 @@ def ask_about(*records: Any) -> tuple[list[Finding], list[str]]:
         records=lambda stream: (),
         offers=Offers(Offer("", type(record), msgspec.to_builtins(record)) for record in records),
     )
-    return apply(evidence)
+    found, troubles = apply(evidence)
+    return [set_severity(item, find_saved(item)) for item in found], troubles
 
 
 def _load_rules(points: Iterable[EntryPoint] | None, troubles: list[str]) -> Iterator[tuple[str, Any]]:

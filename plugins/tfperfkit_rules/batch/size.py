@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from tfperfkit_probes.input.model import InputData
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
-from tfperfkit.gain import MAX, severity
+from tfperfkit.gain import MAX
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, price
 from tfperfkit.pricing.machines import MEASURED_ON
@@ -97,7 +97,6 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
         code="BAT001",
         remedy=BatchSize("training", math.ceil(wanted / batch)),
         title=f"batch_size {batch} too small; call overhead dominates {unit.the}",
-        severity=severity(gained.surely),
         share_of_step=min(fixed, 1.0),
         gain=gained,
         where=places,

@@ -95,7 +95,6 @@ RUN_SHARE = Threshold(
     Derived("twice a high share: every run spends some of its time there, and a longer run less"),
 )
 RUN_S = Threshold(10.0, "s", "minimum time in tracing and compiling", Chosen("a shorter wait is not worth a change"))
-RUN_SEVERE = Threshold(0.6, "share", "share of the run for severity medium", Chosen("three times a high share"))
 SIBLINGS_HEAVY = Threshold(
     48,
     "operations",
@@ -194,7 +193,6 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="CMP004",
         remedy=KeepTrace("models"),
-        severity="medium" if share >= RUN_SEVERE.value else "low",
         basis="run",
         share_of_step=share,
         where=where if siblings is None else tuple(dict.fromkeys((siblings.place, *where))),

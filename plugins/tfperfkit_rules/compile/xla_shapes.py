@@ -13,7 +13,7 @@ from tfperfkit_probes.input.model import InputData
 
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.clock import MS_PER_S
-from tfperfkit.gain import MEDIUM, severity
+from tfperfkit.gain import MEDIUM
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import FunctionCost, XlaCompilations
 from tfperfkit.pricing import Part, price
@@ -52,7 +52,6 @@ def compiles_each_shape(evidence: Evidence) -> Iterator[Finding]:
         remedy=KeepTrace("shape"),
         basis="run",
         share_of_step=share,
-        severity=severity(share),
         title=f"jit_compile=True recompiles {name_function(function)} for each new input shape",
         # Without XLA the first program goes as well.
         gain=price(KeepTrace("shape"), Part((1 - FIRST_LEFT.value) * share, min((lost + once) / wall_ms, 1.0))),

@@ -13,26 +13,21 @@ from tfperfkit_probes.devices.model import DevicesData, SyncRow
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.gain import Unknown
-from tfperfkit.model import Finding, Measurement, Severity
+from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, price
 from tfperfkit.remedy import Every
 from tfperfkit.rule import Evidence, Unit
 from tfperfkit_rules.device.placement import places
 from tfperfkit_rules.measures import shared
+from tfperfkit_rules.measures.called import FIT, TRAINER, find_call_at
 
 TITLES = {"SYN001": "Python reads tensor values in every step"}
 
-WAIT_MEDIUM = Threshold(
+MIN_WAIT = Threshold(
     calibration.SEVERITY_LOW.value,
     "share",
-    "share of the step spent waiting for a value, for severity medium",
+    "minimum share of the step spent waiting for a value, for more than a remark",
     Derived("the least share that is reported"),
-)
-WAIT_HIGH = Threshold(
-    calibration.SEVERITY_HIGH.value,
-    "share",
-    "share of the step spent waiting for a value, for severity high",
-    Derived("a high share, as XProf has it for one part of a step"),
 )
 ONCE_A_STEP = Threshold(
     0.05,
@@ -47,22 +42,29 @@ def host_syncs(evidence: Evidence) -> Iterator[Finding]:
     data = evidence.offer(DevicesData)
     if data is None or not data.window_steps or evidence.work is not None:  # the window's steps are the training's
         return
-    own = [row for row in data.host_syncs if (row.per_step or 0) >= shared.MOSTLY.value]
+    often = [row for row in data.host_syncs if (row.per_step or 0) >= shared.MOSTLY.value]
+    own = [row for row in often if not _reads_results(evidence, row)]
     accelerated = bool(data.facts and data.facts.gpus("logical"))
-    waiting = [row for row in own if (row.share_of_step or 0.0) >= WAIT_MEDIUM.value]
+    waiting = [row for row in own if (row.share_of_step or 0.0) >= MIN_WAIT.value]
     # The user can't change a library's free reads: they are in the table only.
     cheap = [row for row in own if row not in waiting and not row.through]
     for row in waiting:
-        high = (row.share_of_step or 0.0) >= WAIT_HIGH.value
-        yield _make_finding([row], "high" if high else "medium", accelerated, evidence.unit)
+        yield _make_finding([row], True, accelerated, evidence.unit)
     if cheap:
-        yield _make_finding(cheap, "low" if accelerated else "info", accelerated, evidence.unit)
+        yield _make_finding(cheap, False, accelerated, evidence.unit)
 
 
-def _make_finding(rows: list[SyncRow], severity: Severity, accelerated: bool, unit: Unit) -> Finding:
+def _reads_results(evidence: Evidence, row: SyncRow) -> bool:
+    """Return whether Keras reads the results of a call such as ``evaluate`` or ``train_on_batch``: it computes them
+    first, so its wait is the computing itself. ``fit`` reads for its progress bar and for callbacks."""
+    place = row.file, row.line
+    results = row.through == "keras" and find_call_at(evidence, place, TRAINER) is not None
+    return results and find_call_at(evidence, place, FIT) is None
+
+
+def _make_finding(rows: list[SyncRow], waits: bool, accelerated: bool, unit: Unit) -> Finding:
     row = rows[0]
     share = min(sum(row.share_of_step or 0.0 for row in rows), 1.0)
-    waits = severity in ("medium", "high")
     # The awaited value must be computed anyway: at best in parallel with the rest of the step.
     gained = price(Every("read"), left=Left(max(share, 1 - share), 1.0)) if waits else Unknown()
     by = f" ({row.through} does it)" if row.through else ""
@@ -85,7 +87,7 @@ def _make_finding(rows: list[SyncRow], severity: Severity, accelerated: bool, un
     return Finding(
         code="SYN001",
         remedy=Every("read"),
-        severity=severity,
+        severity="low" if waits or accelerated else "info",
         share_of_step=share,
         title=f"Python reads tensor values {_times(count, unit)}{' and waits' * waits}",
         gain=gained,

@@ -10,7 +10,10 @@ from collections.abc import Iterator
 
 from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.pricing import Part, price
+from tfperfkit.remedy import Rewrite
 from tfperfkit.rule import Evidence
+from tfperfkit_rules.measures import shared
 
 TITLES = {
     "DEV006": "Container CPU quota throttles the script",
@@ -21,12 +24,6 @@ MIN_THROTTLED = Threshold(
     "share",
     "minimum share of CPU time in which a quota held the script back",
     Chosen("a quota that is reached now and then costs a twentieth"),
-)
-MUCH_THROTTLED = Threshold(
-    0.2,
-    "share",
-    "minimum share of CPU time in which a quota held the script back, for severity high",
-    Chosen("a fifth of the run is a high share of anything"),
 )
 MIN_SWAPPED = Threshold(
     64 << 20,
@@ -55,9 +52,9 @@ def throttled(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="DEV006",
         title=f"Container CPU quota of {quota:.3g} cores throttles the script: {100 * share:.0f} % of the run",
-        severity="high" if share >= MUCH_THROTTLED.value else "medium",
         basis="run",
         share_of_step=share,
+        gain=price(Rewrite(), Part(shared.MOSTLY.value * share, share)),  # with more cores; fewer threads save less
         evidence=(
             Measurement("time throttled, over all CPU cores", stopped / 1e9, "s", "run"),
             Measurement("CPU quota", float(quota), "cores", "run"),

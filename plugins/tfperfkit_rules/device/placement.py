@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 
 from tfperfkit_probes.devices.model import CopyRow, DevicesData, FallbackRow, SyncRow
 
-from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.remedy import Setting
 from tfperfkit.rule import Evidence, Unit
@@ -22,13 +21,6 @@ TITLES = {
     "DEV002": "tf.device names a device that does not exist",
     "DEV003": "Tensors are copied between devices in every step",
 }
-
-COPY_BYTES = Threshold(
-    1_000_000,
-    "bytes",
-    "minimum size of copies between devices in a step, for more than a remark",
-    Chosen("0.1 ms over PCI Express 3 with 16 lanes (some 12 GB/s), as long as a call of a compiled function"),
-)
 
 
 def unused_gpu(evidence: Evidence) -> Iterator[Finding]:
@@ -116,12 +108,6 @@ def _copy_finding(rows: list[CopyRow], strategy: bool, per_step: bool, unit: Uni
     size = sum(item for item in sizes if item)
     accelerated = any("GPU" in name for row in rows for name in (row.source, row.target))
     repeated = any(row.repeated for row in rows)
-    severity: Severity = "info"
-    if not strategy and per_step:
-        if accelerated:
-            severity = "medium" if size >= COPY_BYTES.value or repeated else "low"
-        elif size >= COPY_BYTES.value:
-            severity = "low"
     each = "step" if per_step else "call"
     evidence = [Measurement(f"bytes copied per {each}", size, "bytes", "devices" if per_step else "run")]
     if per_step:
@@ -152,7 +138,6 @@ def _copy_finding(rows: list[CopyRow], strategy: bool, per_step: bool, unit: Uni
         code="DEV003",
         family="distribution" if strategy else "device",
         title=title,
-        severity=severity,
         share_of_step=0.0,
         where=places(rows),
         evidence=tuple(evidence),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import Unknown, severity
+from tfperfkit.gain import Unknown
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, price
 from tfperfkit.remedy import BatchSize
@@ -57,7 +57,6 @@ def divided_batch(evidence: Evidence) -> Iterator[Finding]:
         code="DST005",
         remedy=BatchSize("training", count),
         title=f"Batch of {whole} is too small to divide among {count} replicas: {each} each",
-        severity=severity(gained.surely),
         share_of_step=max(0.0, min(found.fixed_share, 1.0)) if found is not None else 0.0,
         gain=gained,
         where=places,

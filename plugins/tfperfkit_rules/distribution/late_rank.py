@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import Gain, severity
+from tfperfkit.gain import Gain
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers.late_rank import EVALUATION, LateRank
 from tfperfkit.pricing import Part, bound, price
@@ -21,12 +21,6 @@ CAUSE_SAVED_MIN = Threshold(
     "share",
     "minimum share of the wait that a cause explains, that goes with the cause",
     Chosen("the rank may still be the last, by less"),
-)
-LIKELY_SAVED = Threshold(
-    0.5,
-    "share",
-    "share of the wait that counts as saved in the severity, if no cause is known",
-    Chosen("the middle between nothing and all of it"),
 )
 TITLES = {
     "DST008": "One rank reaches the gradient exchange late",
@@ -70,7 +64,6 @@ def late_rank(evidence: Evidence) -> Iterator[Finding]:
         code="DST009" if evaluates else "DST008",
         remedy=Remove(),
         title=f"{late.rank[:1].upper()}{late.rank[1:]} {what}",
-        severity=severity(gained.surely if why is not None else LIKELY_SAVED.value * share),
         basis="turn",
         share_of_step=share,
         gain=gained,

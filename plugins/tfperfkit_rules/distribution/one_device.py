@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
-from tfperfkit.gain import Unknown, severity
+from tfperfkit.gain import Unknown
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Part, price
 from tfperfkit.pricing.machines import TWO_BUSY_CORES
@@ -62,7 +62,7 @@ def one_device(evidence: Evidence) -> Iterator[Finding]:
         code="DST004",
         remedy=Setting("strategy", ""),
         title=f"{kind} trains on a single device: {device}",
-        severity=severity(gained.surely) if worth else "info",
+        severity="low" if worth else "info",
         share_of_step=share if worth else 0.0,
         gain=gained if worth else Unknown(),
         where=tuple(evidence.calls(*_OF_ONE_MACHINE[kind]))[: shared.MAX_PLACES.value],

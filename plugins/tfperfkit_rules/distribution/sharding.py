@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from tfperfkit_probes.input.model import Divided, InputData
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import Unknown, severity
+from tfperfkit.gain import Unknown
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.pricing import Part, price
 from tfperfkit.remedy import Rewrite
@@ -26,12 +26,6 @@ MADE_BY_ALL_MIN = Threshold(
     "share",
     "minimum share of a step that waits for examples which other workers drop",
     Chosen("repeated runs show as much"),
-)
-MADE_BY_ALL_SAVED = Threshold(
-    0.5,
-    "share",
-    "share saved, of the waiting for examples which other workers drop, that decides the severity",
-    Chosen("the middle between nothing and all: dividing also takes work off the other stages"),
 )
 
 _GIVEN = (
@@ -111,7 +105,7 @@ def _all_made(evidence: Evidence, row: Divided, count: int) -> Iterator[Finding]
         return
     yield _make_finding(
         f"Dataset is not sharded correctly among {count} workers: each makes all examples and drops most",
-        severity(MADE_BY_ALL_SAVED.value * share),
+        "low",
         (SourceSpan(row.file, row.line),),
         count,
         f"{_SHARD}. Or: read from at least as many files as workers, which the strategy shards by file.",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
-from tfperfkit.gain import Unknown, severity
+from tfperfkit.gain import Unknown
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Part, price
 from tfperfkit.pricing.machines import TWO_BUSY_CORES
@@ -74,7 +74,6 @@ def small_exchanges(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="DST003",
         title=f"Replicas all-reduce {row.ops:,.0f} small tensors ({size(each)}) one by one in {unit.a}",
-        severity=severity(lower),
         share_of_step=share,
         gain=price(Rewrite(), Part(lower, share)) if share else Unknown(),
         where=tuple(dict.fromkeys(place for place in (*_by_hand(evidence), row.where, *applied(evidence)) if place)),

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from tfperfkit_probes.ops.model import Table
 
 from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
-from tfperfkit.gain import Gain, Unknown, severity
+from tfperfkit.gain import Gain, Unknown
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedStep
 from tfperfkit.pricing import Left, Part, price
@@ -184,7 +184,6 @@ def _make_finding(
         code=code,
         remedy=remedy,
         title=title,
-        severity=severity(gained.surely),
         share_of_step=share,
         gain=gained,
         where=tuple(dict.fromkeys(place for place in where if place is not None))[: shared.MAX_PLACES.value],

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from tfperfkit_probes.input.model import InputData, Pipeline
 
 from tfperfkit.calibration import UNKNOWN_PART, Chosen, Measured, Threshold
-from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, Part, price
 from tfperfkit.pricing.machines import TWO_BUSY_CORES
@@ -101,7 +100,6 @@ def adapted(evidence: Evidence) -> Iterable[Finding]:
         code="EAG015",
         remedy=BatchSize("adapt"),
         title=words.title,
-        severity=severity(gained.surely),
         share_of_step=share,
         gain=gained,
         where=where(evidence, [item for item, _ in at.most_common(3)]),

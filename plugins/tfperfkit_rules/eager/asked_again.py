@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.input.model import AskedAgain, InputData
 
-from tfperfkit.gain import MEDIUM, severity
+from tfperfkit.gain import MEDIUM
 from tfperfkit.model import Basis, Finding, Measurement
 from tfperfkit.pricing import Part, price
 from tfperfkit.remedy import Rewrite
@@ -58,7 +58,6 @@ def _make_finding(evidence: Evidence, row: AskedAgain, share: float, samples: in
         code="EAG017",
         remedy=Rewrite("repeated"),
         title=_title(f"{model}.{row.way}", row),
-        severity=severity(share),
         basis=of,
         share_of_step=min(share, 1.0),
         gain=price(Rewrite("repeated"), Part.sampled(share, samples)),

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable
 
 from tfperfkit.calibration import Measured, Threshold
-from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, Part, price
 from tfperfkit.pricing.machines import TWO_BUSY_CORES
@@ -71,7 +70,6 @@ def trained_by_batch(evidence: Evidence) -> Iterable[Finding]:
         code="EAG014",
         remedy=CallDirectly("fit"),
         title=f"Keras' Python around train_on_batch takes {100 * around:.0f} % of {evidence.unit.a}",
-        severity=severity(gained.surely),
         basis=basis(evidence, iterations.iteration_ms),
         share_of_step=around,
         gain=gained,

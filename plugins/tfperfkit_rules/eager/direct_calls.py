@@ -11,7 +11,6 @@ from collections.abc import Iterable
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Derived, Measured, Threshold
-from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Left, Part, price
 from tfperfkit.pricing.machines import MEASURED_ON
@@ -120,7 +119,6 @@ def _make_finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack
         code="EAG004",
         remedy=Compile("model"),
         title=f"{names_of(names)} called eagerly in {unit.loop}" if apart is None else title(names, apart),
-        severity=severity(gained.surely),
         share_of_step=share,
         gain=gained,
         where=_places(evidence, rows, apart),

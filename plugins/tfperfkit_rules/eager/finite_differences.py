@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tfperfkit_probes.ops.model import OpsData
 
 from tfperfkit.calibration import Cited, Threshold
-from tfperfkit.gain import MEDIUM, Gain, severity
+from tfperfkit.gain import MEDIUM, Gain
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, Part, bound, price
 from tfperfkit.records.samples import MIN, Frame, Place
@@ -145,7 +145,6 @@ def _make_finding(evidence: Evidence, key: _Evaluated, share: float, parameters:
     yield Finding(
         code="EAG018",
         title=_title(parameters),
-        severity=severity(gained.surely if parameters is not None else share),
         share_of_step=share,
         gain=gained,
         where=tuple(dict.fromkeys((span(evidence, *key.minimize), function))),

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from tfperfkit_probes.input.model import InputData
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
-from tfperfkit.gain import MEDIUM, severity
+from tfperfkit.gain import MEDIUM
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, Part, price
 from tfperfkit.pricing.machines import MEASURED_ON
@@ -93,7 +93,6 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
             else f"{model}.fit called {fits:,.0f} times for {epochs / fits:,.1f} epochs of "
             f"{batches / epochs:,.1f} batches each"
         ),
-        severity=severity(gained.surely),
         basis=basis(evidence, iterations.iteration_ms),
         share_of_step=around,
         gain=gained,

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.clock import ms
-from tfperfkit.gain import MEDIUM, interval, severity
+from tfperfkit.gain import MEDIUM, interval
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Part, price
 from tfperfkit.pricing.bounds import Bounds
@@ -139,7 +139,6 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
             if rounds
             else f"{model}.{name} called {'repeatedly' if batches >= 2 else 'on tiny inputs'} {loop}"
         ),
-        severity=severity(gained.surely),
         basis=basis(evidence, iterations.iteration_ms),
         share_of_step=share,
         gain=gained,

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Left, price
 from tfperfkit.remedy import Rewrite
@@ -52,7 +51,6 @@ def numpy_inside(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG002",
         title=f"NumPy inside {unit.the} prevents compiling with tf.function",
-        severity=severity(gained.surely),
         share_of_step=min(1.0, lost(with_own) + share),
         gain=gained,
         where=tuple(dict.fromkeys((read, *hot, *place.where))),

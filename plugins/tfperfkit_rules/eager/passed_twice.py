@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from tfperfkit_probes.input.model import InputData, PassedTwice
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import MEDIUM, severity
+from tfperfkit.gain import MEDIUM
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, Part, price
 from tfperfkit.remedy import Rewrite
@@ -74,7 +74,6 @@ def _make_finding(evidence: Evidence, row: PassedTwice, share: float) -> Finding
     return Finding(
         code="EAG017",
         title=f"{model}.evaluate and {other}.predict go through the same data with the same weights",
-        severity=severity(share),
         basis="run" if evidence.work is None else "step",
         share_of_step=share,
         gain=price(Rewrite(), Part(share, share), Left(0.0, METRICS_LEFT.value)),

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from tfperfkit_probes.input.model import InputData
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import MEDIUM, interval, severity
+from tfperfkit.gain import MEDIUM, interval
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import LineCounts
 from tfperfkit.pricing import Left, Part, price
@@ -105,7 +105,6 @@ def _make_finding(
         code="EAG017",
         remedy=Rewrite("repeated"),
         title=f"{name} repeated on the same data and weights, in each iteration of line {loop.line}",
-        severity=severity(gained.surely),
         share_of_step=share,
         gain=gained,
         where=tuple(dict.fromkeys((span(evidence, *place), around))),

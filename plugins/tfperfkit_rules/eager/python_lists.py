@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable
 
 from tfperfkit.calibration import Measured, Threshold
-from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, Part, price
 from tfperfkit.pricing.machines import TWO_BUSY_CORES
@@ -88,7 +87,6 @@ def made_of_lists(evidence: Evidence) -> Iterable[Finding]:
         code="EAG016",
         remedy=ReplaceOps("array"),
         title=f"{name} converts a Python list element by element",
-        severity=severity(gained.surely),
         share_of_step=share,
         gain=gained,
         where=where(evidence, [item for item, _ in at.most_common(3)]),

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Derived, Threshold
-from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import LineCounts
 from tfperfkit.pricing import Left, price
@@ -71,7 +70,6 @@ def python_loop(evidence: Evidence) -> Iterable[Finding]:
         code="EAG005",
         remedy=Compile("loop"),
         title=f"Python loop in the eager step repeats operations {found.iterations:,.0f} times",
-        severity=severity(gained.surely),
         share_of_step=max(lost(estimate), found.share),
         gain=gained,
         where=tuple(dict.fromkeys((SourceSpan(found.file, found.loop.line, name), *place.where))),

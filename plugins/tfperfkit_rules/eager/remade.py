@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from tfperfkit.gain import MEDIUM, interval, saving, severity
+from tfperfkit.gain import MEDIUM, interval, saving
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Part, price
 from tfperfkit.records.samples import Place
@@ -65,7 +65,6 @@ def models_made_again(evidence: Evidence) -> Iterable[Finding]:
         code="EAG009",
         remedy=Hoist("model"),
         title=f"Model is {done} again and again in {evidence.unit.loop}",
-        severity=severity(gained.surely),
         share_of_step=min(made + dragged + called, 1.0),
         gain=gained,
         where=tuple({(item.file, item.line): item for item in reversed(spans)}.values())[::-1],

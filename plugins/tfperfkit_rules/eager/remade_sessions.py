@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from tfperfkit.gain import MEDIUM, interval, severity
+from tfperfkit.gain import MEDIUM, interval
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Part, price
 from tfperfkit.records.samples import MIN, Place
@@ -55,7 +55,6 @@ def sessions_made_again(evidence: Evidence) -> Iterable[Finding]:
         code="EAG009",
         remedy=Hoist("model"),
         title=f"Session is created again and again in {evidence.unit.loop}",
-        severity=severity(gained.surely),
         share_of_step=making,
         gain=gained,
         where=tuple(dict.fromkeys((*spans, evidence.work.where))),

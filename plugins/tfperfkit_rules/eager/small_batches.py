@@ -14,7 +14,7 @@ from tfperfkit_probes.ops.model import OpsData
 
 from tfperfkit.calibration import Measured, Threshold
 from tfperfkit.clock import ms
-from tfperfkit.gain import MEDIUM, severity
+from tfperfkit.gain import MEDIUM
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import FunctionCosts
 from tfperfkit.pricing import Part, costs, price
@@ -93,7 +93,6 @@ def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
         code="EAG004",
         remedy=BatchSize("predict"),
         title=f"{model}.{name} called with small batches, so overhead dominates",
-        severity=severity(gained.surely),
         share_of_step=min(overhead, 1.0),
         gain=gained,
         where=where(evidence, [place]),

@@ -16,7 +16,7 @@ from tfperfkit_probes.ops.model import Brief, OpsData
 
 from tfperfkit.calibration import UNKNOWN_PART, Chosen, Measured, Threshold
 from tfperfkit.clock import ms
-from tfperfkit.gain import MEDIUM, severity
+from tfperfkit.gain import MEDIUM
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import FunctionCosts
 from tfperfkit.pricing import Part, costs, price
@@ -171,7 +171,6 @@ def _judge_calls(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) 
         code=words.code,
         remedy=words.remedy,
         title=TITLES[words.code],
-        severity=severity(gained.surely),
         share_of_step=overhead,
         gain=gained,
         where=tuple(dict.fromkeys(spans)),

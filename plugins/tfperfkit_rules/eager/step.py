@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from tfperfkit.gain import LOW, MEDIUM, severity
+from tfperfkit.gain import LOW, MEDIUM
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import HostReads
 from tfperfkit.pricing import price
@@ -52,7 +52,6 @@ def eager_step(evidence: Evidence) -> Iterable[Finding]:
         code="EAG001",
         remedy=Compile("step"),
         title=_title(estimate, place, evidence.unit),
-        severity=severity(1 - estimate.upper_ms / estimate.step_ms),
         share_of_step=lost(estimate),
         gain=price(Compile("step"), left=estimate.left),
         where=place.where,

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.ops.model import OpsData
 
-from tfperfkit.gain import severity
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import FunctionCalls, HostReads
 from tfperfkit.pricing import price
@@ -54,7 +53,6 @@ def left_eager(evidence: Evidence) -> Iterable[Finding]:
         code="EAG003",
         remedy=Setting("run_eagerly", "off"),
         title=f"{what} makes {unit.the} run as {estimate.operations:,.0f} eager operations",
-        severity=severity(1 - estimate.upper_ms / estimate.step_ms),
         share_of_step=lost(estimate),
         gain=price(Setting("run_eagerly"), left=estimate.left),
         where=tuple(dict.fromkeys((*switch, *place.where))),

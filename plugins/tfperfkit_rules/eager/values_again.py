@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tfperfkit.gain import MEDIUM, severity
+from tfperfkit.gain import MEDIUM
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import LineCounts
 from tfperfkit.pricing import Left, Part, price
@@ -130,7 +130,6 @@ def _make_finding(evidence: Evidence, found: _Repeated, calls: Counter[Call], it
         remedy=Rewrite("repeated"),
         family="eager",
         title=f"{name} computes the same in each iteration of line {loop.line}",
-        severity=severity(gained.surely),
         share_of_step=share,
         gain=gained,
         where=tuple(

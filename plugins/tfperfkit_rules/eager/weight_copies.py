@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from tfperfkit.calibration import Measured, Threshold
-from tfperfkit.gain import MEDIUM, severity
+from tfperfkit.gain import MEDIUM
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, Part, price
 from tfperfkit.pricing.facts import NOTHING
@@ -117,7 +117,6 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG007",
         title=_title(evidence, back=back, one_by_one=bool(one_by_one)),
-        severity=severity(gained.surely),
         share_of_step=share,
         gain=gained,
         where=tuple(dict.fromkeys((*lines, *callers(evidence, places[0])[:1]))),

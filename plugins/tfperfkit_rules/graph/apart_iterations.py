@@ -10,7 +10,7 @@ from tfperfkit_probes.ops.model import Brief, Control
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.clock import MS_PER_S
-from tfperfkit.gain import MEDIUM, severity
+from tfperfkit.gain import MEDIUM
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import CompiledFunctions, ComputedOperation, ComputedStep, FunctionCalls
 from tfperfkit.pricing import Part, costs, price
@@ -96,7 +96,6 @@ def _judge_loop(evidence: Evidence, function: Brief, loop: Control) -> Finding |
     return Finding(
         code="GRF008",
         title=f"Unrolled {_name(loop)} in {loop.function} with {loop.copies:,} independent iterations",
-        severity=severity(lower),
         share_of_step=min(share, 1.0),
         gain=price(Rewrite(), Part(lower, min(upper, share))),
         where=places([SourceSpan(loop.file, loop.line, loop.function), definition(function)]),

@@ -10,7 +10,7 @@ from tfperfkit_probes.ops.model import Brief, Constant
 
 from tfperfkit import gain
 from tfperfkit.calibration import Chosen, Measured, Threshold
-from tfperfkit.model import Finding, Severity, SourceSpan
+from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.pricing.machines import MEASURED_ON
 from tfperfkit.remedy import Hoist
 from tfperfkit.rule import Evidence
@@ -114,15 +114,12 @@ def _make_finding(evidence: Evidence, baked: _Baked) -> Finding:
     first_ms = sum(user.first_execution_ms or 0.0 for user in baked.users)
     operations = sum(user.operations for user in baked.users)
     largest = max(baked.constants, key=lambda constant: constant.bytes)
-    severity: Severity = (
-        "medium" if total >= CONSTANT_MEDIUM_BYTES.value else "low" if total >= CONSTANT_LOW_BYTES.value else "info"
-    )
     name = largest.type if len(baked.constants) == 1 else f"{len(baked.constants)} arrays, the largest {largest.type}"
     finding = Finding(
         code="OPS002",
         family="input" if total >= CONSTANT_MEDIUM_BYTES.value else "graph",
         remedy=Hoist("array"),
-        severity=severity,
+        severity="low" if total >= CONSTANT_LOW_BYTES.value else "info",
         share_of_step=0.0,
         title=f"NumPy array of {_size(total)} baked into the graph of {name_function(function)}: {name}",
         where=baked.where,
@@ -148,9 +145,9 @@ def _make_finding(evidence: Evidence, baked: _Baked) -> Finding:
         ordinary = TRACE_CALL_MS.value + TRACE_OPERATION_MS.value * operations
         lost = max(lost, trace_ms + first_ms - ordinary)
     priced = of_run(evidence, finding, lost, "copying it while tracing, estimated")
-    if gain.severity(priced.share_of_step) == "info":  # memory and SavedModels still pay for it
+    if priced.share_of_step < gain.LOW:  # memory and SavedModels still pay for it
         return msgspec.structs.replace(finding, basis="risk")
-    return msgspec.structs.replace(priced, absorbs=("CMP004",))
+    return msgspec.structs.replace(priced, severity="low", absorbs=("CMP004",))
 
 
 def _size(count: int) -> str:

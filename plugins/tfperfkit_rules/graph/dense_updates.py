@@ -8,7 +8,6 @@ from tfperfkit_probes.ops.model import OpsData
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Derived, Measured, Threshold
-from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep, FunctionCalls
 from tfperfkit.pricing import Part, price
@@ -74,7 +73,6 @@ def dense_updates(evidence: Evidence) -> Iterator[Finding]:
         code="GRF006",
         remedy=ReplaceOps("looked_up_rows"),
         title=f"Optimizer updates all rows of an Embedding table, {100 * share:.0f} % of {unit.a}",
-        severity=severity(gained.surely),
         share_of_step=min(share, 1.0),
         gain=gained,
         where=tuple(dict.fromkeys(place)),

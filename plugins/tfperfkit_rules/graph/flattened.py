@@ -12,7 +12,6 @@ from tfperfkit_probes.ops.model import Brief
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Derived, Threshold
-from tfperfkit.gain import severity
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.view import FOLLOWED, View
 from tfperfkit.model import Finding, Measurement
@@ -119,7 +118,6 @@ class Flattened(GraphRule[FlattenedLayer]):
         return Finding(
             code=self.code,
             title=f"Flatten feeds a Dense layer of {often(cause.numbers)} inputs, {100 * share:.0f} % of {unit.a}",
-            severity=severity(share),
             share_of_step=share,
             gain=price(Rewrite(), Part(WASTE_SAVED_MIN.value * share * (1 - 1 / cause.places_of_example), share)),
             where=places([cause.where, definition(function)]),

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 from tfperfkit_probes.ops.model import Brief, OpsData
 
-from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Part, price
 from tfperfkit.rule import Evidence
@@ -58,14 +57,14 @@ def name_function(function: Brief) -> str:
 
 
 def of_run(evidence: Evidence, finding: Finding, lost_ms: float, name: str) -> Finding:
-    """With ``lost_ms`` as a share of the whole run, as loud as that."""
+    """With ``lost_ms``, an estimate, as a share of the whole run: most of it goes, or all."""
     whole = evidence.run.wall_s * 1e3
     share = min(lost_ms / whole, shared.MAX_RUN_SHARE.value) if whole > 0 else 0.0
     return msgspec.structs.replace(
         finding,
         basis="run",
         share_of_step=share,
-        severity=gain.severity(share),
+        gain=price(finding.remedy, Part(shared.MOSTLY.value * share, share)),
         evidence=(
             *finding.evidence,
             Measurement(name, lost_ms, "ms", "run"),

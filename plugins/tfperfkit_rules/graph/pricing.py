@@ -12,7 +12,6 @@ from tfperfkit_probes.ops.model import Brief
 
 from tfperfkit import calibration, pricing
 from tfperfkit.calibration import Derived, Threshold
-from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep, FunctionCalls
 from tfperfkit.pricing import costs, graph_ops
@@ -97,7 +96,6 @@ def finding(
         code=code,
         remedy=remedy,
         title=title,
-        severity=severity(part.goes.low),
         share_of_step=part.share,
         gain=pricing.price(remedy, part.goes, freed=part.freed),
         where=places([waste.where, *waste.places, definition(part.function)]),

@@ -93,7 +93,6 @@ def _calls(evidence: Evidence, function: Brief) -> Finding:
         code="OPS004",
         family="eager",
         remedy=ReplaceOps("tensorflow"),
-        severity="medium",
         share_of_step=0.0,
         title=f"{name_function(function)} calls tf.py_function or tf.numpy_function {when}",
         where=places([*(each.where for each in found), definition(function)]),

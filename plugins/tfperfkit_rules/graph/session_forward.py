@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfperfkit.clock import ms
-from tfperfkit.gain import MEDIUM, severity
+from tfperfkit.gain import MEDIUM
 from tfperfkit.graph.sessions import Fetch, SessionRuns
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Part, price
@@ -103,7 +103,6 @@ def _make_finding(evidence: Evidence, runs: list[_Run], longest: _Run, clock: _C
         code="GRF001",
         remedy=ReplaceOps("one_pass"),
         title=f"session.run called {len(runs)} times with one feed for the same network",
-        severity=severity(gained.surely),
         share_of_step=saved,
         gain=gained,
         where=tuple(span(evidence, *place) for place in sorted(places)),

@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterator
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Derived, Threshold
-from tfperfkit.gain import severity
 from tfperfkit.graph import optable
 from tfperfkit.graph.view import View
 from tfperfkit.model import Finding, Measurement
@@ -76,7 +75,6 @@ class SlowKernels(GraphRule[Decomposition]):
         return Finding(
             code=self.code,
             title=f"Matrix decomposition ({cause.type}) dominates {unit.the} at {100 * share:.0f} %",
-            severity=severity(share),
             share_of_step=share,
             # While it runs on one thread the runtime has gaps.
             gain=bound(part.goes.high),

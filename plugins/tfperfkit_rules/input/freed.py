@@ -13,7 +13,7 @@ from tfperfkit_probes.input.model import InputData
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.clock import NS_PER_S
-from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
+from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Part, bound, price
 from tfperfkit.pricing.machines import TWO_BUSY_CORES
 from tfperfkit.records.freed import freed as waits
@@ -29,7 +29,7 @@ FREED_SHARE = Threshold(
 FREED_GRAVE = Threshold(
     0.3,
     "share",
-    "minimum share of a run in which iterators were destroyed, for severity high",
+    "minimum share of a run in which iterators were destroyed again and again, for a predicted gain",
     Chosen("few causes take as much"),
 )
 FREED_AGAIN_MIN = Threshold(
@@ -84,7 +84,7 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
         title = f"Destroying a tf.data iterator blocks for {whole_s:.1f} s{when}"
     yield Finding(
         code="INP013",
-        severity=_choose_severity(share, comes_back) if own or large else "info",
+        severity="low" if share >= FREED_SHARE.value and (own or large) else "info",
         basis="run",
         share_of_step=share,
         title=title,
@@ -103,12 +103,3 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
             "(a TensorFlow race condition, also without tfperf)."
         ),
     )
-
-
-def _choose_severity(share: float, comes_back: bool) -> Severity:
-    """Return how loud waits of this share of the run are."""
-    if share < FREED_SHARE.value:
-        return "info"
-    if not comes_back:
-        return "low"
-    return "high" if share >= FREED_GRAVE.value else "low"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit.gain import MEDIUM, severity
+from tfperfkit.gain import MEDIUM
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Part, price
 from tfperfkit.records.parts import RunPart
@@ -48,7 +48,6 @@ def _make_finding(evidence: Evidence, found: LateSkip, share: float, upper: floa
     return Finding(
         code="INP008",
         remedy=ChangeStage("order"),
-        severity=severity(gained.saved),
         basis="run",
         title=name_wrong_order(f"skip({count}) after {name} discards its results in each pass"),
         share_of_step=share,

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import MEDIUM, severity
+from tfperfkit.gain import MEDIUM
 from tfperfkit.graph import optable
 from tfperfkit.graph.library import Library
 from tfperfkit.graph.model import Graph
@@ -71,7 +71,6 @@ def mapped_in_each_call(evidence: Evidence) -> Iterator[Finding]:
         code="INP006",
         remedy=ChangeStage("cache"),
         title=f"{name} repeats the same work in every call of {function}",
-        severity=severity(low),
         share_of_step=waited,
         gain=price(ChangeStage("cache"), Part(low, max(low, high)), Left(0.0, 1 / (work.iterations or 1))),
         where=places(evidence, place(stage, pipeline), stage.mapped, SourceSpan(*calling[0].place)),

@@ -65,7 +65,6 @@ def one_by_one(evidence: Evidence) -> Iterator[Finding]:
     line = SourceSpan(pipeline.file, pipeline.line, pipeline.function)
     yield Finding(
         code="INP015",
-        severity=gain.severity(gained.surely),
         title=f"Reading dataset elements one by one: {100 * share:.0f} % of {evidence.unit.a}",
         share_of_step=share,
         gain=gained,

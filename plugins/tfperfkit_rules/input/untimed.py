@@ -40,7 +40,7 @@ def without_gain(evidence: Evidence, made: Finding, pipeline: Pipeline, stages: 
     lines = [place(pipeline.stages[number], pipeline) for number in stages]
     return msgspec.structs.replace(
         made,
-        severity="medium",
+        severity="low",
         share_of_step=0.0,
         gain=bound(share),
         detail=f"{made.detail} Its part of {evidence.unit.the} was not timed.",

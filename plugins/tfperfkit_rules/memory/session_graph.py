@@ -98,7 +98,6 @@ def _make_finding(evidence: Evidence, taken: _Price, grown: Growing | None) -> F
     return Finding(
         code="MEM002",
         remedy=Hoist("operations"),
-        severity=gain.severity(share),
         basis="run" if whole else "step",
         share_of_step=share,
         title="Graph grows because every iteration adds operations to the session",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfperfkit import gain
-from tfperfkit.calibration import UNKNOWN_PART, Cited, Measured, Threshold
+from tfperfkit.calibration import Cited, Measured, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import FunctionCalls, FunctionCosts, Gpus
 from tfperfkit.pricing import Part, bound, price
@@ -102,7 +102,6 @@ def float16_on_cpu(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="PRC003",
         remedy=Setting("precision", "float16 on GPUs"),
-        severity="low" if counted else gain.severity(UNKNOWN_PART.value * saved[1]),
         title=f"{name} on a CPU without float16 arithmetic",
         share_of_step=min(saved[1], 1.0),
         gain=price(Setting("precision"), Part(min(saved), max(saved))) if counted else bound(max(saved)),

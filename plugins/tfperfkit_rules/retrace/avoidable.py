@@ -15,7 +15,7 @@ from tfperfkit_probes.retrace.model import Blame, RetraceData, Trace, TracedFunc
 from tfperfkit import calibration, gain
 from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.clock import MS_PER_S, NS_PER_S, ms
-from tfperfkit.model import Elsewhere, Finding, Measurement, Severity, SourceSpan
+from tfperfkit.model import Elsewhere, Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Part, price
 from tfperfkit.records.samples import Place
 from tfperfkit.records.steps import StepTable
@@ -199,7 +199,7 @@ def _make_finding(
         code=_CAUSES[blame].code,
         remedy=_CAUSES[blame].remedy,
         title=make_title(blame, function, traces),
-        severity=_severity(blame, share, once, traces),
+        severity="info" if share < (gain.MEDIUM if once else gain.LOW) or once and blame == "varying_batch" else "low",
         # The certain gain is lost time: the tracing and the first executions of the traced graphs.
         share_of_step=max(share, gained.surely) if gained.bounds else share,
         basis="run" if beside_steps else "step",
@@ -274,13 +274,6 @@ def _tracing_lines(evidence: Evidence) -> set[Place]:
 def _is_of(trace: Trace, lines: set[Place]) -> bool:
     """Whether a line that called what was traced is one of these."""
     return trace.call_site is not None and (trace.call_site.file, trace.call_site.line) in lines
-
-
-def _severity(blame: Blame, share: float, once: bool, traces: list[Trace]) -> Severity:
-    if once:
-        harmless = blame == "varying_batch" or share < gain.MEDIUM
-        return "info" if harmless else "low"
-    return gain.severity(share)
 
 
 def _where(evidence: Evidence, blame: Blame, function: TracedFunction, costliest: Trace) -> tuple[SourceSpan, ...]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from tfperfkit import calibration, gain
 from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.clock import MS_PER_S
-from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.offers import TraceCounts
 from tfperfkit.pricing import Part
 from tfperfkit.records.samples import Place, Samples
@@ -87,6 +87,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     gained = _price(evidence, share, makes)
     apart = sum(step.count for step in evidence.steps.clean) / max(sum(step.count for step in steps), 1)
     remedy: Remedy = KeepTrace("keras")
+    severity: Severity = "low"
     if compiles:
         name = name_receiver(compiles[0][1], "the model")
         title = f"compile() in {evidence.unit.loop} causes retracing"
@@ -127,14 +128,14 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     else:
         many = f"{len(steps)} of {len(evidence.steps.clean)} clean steps"
         where = many if evidence.work is None else evidence.unit.loop
-        remedy = KeepTrace("unknown")
+        remedy, severity = KeepTrace("unknown"), "info"  # nothing names what to change
         title = f"Unknown cause of retracing in {where}"
         advice = "Create models, optimizers, tf.functions and tf.data pipelines once, before the loop, and reuse them."
     yield Finding(
         code="RET014",
         remedy=remedy,
         title=title,
-        severity=gain.severity(share),
+        severity=severity,
         share_of_step=max(share, gained.surely) if gained.bounds else share,
         gain=gained,
         where=tuple(places),

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, ShortData, Stage
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.samples import MIN
@@ -72,7 +71,6 @@ def _validated(evidence: Evidence, row: KerasInput, examples: int, batch: int) -
         code=CODE,
         remedy=Setting("validation_steps"),
         title=f"validation_steps does not match the data: each validation repeats it {passes:,.1f} times",
-        severity=severity(share * saved),
         basis="run" if work is None else "step",
         share_of_step=own * saved,
         gain=price(Setting("validation_steps"), Part.sampled(own, seen), Left.exactly(1 - saved)),
@@ -99,7 +97,7 @@ def _counted_examples(row: KerasInput, examples: int, batch: int) -> Finding:
         code=CODE,
         remedy=Setting("validation_steps"),
         title=f"steps_per_epoch does not match the data: each epoch repeats it {batch:,} times",
-        severity="medium",
+        severity="low",
         basis="run",
         share_of_step=0.0,
         where=(SourceSpan(row.file, row.line, row.function),),

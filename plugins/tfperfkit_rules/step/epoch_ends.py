@@ -13,7 +13,6 @@ from typing import Literal, NamedTuple
 from tfperfkit_probes.input.model import InputData, Pipeline
 
 from tfperfkit.calibration import Chosen, Derived, Threshold
-from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.parts import PartName
@@ -132,7 +131,6 @@ def _make_finding(evidence: Evidence, what: _What, found: _Ends, share: float) -
         remedy=Every("validate"),
         title=f"{what.capitalize()} {f'in batches of {small.size}' if small is not None else 'after each epoch'} takes "
         f"{100 * share:.0f} % of {'the run' if work is None else evidence.unit.loop}",
-        severity=severity(share),
         basis="run" if work is None else "step",
         share_of_step=own,
         gain=price(Every("validate"), Part.sampled(own, found.samples), left),

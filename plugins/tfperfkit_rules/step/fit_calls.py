@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
-from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, price
 from tfperfkit.pricing.machines import TWO_BUSY_CORES
@@ -80,7 +79,6 @@ def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
         code="STP002",
         remedy=Setting("steps_per_execution", int(TOGETHER.value)),
         title=TITLES["STP002"].replace("Model.fit", f"{model}.fit"),
-        severity=severity(gained.surely),
         share_of_step=found.share,
         gain=gained,
         where=(*first, fit),

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.input.model import InputData, KerasInput
 
-from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Part, price
 from tfperfkit.records.samples import MIN, Place
@@ -58,7 +57,6 @@ def _make_finding(evidence: Evidence, row: KerasInput, fit: KerasInput, share: f
         code="STP011",
         remedy=Remove("evaluation"),
         title=f"{model}.evaluate repeats what fit has just measured on the {which} data",
-        severity=severity(share),
         basis="run",
         share_of_step=share,
         gain=price(Remove("evaluation"), Part.sampled(share, samples)),

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import MEDIUM, Gain, UpTo, severity
+from tfperfkit.gain import MEDIUM, Gain, UpTo
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, Part, bound, price
 from tfperfkit.records.samples import Stack
@@ -89,9 +89,7 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
         + (_name_pause(pause) or reported(evidence, found, kind) if other is None else _busy_with(evidence, other))
         + (f", while {limited.frame.name} waits with a time limit" if limited is not None else "")
         + f", {100 * found.share:.0f} % of {evidence.unit.a}",
-        severity="info"
-        if pause is not None and pause.reason != "process" and isinstance(gained, UpTo)
-        else severity(found.share if isinstance(gained, UpTo) else gained.saved),
+        severity="info" if pause is not None and pause.reason != "process" and isinstance(gained, UpTo) else "low",
         basis=basis(evidence, found.iterations.iteration_ms),
         share_of_step=found.share,
         gain=gained,

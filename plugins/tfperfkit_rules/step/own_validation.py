@@ -11,7 +11,6 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.input.model import InputData
 
-from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Left, Part, price
 from tfperfkit.pricing.facts import NOTHING
@@ -68,7 +67,6 @@ def _make_finding(
             if training
             else f"Validation after each epoch takes {100 * share:.0f} % of the run"
         ),
-        severity=severity(share),
         basis="run",
         share_of_step=share,
         gain=price(remedy, Part.sampled(share, samples), NOTHING if training else _LEFT),

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import LOW, MEDIUM, severity
+from tfperfkit.gain import LOW, MEDIUM
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.parts import PARTS, PartName, part_of
@@ -63,7 +63,7 @@ def every_nth(evidence: Evidence) -> Iterator[Finding]:
         code="STP008",
         remedy=Every("work"),
         title=f"Every {gap}th step takes {each / account.ordinary_ms:,.0f} times as long: {PARTS[part].sentence}",
-        severity=severity(gained.saved) if share >= LOW else "info",
+        severity="low" if share >= LOW else "info",
         share_of_step=share,
         gain=gained,
         where=(span(evidence, *place),),

@@ -15,7 +15,7 @@ from tfperfkit_probes.lines.model import LinesData
 
 from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.clock import ms
-from tfperfkit.gain import HIGH, severity
+from tfperfkit.gain import HIGH
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.gains import Gain, Unknown
@@ -251,7 +251,7 @@ def _make_finding(evidence: Evidence, own: list[LineShare]) -> Finding:
         code="LIN001",
         remedy=Rewrite("python"),
         title=f"{what[:1].upper()}{what[1:]} {whose}{within} takes {100 * share:.0f} % of {evidence.unit.a}",
-        severity=severity(gained.saved) if gained.saved and _is_worth_it(evidence, share) else "info",
+        severity="low" if gained.saved and _is_worth_it(evidence, share) else "info",
         share_of_step=share,
         gain=gained,
         where=tuple(dict.fromkeys((place, *lines, *called, *callers(evidence, hottest.place)))),

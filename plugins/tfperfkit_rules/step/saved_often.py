@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.clock import NS_PER_S
-from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, Part, price
 from tfperfkit.records.samples import MIN, Frame, Place, Stack
@@ -134,7 +133,6 @@ def _make_finding(evidence: Evidence, found: _Saves, share: float) -> Finding:
         code="STP001",
         remedy=Every("save"),
         title=f"{name} inside {evidence.unit.loop} takes {100 * share:.0f} % of the run, in about {found.times} calls",
-        severity=severity(share),
         basis="run",
         share_of_step=share,
         gain=price(Every("save"), Part.sampled(share, found.samples), Left(1 / found.times, EPOCHS_LEFT_MIN.value)),

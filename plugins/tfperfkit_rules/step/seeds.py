@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
-from tfperfkit.gain import MEDIUM, severity
+from tfperfkit.gain import MEDIUM
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import Instantiations, LineCounts
 from tfperfkit.pricing import Part, price
@@ -65,7 +65,6 @@ def seeded_each_step(evidence: Evidence) -> Iterable[Finding]:
         code="STP012",
         remedy=Remove(),
         title=f"tf.random.set_seed in {unit.every} rebuilds all kernels: {100 * share:.0f} % of {unit.a}",
-        severity=severity(share),
         share_of_step=share,
         gain=price(Remove(), Part(certain, min(max(certain, upper), shared.MAX_STEP_SHARE.value))),
         where=tuple(dict.fromkeys((*(span(evidence, row.file, row.line) for row in lines), *calls))),

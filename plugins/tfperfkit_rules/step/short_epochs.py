@@ -15,7 +15,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
-from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.pricing import Left, Part, price
 from tfperfkit.pricing.machines import TWO_BUSY_CORES
@@ -118,7 +117,6 @@ def _make_finding(evidence: Evidence, found: _Epochs, share: float, between_ns: 
         code="STP010",
         remedy=Setting("epochs", times),
         title=f"Model.fit epochs have only {number}: starting and ending epochs takes {100 * share:.0f} % of the run",
-        severity=severity(share),
         basis="run",
         share_of_step=share,
         gain=price(Setting("epochs"), Part.sampled(share, own.total()), Left(1 / times, EPOCHS_LEFT_MIN.value)),

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from tfperfkit import calibration
 from tfperfkit.calibration import NEARLY_ALL, Chosen, Derived, Measured, Threshold
-from tfperfkit.gain import MEDIUM, every, interval, severity
+from tfperfkit.gain import MEDIUM, every, interval
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Left, price
 from tfperfkit.pricing.bounds import Bounds, add_independent
@@ -283,7 +283,6 @@ def _make_finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
         code="STP001",
         remedy=Every("save"),
         title=f"{words.words}{f' ({named})' if named else ''} takes {100 * share:.0f} % of {unit.loop}",
-        severity=severity(gained.surely),
         basis=basis(evidence, iterations.iteration_ms),
         share_of_step=share,
         gain=gained,

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tfperfkit.calibration import MIN_WORK, Chosen, Threshold
-from tfperfkit.gain import severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.pricing import Part, price
 from tfperfkit.remedy import Rewrite
@@ -67,7 +66,6 @@ def imported_again(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="STP016",
         title=TITLES["STP016"],
-        severity=severity(share),
         basis="run",
         share_of_step=min(waited / account.total_s if of_children is None else share, 1.0),
         gain=gained,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import AtLeast, Gain, Unknown, severity
+from tfperfkit.gain import AtLeast, Gain, Unknown
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place, Stack, precise_spans, read_log
 from tfperfkit.records.spans import Span
@@ -83,7 +83,6 @@ def spins(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="STP015",
         title=f"Polling thread {spinner.begins.name} takes the interpreter lock from the loop",
-        severity=severity(gained.surely),
         share_of_step=gained.surely,
         gain=gained,
         where=tuple(dict.fromkeys((*loop, *(span(evidence, *item) for item, _ in spinner.at.most_common(2))))),

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tfperfkit.calibration import Chosen, Derived, Threshold
-from tfperfkit.gain import severity
 from tfperfkit.graph import optable
 from tfperfkit.graph.bounds import SOLVES
 from tfperfkit.graph.optable import plain
@@ -71,7 +70,7 @@ def unexplained_lines(evidence: Evidence, findings: Sequence[Finding]) -> Iterat
         if (own or slow) and (line.layer or (line.where.file, line.where.line) not in reported):
             solves = _is_mostly(line, lambda row: plain(row.type) in SOLVES)
             is_remark = solves or (_only_moves(line) and not slow)
-            yield _report_line(evidence, line, "info" if is_remark else severity(line.share))
+            yield _report_line(evidence, line, "info" if is_remark else "low")
 
 
 def _share_of_time(line: ComputedLine, rows: Iterable[ComputedOperation]) -> float:

@@ -13,7 +13,7 @@ from typing import cast
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.clock import ms
-from tfperfkit.gain import Unknown, severity
+from tfperfkit.gain import Unknown
 from tfperfkit.ledger.call_names import name_call
 from tfperfkit.ledger.call_tree import CallSite, Ledger
 from tfperfkit.ledger.compute import has_long_operations, is_compute
@@ -136,7 +136,7 @@ def _report_site(evidence: Evidence, site: CallSite) -> Finding:
     return Finding(
         code=CODE,
         title=f"{name} takes {100 * share:.0f} % of {unit}, unexplained",
-        severity=severity(share) if _is_loud(evidence, share, advice) else "info",
+        severity="low" if _is_loud(evidence, share, advice) else "info",
         share_of_step=share,
         gain=Unknown() if package else bound(share),
         where=(site.where, *(SourceSpan(frame.file, frame.line, frame.name) for frame in site.callers[:0:-1][:2])),
@@ -177,7 +177,7 @@ def _report_part(evidence: Evidence, part: PartName, share: float) -> Finding:
     return Finding(
         code=CODE,
         title=f"{whose[:1].upper()}{whose[1:]} takes {100 * share:.0f} % of {whole}{unexplained}",
-        severity=severity(share) if loud else "info",
+        severity="low" if loud else "info",
         share_of_step=share,
         gain=Unknown() if package else bound(share),  # what another package computes may be needed
         where=tuple(find_part_lines(evidence.ledger, part)),

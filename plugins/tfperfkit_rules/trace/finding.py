@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.model import Family, Finding, Measurement, Severity, SourceSpan
+from tfperfkit.model import Family, Finding, Measurement, SourceSpan
 from tfperfkit.offers.recorded_trace import TraceReport
 from tfperfkit.pricing import bound
 
@@ -34,7 +33,6 @@ def make_finding(
         code=code,
         family=family,
         title=title,
-        severity=_rate_severity(share),
         share_of_step=share,
         gain=bound(share),
         where=where,
@@ -65,9 +63,3 @@ def find_worst_host(trace: TraceReport, *causes: str) -> list[Measurement]:
 def measure_idle(trace: TraceReport) -> Measurement:
     """Return the share of the time in which the accelerators are idle."""
     return Measurement("share of accelerator time idle", trace.idle_share or 0.0, "share", "accelerators")
-
-
-def _rate_severity(share: float) -> Severity:
-    if share >= calibration.SEVERITY_HIGH.value:
-        return "high"
-    return "medium" if share >= calibration.SEVERITY_MEDIUM.value else "low"

@@ -9,6 +9,7 @@ import pytest
 from evidence_builder import make_evidence
 from tfperfkit_rules.device.machine_limits import swapping, throttled
 
+from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.model import Finding
 
 
@@ -21,7 +22,7 @@ def found(**machine: Any) -> list[Finding]:
 @pytest.mark.parametrize(("held_s", "severity"), [(5.0, None), (20.0, "medium"), (100.0, "high")])
 def test_a_quota_that_holds_the_script_back_is_reported_by_its_share(held_s: float, severity: str | None) -> None:
     findings = found(quota_cpus=1.5, throttled_ns=round(held_s * 1e9))
-    assert [item.severity for item in findings] == ([severity] if severity else [])
+    assert [item.severity for item in rank(findings)] == ([severity] if severity else [])
     for item in findings:
         assert item.code == "DEV006" and item.share_of_step == held_s / 200
         assert "set_intra_op_parallelism_threads(2)" in item.advice

@@ -68,10 +68,5 @@ def test_without_a_trace_it_is_a_remark_without_a_factor() -> None:
         return list(divided_batch(make_evidence(parts_ms={"graph": 10.0}, steps=steps, **fields)))
 
     (found,) = untraced(16)
-    assert (found.severity, found.gain.likely, found.gain.bounds, found.share_of_step) == (
-        "info",
-        None,
-        None,
-        0.0,
-    )
+    assert (found.gain.likely, found.gain.bounds, found.share_of_step) == (None, None, 0.0)
     assert untraced(256) == []

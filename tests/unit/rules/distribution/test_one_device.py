@@ -27,7 +27,7 @@ def findings(
 def test_one_device_of_the_best_kind(devices: tuple[str, ...]) -> None:
     (found,) = findings(*devices)
     assert (found.code, found.family) == ("DST004", "distribution")
-    assert found.share_of_step == pytest.approx(0.6) and found.severity == "high"
+    assert found.share_of_step == pytest.approx(0.6) and found.severity == "low"
     assert [(place.file, place.line) for place in found.where] == [(FILE, 2)]
 
 

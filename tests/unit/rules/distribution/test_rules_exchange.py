@@ -11,6 +11,7 @@ from tfperfkit_probes.ops.model import Exchanged, Marks, Table
 from tfperfkit_rules.distribution import RULES
 from tfprof_builder import brief, graphs
 
+from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import ComputedStep
 
@@ -59,7 +60,7 @@ def test_updates_by_rows_are_a_part_of_what_is_computed() -> None:
 
 def test_without_a_trace_it_is_a_remark() -> None:
     (found,) = findings(GATHER, sums(), tables=(SMALL,), took=0.0)
-    assert (found.severity, found.gain.likely, found.share_of_step) == ("info", None, 0.0)
+    assert (rank([found])[0].severity, found.gain.likely, found.share_of_step) == ("info", None, 0.0)
 
 
 def test_few_rows_of_a_large_table_are_gathered_in_peace() -> None:

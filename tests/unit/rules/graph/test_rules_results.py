@@ -16,6 +16,7 @@ from tfperfkit_rules.graph.unread_results import ResultAlone, UnreadResult
 from tfperfkit_rules.graph.weight_averages import AveragedWeights, WeightAverages
 from tfprof_builder import brief
 
+from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.graph.recorded import RecordedGraphs
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import ComputedStep, FunctionCalls
@@ -71,7 +72,7 @@ def told(evidence: Any) -> list[Finding]:
 )
 def test_a_result_that_no_call_reads(call: str) -> None:
     (finding,) = told(evidence(STEP.format(call=call)))
-    assert (finding.code, finding.severity) == ("GRF031", "high")
+    assert (finding.code, rank([finding])[0].severity) == ("GRF031", "high")
     assert [place.line for place in finding.where[:2]] == [5, 8]
 
 

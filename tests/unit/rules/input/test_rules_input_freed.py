@@ -50,11 +50,11 @@ def test_short_waits_that_come_back_count_together() -> None:
     given = sampled(*[(3, 1), (2, 8)] * 20, (3, 500))
     finding = one(freed(given))
     assert finding.title == "Destroying tf.data iterators blocks for 8.0 s, 20 times"
-    for wall_s, severity in ((25.0, "high"), (35.0, "low"), (70.0, "low"), (90.0, "info")):
+    for wall_s, severity in ((25.0, "low"), (35.0, "low"), (70.0, "low"), (90.0, "info")):
         given.run = msgspec.structs.replace(given.run, wall_s=wall_s)
         finding = one(freed(given))
         assert finding.severity == severity and finding.share_of_step == pytest.approx(8.0 / wall_s)
-        assert (finding.gain.low or 1.0) == pytest.approx(1 / (1 - 4.0 / wall_s) if severity == "high" else 1.0)
+        assert (finding.gain.low or 1.0) == pytest.approx(1 / (1 - 4.0 / wall_s) if wall_s == 25.0 else 1.0)
     assert "TensorFlow race condition" in finding.detail and "also without tfperf" in finding.detail
 
 
@@ -73,10 +73,10 @@ def test_what_keras_made_of_arrays_is_to_be_a_dataset_with_options() -> None:
     )
     given.run = msgspec.structs.replace(given.run, wall_s=30.0)
     finding = one(freed(given))
-    assert finding.severity == "high" and finding.advice.startswith("Give Keras a tf.data.Dataset")
+    assert finding.gain.surely > 0 and finding.advice.startswith("Give Keras a tf.data.Dataset")
     mine = sampled(*[(3, 1), (2, 192)] * 3)
     mine.run = given.run
-    assert one(freed(mine)).severity == "high"
+    assert one(freed(mine)).gain.surely > 0
     given.run = mine.run = msgspec.structs.replace(given.run, wall_s=110.0)
     assert [one(freed(each)).severity for each in (given, mine)] == ["info", "low"], "no option would help"
 

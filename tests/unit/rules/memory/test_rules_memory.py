@@ -150,7 +150,7 @@ def session(line: str, hits: int = 80) -> Evidence:
 
 def test_operations_made_in_a_loop_of_a_session() -> None:
     finding = one(findings(session("session.run(tf.assign(rate, 0.1 * 0.99 ** step))")))
-    assert (finding.code, finding.basis, finding.severity, finding.where[0].line) == ("MEM002", "run", "high", 5)
+    assert (finding.code, finding.basis, finding.where[0].line) == ("MEM002", "run", 5)
     assert finding.gain.bounds is not None and finding.gain.bounds[0] == pytest.approx(1 / 0.6)
 
 

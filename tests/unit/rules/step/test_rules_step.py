@@ -48,7 +48,7 @@ def python(*stacks: tuple[int, tuple[Frame, ...]], graph: int = 50, **fields: An
     )
 
 
-@pytest.mark.parametrize(("of_run", "said"), [(0.39, "info"), (0.41, "high")])
+@pytest.mark.parametrize(("of_run", "said"), [(0.39, "info"), (0.41, "low")])
 def test_of_a_work_outside_of_the_steps_what_takes_little_of_the_run_is_a_remark(of_run: float, said: str) -> None:
     given = python((50, below(5)))
     given.work = Work(kind="loop", where=SourceSpan(FILE, 8), seconds=4.0, share_of_run=of_run, iterations=40)

@@ -31,7 +31,7 @@ def make_step(parts: dict[str, float]) -> Evidence:
 
 def test_a_part_without_a_finding_is_reported_with_its_lines_and_what_is_gained_at_most() -> None:
     (found,) = unexplained(make_step({"graph": 5.0, "host_sync": 5.0}), [])
-    assert (found.code, found.severity, found.share_of_step) == ("STP003", "high", 0.5)
+    assert (found.code, found.severity, found.share_of_step) == ("STP003", "low", 0.5)
     assert found.gain.likely is None and found.gain.high == 2.0
     assert found.where == (SourceSpan(FILE, 11, "step"),)
     assert found.title == "Reading values of tensors takes 50 % of a step, unexplained"
@@ -49,18 +49,18 @@ def test_what_computes_or_is_small_or_has_an_owner_is_not() -> None:
 
 @pytest.mark.parametrize(
     ("called", "severity"),
-    [("tensorflow.python.lib.io.tf_record:write", "info"), ("tensorflow.python.ops.math_ops:add", "high")],
+    [("tensorflow.python.lib.io.tf_record:write", "info"), ("tensorflow.python.ops.math_ops:add", "low")],
 )
 def test_writing_records_is_no_python_to_compile(called: str, severity: str) -> None:
     samples = make_samples([(200, "dispatch", [Frame(FILE, 1, "export", 7, None, (called,))])])
     (found,) = unexplained(make_evidence(account=make_account({"dispatch": 9.0, "graph": 1.0}), samples=samples), [])
     assert found.severity == severity and "takes 90 % of a step" in found.title
-    assert ("fewer and larger calls" in found.advice) == (severity == "high")
+    assert ("fewer and larger calls" in found.advice) == (severity == "low")
 
 
 @pytest.mark.parametrize(
     ("called", "severity"),
-    [("keras.src.layers.preprocessing.text_vectorization:adapt", "info"), ("keras.src.layers.layer:__call__", "high")],
+    [("keras.src.layers.preprocessing.text_vectorization:adapt", "info"), ("keras.src.layers.layer:__call__", "low")],
 )
 def test_a_layer_that_goes_through_the_data_itself_is_nothing_to_compile(called: str, severity: str) -> None:
     samples = make_samples([(200, "eager_ops", [Frame(FILE, 1, "main", 7, None, (called,))])])
@@ -68,10 +68,10 @@ def test_a_layer_that_goes_through_the_data_itself_is_nothing_to_compile(called:
         make_evidence(account=make_account({"eager_ops": 6.0, "dispatch": 3.0, "graph": 1.0}), samples=samples), []
     )
     assert found.severity == severity and "takes 60 % of a step" in found.title
-    assert ("@tf.function" in found.advice) == (severity == "high")
+    assert ("@tf.function" in found.advice) == (severity == "low")
 
 
-@pytest.mark.parametrize(("avoidable_ms", "severity"), [(10.0, "info"), (900.0, "high")])
+@pytest.mark.parametrize(("avoidable_ms", "severity"), [(10.0, "info"), (900.0, "low")])
 def test_first_traces_of_new_models_are_a_remark(avoidable_ms: float, severity: str) -> None:
     ms = 1_000_000
     stack = Stack((Frame(FILE, 1, "fitted", 7),), "", "tracing", "")
@@ -153,7 +153,7 @@ def test_a_wait_seen_in_the_whole_run_owns_the_work_that_it_is() -> None:
 def test_a_small_part_or_one_of_a_short_work_is_a_remark() -> None:
     assert [item.severity for item in unexplained(make_step({"graph": 8.0, "python": 2.0}), [])] == ["info"]
     evidence = make_step({"graph": 5.0, "python": 5.0})
-    for share, said in ((0.2, "info"), (0.39, "info"), (0.41, "high")):  # a fifth of the run
+    for share, said in ((0.2, "info"), (0.39, "info"), (0.41, "low")):  # a fifth of the run
         work = Work(kind="loop", where=SourceSpan(FILE, 3), seconds=4.0, share_of_run=share, iterations=40)
         view = evidence.narrowed(
             work=work, steps=evidence.steps, account=evidence.account, samples=evidence.samples, log=SampleLog({}, [])

@@ -42,6 +42,8 @@ FIRST_CALLS_MAX = Threshold(
     Derived("a graph that is called twice spends half of its time in the first call, which has to compute the result"),
 )
 _READS = optable.names(kind=("read", "variable-gather"))
+#: Operations that take parts of a tensor, or arrange its numbers in another shape.
+_UNPACKS = optable.names(kind=("slice", "split", "unstack", "reshape", "pass"))
 
 
 class SameInEach(SameWork, frozen=True, kw_only=True):
@@ -167,10 +169,11 @@ def _of_arguments(view: View, found: list[Node], arguments: frozenset[str], *, i
 
 
 def _is_worth(view: View, found: list[Node]) -> bool:
-    """Whether it is worth a look. A loop has much that is the same in all iterations and costs nothing: there must be a
-    product or the like, or a solution of which both sides stay."""
+    """Whether it is worth a look. A call that only takes parts of an argument unpacks it, such as a vector of weights.
+    A loop has much that is the same in all iterations and costs nothing: there must be a product or the like, or a
+    solution of which both sides stay."""
     if view.given.calls:
-        return bool(found)
+        return any(node.type not in _UNPACKS for node in found)
     return _computes(found) or any(node.type in SOLVES for node in found)
 
 

@@ -54,6 +54,8 @@ TITLES = {
     "INP001": "tf.data input keeps the step waiting",
     "INP004": "Dataset has no prefetch, so the step waits",
 }
+#: Stages of which the kind says what to change.
+_CHANGED = ("Shuffle", "Batch", "PaddedBatch")
 #: Advice if the slowest stage is a library's.
 _LIBRARY = (
     "Use a larger batch_size: Keras, or the library that made the pipeline, then takes fewer batches out of the data. "
@@ -110,7 +112,7 @@ def waits(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP001",
         remedy=ChangeStage("keep_up"),
-        severity="info" if plain else "low",
+        severity="info" if plain or not (library or _names_change(stage)) else "low",
         title=f"tf.data input keeps {unit.the} waiting{slow}",
         share_of_step=item.share,
         gain=price(ChangeStage("keep_up"), left=item.rerun(max(item.other_ms, rest_ms), item.step_ms)),
@@ -127,6 +129,11 @@ def waits(evidence: Evidence) -> Iterator[Finding]:
             else f"A batch is prepared only when {unit.the} asks for it."
         ),
     )
+
+
+def _names_change(stage: Stage | None) -> bool:
+    """Whether the advice says what to change: a function of the script, or more than that a stage is to be faster."""
+    return stage is None or stage.mapped is not None or is_distributed(stage) or stage.kind in _CHANGED
 
 
 def _of_library(evidence: Evidence, stage: Stage) -> bool:

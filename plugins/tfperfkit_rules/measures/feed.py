@@ -377,10 +377,20 @@ def is_distributed(stage: Stage) -> bool:
     return stage.kind == "Generator" and stage.added
 
 
+#: Methods of a dataset by the kind of their stage, where the name is another.
+_METHODS = {
+    "FlatMap": "flat_map",
+    "Generator": "from_generator",
+    "PaddedBatch": "padded_batch",
+    "Tensor": "from_tensors",
+    "TensorSlice": "from_tensor_slices",
+}
+
+
 def name_stage(stage: Stage) -> str:
     """Return how to call a stage in a sentence: "map(load)"."""
     name = stage.kind.replace("Parallel", "")
-    word = {"FlatMap": "flat_map", "Generator": "from_generator"}.get(name, name.lower())
+    word = _METHODS.get(name, name.lower())
     return f"{word}({stage.mapped.function})" if stage.mapped is not None and name != "Generator" else word
 
 

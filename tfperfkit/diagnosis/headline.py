@@ -21,7 +21,7 @@ from tfperfkit.ledger.computed_lines import ComputedLine, computed_lines, comput
 from tfperfkit.ledger.library_work import find_library_work
 from tfperfkit.ledger.part_lines import find_part_lines
 from tfperfkit.model import MIN_BETWEEN, Finding, RunAccount, StepAccount
-from tfperfkit.offers import ComputedStep, FunctionCalls, FunctionCosts, LayerWork, StepBreakdown
+from tfperfkit.offers import ComputedStep, FunctionCalls, FunctionCost, FunctionCosts, LayerWork, StepBreakdown
 from tfperfkit.records.conclusion import (
     FIRST,
     LARGEST_ENDS,
@@ -410,13 +410,19 @@ def achieved_gflops(evidence: Evidence) -> float | None:
 
 
 def step_flops(evidence: Evidence) -> float | None:
-    """FLOPs of one step: what was counted in the functions that Python was seen to call in it, or the work of the
-    layers that ran, whichever is more: open sizes are missing from the first.
+    """FLOPs of a step, or of an iteration of a work: those of the functions that Python was seen to call in it, or the
+    work of the layers that ran, whichever is more: open sizes are missing from the first, so for a work with such sizes
+    the first is not known.
     """
     calls, costs = evidence.offer(FunctionCalls), evidence.offer(FunctionCosts)
     layers = evidence.offer(LayerWork)
     total = 0.0
-    if calls is not None and costs is not None:
-        for function in costs.functions:
-            total += calls.per_step.get(function.graph, 0.0) * (function.flops or 0.0)
+    called = [each for each in costs.functions if calls.per_step.get(each.graph)] if calls and costs else []
+    if evidence.work is None or not any(map(_lacks_flops, called)):
+        total = sum(calls.per_step[each.graph] * (each.flops or 0.0) for each in called) if calls else 0.0
     return max(total, layers.flops if layers is not None else 0.0) or None
+
+
+def _lacks_flops(function: FunctionCost) -> bool:
+    """Return whether operations of open sizes, or iterations, are missing from the FLOPs of a function."""
+    return "counted" in function.flops_note.replace("dimensions counted as", "")

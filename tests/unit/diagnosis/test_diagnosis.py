@@ -15,7 +15,7 @@ from finding_builder import finding, unexplained
 from tfprof_builder import GRAPH, brief
 
 from tfperfkit import gain
-from tfperfkit.diagnosis.headline import of_the_run, within
+from tfperfkit.diagnosis.headline import of_the_run, step_flops, within
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.rules import apply, apply_last, available
@@ -357,3 +357,19 @@ def test_what_gains_a_few_per_cent_is_called_small_wherever_it_is() -> None:
     assert alone == "No large cause found. Small, some 3 % of a step: the title of A (t.py:3)."
     risk = msgspec.structs.replace(small, basis="risk", gain=gain.Unknown())
     assert headline([risk], evidence).startswith("First: the title of A")
+
+
+@pytest.mark.parametrize(
+    ("note", "known"),
+    [
+        ("open first dimensions counted as 8, as in the first call", True),
+        ("3 operations of open size are not counted", False),
+    ],
+)
+def test_flops_that_lack_open_sizes_are_none_that_a_work_reaches(note: str, known: bool) -> None:
+    function = brief(graph="f", flops=2e9, flops_note=note)
+    offers = {"ops": [FunctionCosts(functions=(function,)), FunctionCalls(per_step={"f": 2.0})]}
+    evidence = make_evidence(parts_ms={"graph": 9.0}, offers=offers)
+    assert step_flops(evidence) == 4e9
+    evidence.work = Work(kind="loop", where=SourceSpan("t.py", 2), seconds=20.0, share_of_run=0.5)
+    assert step_flops(evidence) == (4e9 if known else None)

@@ -181,9 +181,9 @@ class Capture(Protocol):
     def notes(self) -> tuple[str, ...]:
         """Return the notes of the probe from recording."""
 
-    def records(self, stream: str) -> Iterator[Any]:
+    def records(self, stream: str, probe: str = "") -> Iterator[Any]:
         """Return the records appended to ``stream``, in order; a cut last line is left out. Empty if there is no such
-        file."""
+        file. ``probe``: of another probe."""
 
     def session_records(self, stream: str) -> Iterator[Any]:
         """Records of the session itself: ``traces``, ``samples``, ``opens``, ``markers``, ``events``."""

@@ -57,8 +57,8 @@ class StoredCapture:
             event["text"] for event in of_kind(facts.events, "note") if event.get("probe") == name
         )
 
-    def records(self, stream: str) -> Iterator[Any]:
-        return self._run.records(f"probes/{self._name}/{Path(stream).name}.jsonl")
+    def records(self, stream: str, probe: str = "") -> Iterator[Any]:
+        return self._run.records(f"probes/{probe or self._name}/{Path(stream).name}.jsonl")
 
     def session_records(self, stream: str) -> Iterator[Any]:
         return self._run.records(f"session/{Path(stream).name}.jsonl")

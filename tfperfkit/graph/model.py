@@ -209,11 +209,19 @@ class Graph:
     def cut(self, name: str, arguments: Collection[str], results: Sequence[str], needed: Collection[str]) -> Graph:
         """Return what a session runs of the graph as a function of its own: the ``needed`` operations, which lead from
         what is fed, the ``arguments``, to what is fetched, the ``results``."""
+        kept = {each: node for each, node in self.nodes.items() if each in needed or each in arguments}
         record = structs.replace(
-            self.record, name=name, arguments=list(arguments), captures=[], results=list(results), result_outputs=[]
+            self.record,
+            name=name,
+            arguments=list(arguments),
+            captures=[],
+            results=list(results),
+            result_outputs=[],
+            stacks=[stack for each, stack in zip(self.nodes, self.record.stacks, strict=True) if each in kept],
+            gradients=[],
         )
         made = Graph(record, self.body)
-        made.nodes = {each: node for each, node in self.nodes.items() if each in needed or each in arguments}
+        made.nodes = kept
         return made
 
     @cached_property

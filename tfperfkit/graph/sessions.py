@@ -18,6 +18,8 @@ from tfperfkit.graph.model import Graph
 from tfperfkit.graph.walk import varies
 from tfperfkit.records.graph_contents import SessionRun
 
+#: The name of the functions that stand for what runs compute.
+RUN = "session.run"
 #: Stands for open sizes of the batch: only shares of FLOPs are asked for.
 _OPEN_SIZE = 32
 #: So often runs must follow each other with the same values: once may be a test before the loop.

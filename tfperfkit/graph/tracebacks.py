@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 from tfperfkit.records.graph_contents import CONTROL_FLOW, LAYER_CALL, GraphContents, Place, Traceback
 
@@ -53,3 +54,15 @@ def _place(record: GraphContents, number: int) -> Place:
 def innermost(stacks: Sequence[Sequence[int]]) -> list[int]:
     """For each stack the user's innermost line, as the number of a frame; -1 if it has none."""
     return [next((frame for frame in reversed(stack) if frame >= 0), -1) for stack in stacks]
+
+
+def common_frames(record: GraphContents) -> list[Place]:
+    """Return the user's frames, outermost first, below which all operations of a graph were built."""
+    used = {number for number in record.stacks if number >= 0}
+    paths = [
+        [frame for frame in each.frames if frame >= 0]
+        for number, each in enumerate(record.tracebacks)
+        if number in used and not each.foreign
+    ]
+    alike = takewhile(lambda frames: len(set(frames)) == 1, zip(*paths, strict=False))
+    return [_place(record, frames[0]) for frames in alike]

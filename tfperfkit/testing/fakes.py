@@ -63,6 +63,7 @@ class FakeRecording:
         self.sources: dict[str, tuple[str, ...]] = {}
         self.codes: dict[HotFunction, CodeType] = {}
         self.session_streams: dict[str, list[Any]] = {}
+        self.other_streams: dict[tuple[str, str], list[Any]] = {}  # of other probes: (probe, stream)
         self._graphs: GraphSources | None = None
 
     @property
@@ -207,7 +208,9 @@ class FakeCapture:
     def notes(self) -> tuple[str, ...]:
         return tuple(self._recording.notes)
 
-    def records(self, stream: str) -> Iterator[Any]:
+    def records(self, stream: str, probe: str = "") -> Iterator[Any]:
+        if probe:
+            return iter(self._recording.other_streams.get((probe, stream), ()))
         return read_stream(self.directory / f"{stream}.jsonl")
 
     def session_records(self, stream: str) -> Iterator[Any]:

@@ -11,6 +11,7 @@ class Kind(enum.Enum):
     """Kind of an event; other events are of no use here and left unread."""
 
     EAGER = "eager"  # an operation run one by one, or a call of a compiled function, on the calling thread
+    SESSION = "session"  # a run of a session of TensorFlow 1; its stat ``id`` is the executor's
     KERNEL = "kernel"  # the part of an eager operation in which its kernel runs
     OP = "op"  # an operation of a graph: ``name:Type``
     ASYNC = "async"  # an operation of a graph whose kernel returns before it is done; only its start
@@ -57,6 +58,8 @@ _MATMUL_KERNEL = re.compile(
 #: Prefix of the names of compiled functions: ``__inference_step_60``, ``__forward_...``, ``__backward_...``.
 FUNCTION_PREFIX = "__"
 STEP_MARKER = "train"
+#: A run of a session (``DirectSession::RunInternal`` in tensorflow/core/common_runtime/direct_session.cc).
+SESSION_RUN = "SessionRun"
 ALLOCATION, DEALLOCATION = "MemoryAllocation", "MemoryDeallocation"
 #: The plane of what the profiler saw of the host.
 HOST = "/host:CPU"
@@ -86,6 +89,8 @@ def parse(event: str) -> Named | None:
     """Return the kind of an event of this name; None if it is nothing that we count."""
     if event.startswith(_EAGER):
         return Named(Kind.EAGER, type=event[len(_EAGER) :])
+    if event == SESSION_RUN:
+        return Named(Kind.SESSION, type=event)
     if event in _EXACT:
         return Named(_EXACT[event])
     if event.endswith(_BACKEND):

@@ -4,12 +4,12 @@ of TensorFlow 1 compute."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import takewhile
 
 import msgspec
 
 from tfperfkit.graph.model import Graph
-from tfperfkit.graph.sessions import Request
+from tfperfkit.graph.sessions import RUN, Request
+from tfperfkit.graph.tracebacks import common_frames
 from tfperfkit.model import SourceSpan
 from tfperfkit.records.graph_contents import GraphContents
 from tfperfkit_probes.ops.analysis import Records, describe_function
@@ -47,7 +47,8 @@ def _is_mapped(contents: GraphContents) -> bool:
 
 def _describe_mapped(graph: Graph, records: Records, sources: Sources) -> Function:
     contents = graph.record
-    callers = _list_common_frames(contents)
+    # The line that makes the stage is one of them.
+    callers = [SourceSpan(*frame) for frame in reversed(common_frames(contents))]
     record = FunctionRecord(
         graph=contents.name, trace_id=0, function=contents.function, owner="tf.data", frames=callers
     )
@@ -59,13 +60,7 @@ def _describe_request(request: Request, records: Records, sources: Sources) -> F
     shapes = [list(shape) if shape is not None else None for shape in request.shapes]
     # Its first run is no other than those that follow.
     records.first_runs[name] = FirstRunRecord(graph=name, begin_ns=0, end_ns=0, shapes=shapes)
-    record = FunctionRecord(graph=name, trace_id=0, function="session.run")
-    return describe_function(record, 1, [], callers, None, request.graph, records, sources, 0)
-
-
-def _list_common_frames(contents: GraphContents) -> list[SourceSpan]:
-    """List the frames below which all operations were built, innermost first: the line that makes the stage is one."""
-    paths = [[each for each in item.frames if each >= 0] for item in contents.tracebacks if not item.foreign]
-    common = takewhile(lambda frames: len(set(frames)) == 1, zip(*paths, strict=False))
-    frames = [contents.frames[numbers[0]] for numbers in common]
-    return [SourceSpan(contents.files[file], line, function) for file, line, function in reversed(frames)]
+    record = FunctionRecord(graph=name, trace_id=0, function=RUN)
+    made = describe_function(record, 1, [], callers, None, request.graph, records, sources, 0)
+    # The Python around its operations is no function that is traced, and can capture nothing.
+    return msgspec.structs.replace(made, side_effects=[], constants=[])

@@ -80,6 +80,7 @@ _FIRST = frozenset(
     {
         Kind.MARKER,
         Kind.EAGER,
+        Kind.SESSION,
         Kind.TRACING,
         Kind.FREEING,
         Kind.CALL,
@@ -174,7 +175,7 @@ class _Askers:
 
     def __init__(self, host: Host, tracks: Tracks) -> None:
         self._host = host
-        self._calls = tracks.flag_kinds({Kind.CALL})
+        self._calls = tracks.flag_kinds({Kind.CALL, Kind.SESSION})
         self._fetches = tracks.flag_kinds({Kind.GET_NEXT})
         stages = tracks.flag_kinds({Kind.ITERATOR})
         bodies = tracks.flag_named(lambda named: named.name.startswith(_REDUCTION) and named.name.endswith(_LOOP_BODY))
@@ -270,6 +271,8 @@ def _label(named: Named) -> Label | None:
         if is_function(named.type):
             return "graph"
         return "input" if is_input(named.type) else "eager_ops"
+    if named.kind is Kind.SESSION:
+        return "graph"
     if named.kind is Kind.TRACING:
         return "tracing"
     return "other" if named.kind is Kind.FREEING else None

@@ -9,6 +9,7 @@ from tfperfkit_probes.lines.graph.repeated import BesideTime
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Derived, Threshold
+from tfperfkit.graph.sessions import RUN
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedStep
 from tfperfkit.pricing import Part, price
@@ -46,6 +47,11 @@ _ADVICE = {
         "tensor."
     ),
 }
+#: A merged summary is one more thing that a run fetches.
+_IN_SESSION = (
+    "Fetch the merged summary every 100 steps only, and run without it in between. Or: leave out histograms, and keep "
+    "the scalars."
+)
 #: Keras' metrics that count each batch once for each of many thresholds.
 _WITH_THRESHOLDS = (
     "AUC",
@@ -57,9 +63,11 @@ _WITH_THRESHOLDS = (
 
 
 def metrics(evidence: Evidence) -> Iterator[Finding]:
-    """GRF002: what the training itself does not need, in each compiled function. Other work may be done for them."""
-    for function, step_ms in traced_functions(evidence) if evidence.work is None else ():
-        yield from _judge_function(evidence, function, step_ms)
+    """GRF002: what the training itself does not need, in each compiled function. Other work may be done for them,
+    unless the function updates weights too."""
+    for function, step_ms in traced_functions(evidence):
+        if evidence.work is None or any(row.update_ms > 0 for row in function.innermost):
+            yield from _judge_function(evidence, function, step_ms)
 
 
 def _judge_function(evidence: Evidence, function: GraphFunction, step_ms: float) -> Iterator[Finding]:
@@ -72,18 +80,20 @@ def _judge_function(evidence: Evidence, function: GraphFunction, step_ms: float)
     kinds = sorted({row.part for row in named})
     words = " and ".join(kinds)
     starts = _share_starts(evidence, total)
+    in_session = function.function == RUN
+    advice = {**_ADVICE, "summaries": _IN_SESSION} if in_session else _ADVICE
     yield Finding(
         code="GRF002",
         remedy=Remove("metrics"),
         title=f"{words.capitalize()} computed in {unit.every}, {100 * share:.0f} % of its time",
         share_of_step=share,
         gain=price(Remove("metrics"), Part(WASTE_SAVED_MIN.value * share, share + starts, share + starts)),
-        where=_places(evidence, named) or definition(function),
+        where=(*(places := _places(evidence, named)), *(definition(function) if in_session or not places else ())),
         evidence=(
             Measurement(f"metrics and summaries {unit.per}", total, "ms", WINDOW),
             Measurement(f"share of {unit.the}", share, "share", WINDOW),
         ),
-        advice=" ".join(_ADVICE[kind] for kind in kinds),
+        advice=" ".join(advice[kind] for kind in kinds),
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from tfperfkit.errors import Unavailable
 from tfperfkit.graph.bounds import Tensor, moved
@@ -17,7 +18,7 @@ from tfperfkit.probe import Capture
 from tfperfkit.storage.safe_reader import trace_files
 from tfperfkit.xplane import Plane, Space, open_space
 from tfperfkit.xplane.hlo import Module, read_modules
-from tfperfkit.xplane.names import HOST
+from tfperfkit.xplane.names import HOST, SESSION_RUN
 from tfperfkit.xplane.spans import Span
 from tfperfkit_probes.lines.graph.account import CallTime, Usage, divide
 from tfperfkit_probes.lines.graph.calls import base_name
@@ -25,7 +26,7 @@ from tfperfkit_probes.lines.graph.device import read_kernels
 from tfperfkit_probes.lines.graph.locate import Locator
 from tfperfkit_probes.lines.graph.model import LEFT_OUT, BuiltGraphs, read_graphs
 from tfperfkit_probes.lines.graph.origin import Origin, Origins, Owner
-from tfperfkit_probes.lines.graph.trace import Activity, Call, Key, read_activity
+from tfperfkit_probes.lines.graph.trace import Activity, Call, CallIndex, Key, read_activity
 from tfperfkit_probes.lines.graph.tree import FunctionTime, LayerTime, Ran
 from tfperfkit_probes.tfprof.analysis import choose_steps, whole
 from tfperfkit_probes.tfprof.host import has_steps, read_host
@@ -92,7 +93,7 @@ def _join(space: Space, capture: Capture, built: list[BuiltGraphs]) -> GraphLine
         batch=capture.steps.batch_size,
     )
     joint = _Joint(lines, modules)
-    calls = with_unfinished(activity, host.unfinished, built)
+    calls = name_sessions(with_unfinished(activity, host.unfinished, built), activity, built)
     for time in divide(calls, activity.segments, read_kernels(space, window), joint.work_of, host.fetches):
         joint.add(time)
     lines.functions = sorted(joint.functions.values(), key=lambda item: -item.wall)
@@ -297,12 +298,40 @@ def with_unfinished(activity: Activity, span: Span | None, built: Sequence[Built
     return sorted([*activity.calls, Call(function, *span)], key=lambda call: (call.begin, -call.end))
 
 
-def _built_there(locator: Locator, item: BuiltGraphs, root: int, name: str, kind: str) -> bool:
-    """Whether a function, or one that it calls, has this operation, not just one in the same scope."""
+def name_sessions(calls: list[Call], activity: Activity, built: Sequence[BuiltGraphs]) -> list[Call]:
+    """Name the runs of sessions by what they compute: the least that has most of the operations that ran in one."""
+    if all(call.function != SESSION_RUN for call in calls):
+        return calls
+    locators = [(item, Locator(item.graphs)) for item in built if item.owner == "session" and item.graphs.graphs]
+    locators.sort(key=lambda pair: len(pair[0].graphs.graphs[0].operations))
+    index = CallIndex(calls)
+    ran: list[set[str]] = [set() for _ in index.calls]
+    for segment in activity.segments:
+        number = index.at(segment.begin)
+        if number is not None and not segment.key.module:
+            ran[number].add(segment.key.name)
+
+    @cache
+    def choose(names: frozenset[str]) -> str:
+        found = [sum(_built_there(locator, item, 0, name) for name in names) for item, locator in locators]
+        most = max(found, default=0)
+        if 2 * most <= len(names):
+            return SESSION_RUN
+        return next(iter(locators[found.index(most)][0].graphs.functions))
+
+    return [
+        call._replace(function=choose(frozenset(names))) if call.function == SESSION_RUN else call
+        for call, names in zip(index.calls, ran, strict=True)
+    ]
+
+
+def _built_there(locator: Locator, item: BuiltGraphs, root: int, name: str, kind: str = "") -> bool:
+    """Whether a function, or one that it calls, has this operation, not just one in the same scope. ``kind``: its type,
+    "" for any: a fused kernel has another."""
     chain = locator.find(root, name)
     if chain is None:
         return False
     graph, index = chain[-1]
     row = item.graphs.graphs[graph]
     same_name = row.operations[index].rpartition("/")[2] == name.rpartition("/")[2]
-    return same_name and item.graphs.types[row.types[index]] == kind
+    return same_name and kind in ("", item.graphs.types[row.types[index]])

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+from tfperfkit.graph import optable
 from tfperfkit.graph.bounds import Tensor, tensor
 from tfperfkit.graph.flops import COUNTED
-from tfperfkit.graph.optable import plain
 from tfperfkit.graph.stages import BACKWARD, FORWARD
 from tfperfkit.graph.traced import TracedGraph
 from tfperfkit.records.graph_contents import LAYER_CALL
@@ -131,7 +131,7 @@ class Origins:
         scope = graph.operations[index].rpartition("/")[0]
         found = [item for item in graph.work if graph.operations[item].startswith(f"{scope}/")]
         if len(found) > 1:
-            found = [item for item in found if self._graphs.types[graph.types[item]] == plain(runs)]
+            found = [item for item in found if self._graphs.types[graph.types[item]] == optable.plain(runs)]
         return found[0] if scope and len(found) == 1 else None
 
     def _tensors(self, number: int, index: int, runs: str) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]] | None:
@@ -189,9 +189,11 @@ class Origins:
         return None
 
     def _related(self, graph: TracedGraph, within: tuple[int, ...]) -> list[TracedGraph]:
-        """The graphs that this one may be the gradient of, the likeliest first."""
+        """The graphs that this one may be the gradient of, the likeliest first; ``tf.gradients`` builds in the graph
+        that it differentiates."""
         others = [item for item in self._graphs.graphs if item.id != graph.id]
-        return sorted(others, key=lambda item: (item.id not in within, item.name not in graph.name, -len(item.name)))
+        others.sort(key=lambda item: (item.id not in within, item.name not in graph.name, -len(item.name)))
+        return [*others, graph]
 
     def operation(self, number: int, index: int) -> str:
         """The name of an operation in its own graph."""
@@ -216,6 +218,12 @@ class Origins:
                 file, line, function = graphs.frames[item]
                 found.append(Place(graphs.files[file], line, function))
         return found
+
+    def part(self, number: int, index: int, stack: int) -> str | None:
+        """Return the part of the step that an operation is of, by its stack or its type; None for the user's own."""
+        graph = self._graphs.graphs[number]
+        kind = optable.row(self._graphs.types[graph.types[index]]).kind
+        return "summaries" if kind == "summary" else _PARTS.get(self.area(stack))
 
     def area(self, stack: int) -> str:
         return self._graphs.areas[stack]
@@ -286,7 +294,7 @@ class _Walk:
         around = sum(item is None for item in whole[: len(whole) - len(items)]) if not self._base else 0
         surplus = max(len(self._layers) - sum(item is None for item in items), 0)
         nodes = _nodes(items, self._layers[min(around, surplus) :])
-        part = _PARTS.get(area)
+        part = origins.part(*target, stack)
         if part is not None:
             nodes.append(Node("part", part))
         base = self._base

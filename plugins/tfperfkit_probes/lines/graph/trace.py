@@ -48,7 +48,7 @@ class Segment(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call of a compiled function: its runtime's name and its span."""
+    """A call of a compiled function: its runtime's name and its span. A run of a session has the name of its event."""
 
     function: str
     begin: int
@@ -65,7 +65,18 @@ class Activity:
     pipeline: dict[str, int] = field(default_factory=dict)
 
 
-_WANTED = frozenset({Kind.EAGER, Kind.OP, Kind.ASYNC, Kind.EXECUTOR, Kind.GET_NEXT, Kind.ITERATOR, Kind.MAYBE_THUNK})
+_WANTED = frozenset(
+    {
+        Kind.EAGER,
+        Kind.SESSION,
+        Kind.OP,
+        Kind.ASYNC,
+        Kind.EXECUTOR,
+        Kind.GET_NEXT,
+        Kind.ITERATOR,
+        Kind.MAYBE_THUNK,
+    }
+)
 _WAITING = optable.names(trait="waits") | optable.names(kind=("iterator", "optional")) | {"ReduceDataset"}
 
 
@@ -106,7 +117,7 @@ class _Labels:
         self.keys: list[Key] = []
         self.waits: list[bool] = []
         self._told: dict[Key, int] = {}
-        self.opens = tracks.flag_kinds({Kind.EAGER, Kind.EXECUTOR, Kind.ITERATOR})
+        self.opens = tracks.flag_kinds({Kind.EAGER, Kind.SESSION, Kind.EXECUTOR, Kind.ITERATOR})
         self.of_code = np.full(len(tracks.named), -1, dtype=np.int64)
         for code, named in enumerate(tracks.named):
             # The name of a function is how an eager call of a jit-compiled function reads.
@@ -149,7 +160,9 @@ class _Reader:
         self._tracks = tracks
         self._labels = _Labels(tracks)
         self._pieces = PieceReader(host, tracks, _WANTED)
-        self._calls = tracks.flag_named(lambda named: named.kind is Kind.EAGER and is_function(named.type))
+        self._calls = tracks.flag_named(
+            lambda named: named.kind is Kind.SESSION or (named.kind is Kind.EAGER and is_function(named.type))
+        )
         self._asyncs, self._kernels = (tracks.flag_kinds({kind}) for kind in (Kind.ASYNC, Kind.MAYBE_THUNK))
         self._ends = np.array([name.startswith(XLA_END) for name in tracks.names])
         self._executes = np.array([name == XLA_EXECUTE for name in tracks.names])

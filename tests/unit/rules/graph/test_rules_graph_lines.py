@@ -88,8 +88,8 @@ def test_a_cheap_pass_is_not_reported() -> None:
     assert of_calls((5, 1, GENERATOR, False), (5, 2, DISCRIMINATOR, False), forward_ms=1.0) == []
 
 
-def with_part(part: str, ms: float, source: str = "", number: int = 33) -> list[Finding]:
-    function = FunctionTime(Owner(FILE, 10, "step"), calls=1, wall=100.0 * PS)
+def with_part(part: str, ms: float, source: str = "", number: int = 33, name: str = "step") -> list[Finding]:
+    function = FunctionTime(Owner(FILE, 10, name), calls=1, wall=100.0 * PS)
     line = Node("line", "step", FILE, number)
     function.add(Origin((line, Node("part", part)), "f"), ms * PS, ms * PS)
     return findings(function, source=source)
@@ -109,6 +109,11 @@ def test_metrics_on_the_hot_path_are_reported(part: str) -> None:
     assert found.code == "GRF002" and found.share_of_step == pytest.approx(0.12)
     assert part == "metrics" or "step is a tf.Variable" in found.advice, "a Python number would be read while tracing"
     assert [(place.file, place.line) for place in found.where] == [(FILE, 33)]
+
+
+def test_summaries_that_a_session_fetches_are_reported_where_it_runs() -> None:
+    (found,) = with_part("summaries", 12.0, name="session.run")
+    assert [place.line for place in found.where] == [33, 10] and "Fetch the merged summary" in found.advice
 
 
 def test_cheap_metrics_and_other_parts_are_not_reported() -> None:

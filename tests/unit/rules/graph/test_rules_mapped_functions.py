@@ -11,7 +11,6 @@ from evidence_builder import FILE
 from graph_causes import causes_in, offer_causes
 from input_builder import evidence, mapped, pipeline, stage
 from ops_builder import Builder
-from tfperfkit_probes.ops.mapped import _list_common_frames
 from tfperfkit_probes.ops.model import GraphLoop, MappedGraphs, Marks
 from tfperfkit_rules.graph.cropped_decode import CroppedDecode, CroppedImage
 from tfperfkit_rules.graph.mapped_functions import in_mapped_function
@@ -19,6 +18,7 @@ from tfperfkit_rules.input.waiting import waits
 from tfprof_builder import brief, op
 
 from tfperfkit.graph.recorded import RecordedFunction, RecordedGraphs
+from tfperfkit.graph.tracebacks import common_frames
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.records.graph_contents import Traceback
 from tfperfkit.rule import Evidence
@@ -172,8 +172,9 @@ def test_a_function_that_no_pipeline_calls_is_left_to_the_rule_itself() -> None:
 def test_the_lines_below_which_a_function_was_traced() -> None:
     contents = msgspec.structs.replace(
         Builder(GRAPH).contents(),
+        stacks=[0, 1, -1, 2, 1],
         files=["train.py", "keras.py"],
         frames=[(0, 40, "<module>"), (0, 7, "main"), (0, 2, "load"), (0, 3, "load")],
-        tracebacks=[Traceback([0, 1, 2]), Traceback([0, 1, 3]), Traceback([3], foreign=True)],
+        tracebacks=[Traceback([0, 1, 2]), Traceback([0, 1, 3]), Traceback([3], foreign=True), Traceback([0])],
     )
-    assert [(span.line, span.function) for span in _list_common_frames(contents)] == [(7, "main"), (40, "<module>")]
+    assert common_frames(contents) == [("train.py", 40, "<module>"), ("train.py", 7, "main")]

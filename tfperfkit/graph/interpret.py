@@ -85,7 +85,8 @@ class _Interpreter(Generic[S]):
                 if _may_write(node):
                     self._forget(flowed, range(len(node.inputs)), node)
             for output in range(len(node.outputs)):
-                state = made[output] if len(made) > 1 else made[0] if made else unknown
+                # One state is of all outputs; a record may tell fewer results of a body than a loop hands on.
+                state = made[0] if len(made) == 1 else made[output] if output < len(made) else unknown
                 states[node.name, output] = self._starts.get((node.name, output), state) if not depth else state
         self._open.pop()
         return flowed

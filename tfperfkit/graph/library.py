@@ -18,6 +18,8 @@ class Library:
         for record in each(iter(rows), GraphContents):
             self.contents.setdefault(record.name, record)
         self._graphs: dict[str, Graph | None] = {}
+        # A loop or a condition that is differentiated calls its bodies by other names than before.
+        self._renamed = {record.function: name for name, record in self.contents.items() if record.function}
 
     @property
     def operations(self) -> int:
@@ -26,6 +28,7 @@ class Library:
 
     def graph(self, name: str) -> Graph | None:
         """Return a graph with its bodies; None if it was not recorded or is damaged."""
+        name = name if name in self.contents else self._renamed.get(name, name)
         if name not in self._graphs:
             contents = self.contents.get(name)
             graph = Graph(contents, self.graph) if contents is not None else None

@@ -63,7 +63,7 @@ class Host:
     compiles: list[Span] = field(default_factory=list)  # XLA making machine code
     # who asked for the work within each event of a thread, see ``pieces``
     asked_by: WeakKeyDictionary[Track, npt.NDArray[np.int8]] = field(default_factory=WeakKeyDictionary)
-    unfinished: Span | None = None  # a call of a compiled function that was under way when the trace ended
+    cut: list[Span] = field(default_factory=list)  # calls that were under way when the trace began, and when it ended
 
     @property
     def training(self) -> Timeline:
@@ -139,7 +139,7 @@ def _read(plane: Plane) -> Host:
         if timeline.markers or len(there):
             host.timelines.append(timeline)
     host.fetches += _loop_fetches(sources)
-    _add_unfinished(host, tracks)
+    _add_cut(host, tracks)
     return host
 
 
@@ -214,54 +214,68 @@ def calls_of(timeline: Timeline) -> Spans:
     return union([Spans(timeline.events.begin[mine], timeline.events.end[mine])])
 
 
-def _add_unfinished(host: Host, tracks: Tracks) -> None:
-    """Add the call that was under way when the trace ended, which left no event of its own.
+def _add_cut(host: Host, tracks: Tracks) -> None:
+    """Add the calls that were under way when the trace began, or ended, which left no event of their own.
 
-    Add the work of its graph's runs meanwhile: the stretches of execution, and fetches.
+    Add the work of their graphs' runs meanwhile: the stretches of execution, and fetches.
     """
     timeline = host.training
     if timeline.markers:
         return
     events = timeline.events
     last = int(events.end.max()) if len(events.end) else 0
-    begins = [span.begin for span in host.fetches if span.begin >= last]
-    spans = [Span(min(begins), host.end)] if begins else []
-    host.unfinished = _running(host, tracks, last)
-    if host.unfinished is not None:
-        spans.append(host.unfinished)
-    if not spans:
+    others = host.data_calls | host.own_calls
+    unfinished = max(_executions(tracks, others, after=last), key=_length, default=None)
+    fetching = [span.begin for span in host.fetches if span.begin >= last]
+    rest = [*([Span(min(fetching), host.end)] if fetching else []), *([unfinished] if unfinished is not None else [])]
+    added = [Span(min(span.begin for span in rest), max(span.end for span in rest))] if rest else []
+    # The event of a call's start is missing where the trace began later.
+    called = [*events.begin[events.label == LABELS.index("graph")].tolist(), *(span.begin for span in added)]
+    first = min(called, default=0)
+    begun = max(
+        (span for span in _executions(tracks, others | host.script_calls) if span.end <= first),
+        key=_length,
+        default=None,
+    )
+    host.cut = [span for span in (begun, unfinished) if span is not None]
+    added = [*added, *([begun] if begun is not None else [])]
+    if not added:
         return
-    begin, end = min(span.begin for span in spans), max(span.end for span in spans)
-    host.end = max(host.end, end)
+    host.end = max(host.end, *(span.end for span in added))
     timeline.events = Labelled(
-        np.append(events.begin, begin),
-        np.append(events.end, end),
-        np.append(events.label, np.int8(LABELS.index("graph"))),
+        np.append(events.begin, [span.begin for span in added]),
+        np.append(events.end, [span.end for span in added]),
+        np.append(events.label, np.full(len(added), LABELS.index("graph"), dtype=np.int8)),
     )
     if all(timeline is not each for each in host.timelines):
         host.timelines.append(timeline)
 
 
-def _running(host: Host, tracks: Tracks, last: int) -> Span | None:
-    """The longest execution for the script that goes on after the training thread's ``last`` event."""
-    others = np.array(sorted(host.data_calls | host.own_calls), dtype=np.int64)
+def _length(span: Span) -> int:
+    return span.end - span.begin
+
+
+def _executions(tracks: Tracks, others: set[int], after: int = 0) -> list[Span]:
+    """Return the executions of graphs but ``others``, from ``after`` on; of those that last equally long the earlier
+    first."""
     executors = tracks.flag_kinds({Kind.EXECUTOR})
+    left_out = np.array(sorted(others), dtype=np.int64)
     spans: dict[int, Span] = {}
     for track in tracks.lines():
         which = track.where(executors)
-        which = which[track.begin_ps[which] >= last]
+        which = which[track.begin_ps[which] >= after]
         numbers = track.integers("id", which)
-        is_mine = (numbers != -1) & ~np.isin(numbers, others)
+        is_mine = (numbers != -1) & ~np.isin(numbers, left_out)
         which = which[is_mine]
         calls, first, call = np.unique(numbers[is_mine], return_index=True, return_inverse=True)
         end_ps = track.end_ps[which]
         ends = end_ps[first]
         np.maximum.at(ends, call, end_ps)
-        for index in np.argsort(first).tolist():  # of calls that last equally long the first counts
+        for index in np.argsort(first).tolist():
             begin, end = int(track.begin_ps[which[first[index]]]), int(ends[index])
             known = spans.get(int(calls[index]), Span(begin, end))
             spans[int(calls[index])] = Span(min(known.begin, begin), max(known.end, end))
-    return max(spans.values(), key=lambda span: span.end - span.begin, default=None)
+    return list(spans.values())
 
 
 def _label(named: Named) -> Label | None:

@@ -143,9 +143,14 @@ def _calls(moments: list[_Moment], lower: float, sources: Mapping[str, tuple[str
     """Yield the lines below which the rest was spent, each as deep as one line holds nearly all of its time.
 
     A line that mostly calls other lines of the user's, none of which holds nearly all of its time, is no work itself:
-    ``main()`` is the whole script. Those lines are looked at one by one.
+    ``main()`` is the whole script. Those lines are looked at one by one. A line that is reached in two ways does one
+    work.
     """
-    yield from _find_calls(moments, 0, lower, sources)
+    found: dict[SourceSpan, _Claim] = {}
+    for claim in _find_calls(moments, 0, lower, sources):
+        known = found.get(claim.where)
+        found[claim.where] = claim if known is None else claim._replace(moments=sorted(known.moments + claim.moments))
+    yield from found.values()
 
 
 def _find_calls(

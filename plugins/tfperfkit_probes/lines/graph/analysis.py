@@ -1,8 +1,9 @@
 """Graph lines: join the trace with what was recorded while the graphs were built.
 
 This includes the functions of an input pipeline (``Dataset.map``), which run on tf.data's threads next to the step, and
-the call that was under way when the trace ended, which left no event. A trace names operations, not the function that
-they belong to: if several functions have an operation of that name, the one with the most operations seen gets it.
+the calls that were under way when the trace began or ended, which left no event. A trace names operations, not the
+function that they belong to: if several functions have an operation of that name, the one with the most operations seen
+gets it.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def _join(space: Space, capture: Capture, built: list[BuiltGraphs]) -> GraphLine
         batch=capture.steps.batch_size,
     )
     joint = _Joint(lines, modules)
-    calls = name_sessions(with_unfinished(activity, host.unfinished, built), activity, built)
+    calls = name_sessions(with_cut(activity, host.cut, built), activity, built)
     for time in divide(calls, activity.segments, read_kernels(space, window), joint.work_of, host.fetches):
         joint.add(time)
     lines.functions = sorted(joint.functions.values(), key=lambda item: -item.wall)
@@ -276,13 +277,17 @@ def in_pipeline(built: Iterable[BuiltGraphs], busy: Mapping[str, int]) -> list[F
 _NAMES = 50
 
 
-def with_unfinished(activity: Activity, span: Span | None, built: Sequence[BuiltGraphs]) -> list[Call]:
-    """The calls, with the unfinished one if most of its operations identify its function."""
-    if span is None:
-        return activity.calls
+def with_cut(activity: Activity, cut: Sequence[Span], built: Sequence[BuiltGraphs]) -> list[Call]:
+    """The calls, with those that the trace holds a part of if most of their operations identify their function."""
+    named = ((_name_cut(activity, span, built), span) for span in cut)
+    added = [Call(function, *span) for function, span in named if function]
+    return sorted([*activity.calls, *added], key=lambda call: (call.begin, -call.end))
+
+
+def _name_cut(activity: Activity, span: Span, built: Sequence[BuiltGraphs]) -> str:
     took: Counter[tuple[str, str]] = Counter()
     for segment in activity.segments:
-        if segment.begin >= span.begin and not segment.key.module:
+        if span.begin <= segment.begin < span.end and not segment.key.module:
             took[segment.key.name, segment.key.type] += segment.end - segment.begin
     names = [name for name, _ in took.most_common(_NAMES)]
     found = {
@@ -293,9 +298,7 @@ def with_unfinished(activity: Activity, span: Span | None, built: Sequence[Built
         if function.startswith("__")
     }
     function = max(found, key=lambda name: (found[name], name), default="")
-    if not function or 2 * found[function] <= len(names):
-        return activity.calls
-    return sorted([*activity.calls, Call(function, *span)], key=lambda call: (call.begin, -call.end))
+    return function if function and 2 * found[function] > len(names) else ""
 
 
 def name_sessions(calls: list[Call], activity: Activity, built: Sequence[BuiltGraphs]) -> list[Call]:

@@ -200,3 +200,9 @@ def test_a_line_that_starts_the_script_is_no_work() -> None:
     """``main()`` at line 16 calls two lines that take half each, and one line that is short."""
     taken = log((stack(16, 10), 45), (stack(16, 9), 50), (stack(16, 14), 5))
     assert [(work.kind, work.where.line) for work in found(taken)] == [("call", 9), ("call", 10)]
+
+
+def test_a_call_that_is_reached_from_several_places_is_one_work() -> None:
+    """Two lines of ``main()`` lead to the same line of a function, as an optimizer's first call and its later ones."""
+    (work,) = found(log((stack(16, 10, 4), 45), (stack(16, 9, 4), 50), (stack(16, 10, 4), 5)))
+    assert work.where.line == 4 and round(work.ns / MS) == 1000

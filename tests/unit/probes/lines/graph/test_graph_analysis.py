@@ -267,6 +267,19 @@ def test_a_call_that_was_under_way_when_the_trace_ended_is_known_by_its_operatio
     assert made.wall == 421_000_000
 
 
+def test_a_call_that_was_under_way_when_the_trace_began_is_known_by_its_operations(tmp_path: Path) -> None:
+    space = SpaceBuilder()
+    plane = space.plane()
+    plane.line("python", ("EagerLocalExecute: __inference_other_2", 500_000, 10_000))
+    begun = ("ExecutorState::Process", 1_000, 400_000, {"id": 7})
+    plane.line("tf_Compute/1", begun, *body(10_000)[:4], ("ExecutorState::Process", 501_000, 8_000, {"id": 8}))
+    made = found_in(tmp_path, space)
+    other, function = sorted(made.functions, key=lambda item: item.wall)
+    assert function.owner == (FILE, 10, "step") and other.wall == 10_000_000
+    assert function.wall == 400_000_000 and function.root.total == 40_000_000
+    assert made.wall == 509_000_000
+
+
 def test_operations_of_no_known_function_are_not_given_to_one(tmp_path: Path) -> None:
     made = found_in(tmp_path, unfinished(("mul:Mul", 30_000, 1_000), ("strange:Op", 40_000, 9_000)))
     assert [function.wall for function in made.functions] == [10_000_000]

@@ -20,6 +20,8 @@ _CALLBACKS = frozenset({"ModelCheckpoint", "BackupAndRestore", "CSVLogger", "Che
 #: They may run a part of a statement several times.
 _AGAIN = (cst.Lambda, cst.ListComp, cst.DictComp, cst.SetComp, cst.GeneratorExp)
 _READING = frozenset({"r", "rb", "rt"})
+#: A method of this name takes, or only reads.
+_TAKING = frozenset({"get"})
 
 
 def writes_file(module: Module, node: cst.CSTNode) -> bool:
@@ -39,6 +41,20 @@ def writes_file(module: Module, node: cst.CSTNode) -> bool:
 def changes_model(node: cst.CSTNode) -> bool:
     """Return whether a node is a call that trains a model, compiles it or gives it other weights."""
     return isinstance(node, cst.Call) and method(node) in list_changing("variable", "optimizer", "layer")
+
+
+def find_effect_of(module: Module, value: cst.CSTNode) -> cst.CSTNode | None:
+    """Return the first call in an expression that has an effect besides its result; None if there is none."""
+    return next((node for node in walk(value) if _is_change(module, node)), None)
+
+
+def _is_change(module: Module, node: cst.CSTNode) -> bool:
+    """Return whether a node is a call that has an effect besides its result."""
+    if not isinstance(node, cst.Call):
+        return False
+    effect = find_effect(module.imported(node.func) or f"builtins.{dotted(node.func)}")
+    known = effect is not None and bool(effect.kinds & {"writes", "output", "seeds", "changes"})
+    return known or method(node) in list_changing() - _TAKING or writes_file(module, node)
 
 
 def explain_changed(module: Module, reading: cst.CSTNode, is_change: Callable[[cst.CSTNode], bool], what: str) -> str:

@@ -334,3 +334,11 @@ def test_idioms(tmp_path: Path, remedy: Remedy, before: str, after: str, newline
 
     made, doubts = candidate(tmp_path, lay_out(before), remedy)
     assert made == lay_out(after) and doubts
+
+
+@pytest.mark.parametrize("value", ["model.fit(x)", "next(rows)", "open('a')", "make(x)", "np.random.rand(3)"])
+def test_what_has_an_effect_is_not_made_before_the_loop(tmp_path: Path, value: str) -> None:
+    source = f"import numpy as np\n\nfor x in data:\n    made = {value}  # here\n    use(made)\n"
+    finding = finding_at("RET014", *((line, "") for line in at(source)), remedy=KeepTrace("keras"))
+    patch, after = patch_of(tmp_path, source, finding)
+    assert patch.fixer is None and after == source

@@ -12,8 +12,9 @@ import libcst as cst
 from tfperfkit.fixing import names
 from tfperfkit.fixing.case import Case, Fixer
 from tfperfkit.fixing.edit import Edit, NoFix
-from tfperfkit.fixing.fixers.kept_expression import find_effect_of, shorten
+from tfperfkit.fixing.fixers.kept_expression import shorten
 from tfperfkit.fixing.module import Module, dotted, method, walk
+from tfperfkit.fixing.order import find_effect_of
 from tfperfkit.fixing.repeatable import check_repeatable, check_reusable
 
 _SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)

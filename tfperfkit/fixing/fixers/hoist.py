@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -14,6 +13,7 @@ from tfperfkit.fixing.case import Case, Fixer
 from tfperfkit.fixing.edit import Edit, NoFix
 from tfperfkit.fixing.globals import explain_changing, find_changed
 from tfperfkit.fixing.module import Module, dotted, walk
+from tfperfkit.fixing.order import find_effect_of
 from tfperfkit.fixing.repeatable import check_repeatable, check_reusable
 
 _LOOPS = (cst.For, cst.While)
@@ -94,7 +94,7 @@ def find_statement(module: Module, line: int) -> Any:
 def _before_loop(
     module: Module, statement: cst.CSTNode, above: Sequence[cst.CSTNode], case: Case | None = None
 ) -> list[Edit]:
-    """``case``: gets the doubt whether iterations need an object of their own, which otherwise is a refusal."""
+    """``case``: gets the assumption that iterations need no object of their own, which is checked otherwise."""
     name, value = _assigned(statement)
     loop = None
     for node in above:
@@ -105,13 +105,17 @@ def _before_loop(
         loop = node
     if loop is None:
         raise NoFix("it uses what the loop changes")
-    with case.assuming(f"no iteration needs a {name} of its own") if case is not None else nullcontext():
+    if case is None:
         check_unchanged(loop, {name})
     check_repeatable(module, value)
     check_reusable(module, value, statement)
     parent = next(iter(module.around(loop)))
     if not isinstance(parent, (cst.IndentedBlock, cst.Module)):
         raise NoFix("the loop is not in a block")
+    if case is not None:
+        if find_effect_of(module, value) is not None:
+            raise NoFix("making it changes or writes something")
+        case.assumed.append(f"no iteration needs a {name} of its own")
     again = name in names.bound(loop, statement)  # the loop gives the name another value later
     kept = f"{name}_once" if again else name
     if again and any(isinstance(node, cst.Name) and node.value == kept for node in module.nodes):

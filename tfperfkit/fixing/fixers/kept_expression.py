@@ -14,12 +14,9 @@ from tfperfkit.fixing.case import Case, Fixer
 from tfperfkit.fixing.edit import Edit, NoFix
 from tfperfkit.fixing.fixers.hoist import import_functools
 from tfperfkit.fixing.module import Module, dotted, method, walk
-from tfperfkit.fixing.order import writes_file
+from tfperfkit.fixing.order import find_effect_of
 from tfperfkit.fixing.repeatable import check_repeatable, check_reusable
-from tfperfkit.syntax.effects import find_effect, list_changing
 
-#: A method of this name takes, or only reads.
-_READING = frozenset({"get"})
 _NO_CALLS = frozenset({"run"})
 #: Values of a function's own that are plain, whatever they are parts of.
 _PLAIN = frozenset({"shape", "ndim", "dtype", "name"})
@@ -95,20 +92,6 @@ def _keep(module: Module, value: Any) -> tuple[int, Any, list[Edit]]:
         *import_functools(module),
     ]
     return others, value, edits
-
-
-def find_effect_of(module: Module, value: cst.CSTNode) -> cst.CSTNode | None:
-    """Return the first call in an expression that has an effect besides its result; None if there is none."""
-    return next((node for node in walk(value) if _is_change(module, node)), None)
-
-
-def _is_change(module: Module, node: cst.CSTNode) -> bool:
-    """Return whether a node is a call that has an effect besides its result."""
-    if not isinstance(node, cst.Call):
-        return False
-    effect = find_effect(module.imported(node.func) or f"builtins.{dotted(node.func)}")
-    known = effect is not None and bool(effect.kinds & {"writes", "output", "seeds", "changes"})
-    return known or method(node) in list_changing() - _READING or writes_file(module, node)
 
 
 def _find_parts(module: Module, value: cst.CSTNode, local: set[str]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Conclusion of a report: the first thing to fix, or that nothing is at fault and which limit bounds the step."""
+"""Conclusion of a report: the first thing to fix, or that no fault is known and which limit bounds the step."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from tfperfkit.records.conclusion import (
     FIRST,
     LARGEST_ENDS,
     LARGEST_START_UP,
+    NEEDED,
     NO_CAUSE,
     NO_FAULT,
     NOT_PROFILED,
-    NOTHING,
     ROOM,
     SILENCED,
     START_UP,
@@ -158,8 +158,8 @@ def _seconds(evidence: Evidence) -> float:
 
 
 def _conclude_no_cause(evidence: Evidence) -> Conclusion:
-    """Conclude what the time goes into where no rule found a cause. That nothing is to be gained is said only of
-    computing that comes near what the machine can do."""
+    """Conclude what the time goes into where no rule found a cause. That no fault is known is said only of computing
+    that comes near what the machine can do."""
     account = evidence.account
     assert account is not None
     name = max(account.parts_ms, key=lambda part: account.parts_ms[part])
@@ -171,13 +171,13 @@ def _conclude_no_cause(evidence: Evidence) -> Conclusion:
     open_question = find_open_question(evidence, near_limit=near) if sound else ""
     found = NO_CAUSE
     if sound and not open_question:
-        found = NOTHING if near else f"{NO_FAULT} in the step itself" if between else NO_FAULT
+        found = f"{NO_FAULT} in the step itself" if between else NO_FAULT
     at = _computed_at(evidence, explained=not open_question) if name in _WORK else _most_of_it(evidence, name)
     rate = (bound(evidence) or _bound_by_kernel(evidence)) if name in _WORK and not _saw_another(evidence) else ""
     little = _waits(evidence) if found.startswith(NO_FAULT) else ""
     if name == "evaluate" and little:
         little = f", most of it in compiled functions{little}"
-    useful = f"{'its' if between else 'the'} time is useful work. " if little else ""
+    useful = f"{NEEDED}. " if little else ""
     said = f"{100 * share:.0f} % of {evidence.unit.a} is {_name_part(evidence, name)}{at}"
     return Conclusion(verdict=found, why=f"{useful}{said}{little}", limit=rate, look=open_question, between=between)
 

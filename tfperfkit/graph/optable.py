@@ -30,6 +30,7 @@ words name a formula. The traits are:
 - ``copies-first``: the result is input 0 with a part of it written over. ``spreads``: the result is a large tensor
   that is 0 but for the values given.
 - ``makes-diagonal``: makes a matrix whose only numbers are on its diagonal. ``sets-diagonal``: writes over one.
+  ``takes-diagonal``: returns one.
 - ``heavy``: does the arithmetic of a network. ``batched``: multiplies stacks of matrices. ``cubic``: takes some
   operations for each number and each row of a matrix.
 - ``passes``: only passes on, reads or names what is there. ``waits``: its own time is that of what it calls or awaits.

@@ -167,6 +167,9 @@ class View:
         if node.type == "Pack":
             packed = [self._folded(self.made(*owner), 0) for owner in node.inputs]
             return [int(each) for each in packed if each is not None] if None not in packed else None
+        if node.type == "ConcatV2" and len(node.outputs[0].shape or ()) == 1:
+            parts = [self.integers(self.made(*owner)) for owner in node.inputs[:-1]]
+            return None if None in parts else [value for part in parts for value in part or ()]
         if node.type != "Const":
             value = self._folded(node, 0)
             return None if value is None else [int(value)]
@@ -238,6 +241,9 @@ class View:
         None]``."""
         if node.type in RESHAPES:
             return True
+        if node.type == "Transpose":  # tf.tensordot puts axes in order that are in order
+            order = self.integers(self.source(node, 1))
+            return order is not None and order == list(range(len(order)))
         made = self.elements(node.name)
         return node.type == "StridedSlice" and made is not None and made == self.elements(*node.inputs[0])
 

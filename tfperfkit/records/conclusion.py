@@ -1,4 +1,4 @@
-"""Conclusions of a report: fix something first, nothing is at fault, or no cause is known."""
+"""Conclusions of a report: fix something first, no fault is known, or no cause is known."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True):
 FIRST = "First"
 #: The report names no cause of the time.
 NO_CAUSE = "No cause found"
-#: A step computes, and waits for nothing: no known rule finds a fault.
-NO_FAULT = "No fault found"
-#: A step computes about as fast as the machine can.
-NOTHING = "Nothing to fix"
+#: A step computes about as fast as the machine can, and waits for nothing. That is all that is known: the work itself
+#: may be needless, as ``NEEDED`` says.
+NO_FAULT = "No known fault"
+#: The reason that follows each ``NO_FAULT`` of a step.
+NEEDED = "computing runs at this machine's speed; no rule can tell whether all of it is needed"
 #: The user has silenced each finding.
 SILENCED = "All findings are silenced"
 START_UP = "Mostly startup"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 
 import msgspec
 
@@ -13,42 +13,31 @@ from tfperfkit.graph.model import Node
 from tfperfkit.graph.optable import is_heavy
 from tfperfkit.graph.products import product_of
 from tfperfkit.graph.sizes import BINARY, UNARY
-from tfperfkit.graph.uses import names_rows
 from tfperfkit.graph.view import Use, View
 from tfperfkit.model import Finding
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.copied_rows import (
+    COPIES_MIN,
+    REPEATS,
+    Copied,
+    JoinedCopies,
+    find_joined_copies,
+    is_float,
+    makes_copies,
+)
 from tfperfkit_rules.graph.pricing import Part, count, often
 from tfperfkit_rules.graph.rule import GraphRule
 
-COPIES_MIN = Threshold(
-    4,
-    "copies",
-    "minimum number of copies of each row, or of places for each place of an image",
-    Chosen("what is saved must outweigh another order of the work"),
-)
 AFTER_COPIES_MAX = Threshold(
     500, "operations", "maximum number of operations after repeated rows", Chosen("it bounds the search")
 )
 AFTER_RESIZE_MAX = Threshold(
     20, "operations", "maximum number of operations after an enlarged image", Chosen("it bounds the search")
 )
-_REPEATS = optable.names(kind="tile", differentiates=False)
 _FIRST_BY_ROW = UNARY | optable.names(kind=("bias", "softmax"), differentiates=False)
 #: Each place is a mean of neighbours, with weights whose sum is 1; or one of them as it is.
 _RESIZES = optable.names(kind="resize", differentiates=False) - {"ResizeArea", "ScaleAndTranslate"}
 _AXES = ("examples", "height", "width", "channels")
-
-
-class Copied(Cause, frozen=True, kw_only=True):
-    """``times``: how often each row, or each place of a picture, goes through the same layers."""
-
-    times: float
-
-    @property
-    def key(self) -> Hashable:
-        """Repeated rows and enlarged pictures of one line are two causes."""
-        return type(self), self.where
 
 
 class RepeatedRows(Copied, frozen=True, kw_only=True):
@@ -73,8 +62,8 @@ class CopiesInNetwork(GraphRule[Copied]):
 
     def find(self, view: View) -> Iterator[Copied]:
         """Yield one cause for all repeated rows, for both sides of all pairs belong together; then one for each
-        enlarged picture."""
-        found = [way for node in view.forward if _makes_copies(view, node) and (way := _follow_copies(view, node))]
+        enlarged picture; and copies that are joined to other columns."""
+        found = [way for node in view.forward if makes_copies(view, node) and (way := _follow_copies(view, node))]
         if found:
             largest = max(found, key=lambda each: max(each.rows, 1) * each.times)
             yield msgspec.structs.replace(
@@ -83,6 +72,7 @@ class CopiesInNetwork(GraphRule[Copied]):
                 operations=list(dict.fromkeys(name for each in found for name in each.operations)),
                 left=max(each.left or 0.0 for each in found),
             )
+        yield from find_joined_copies(view)
         for node in view.forward:
             if node.type in _RESIZES and (picture := _follow_picture(view, node)) is not None:
                 yield picture
@@ -103,6 +93,8 @@ class CopiesInNetwork(GraphRule[Copied]):
                 count("channels before the convolution", cause.before),
                 count("channels after it", cause.after),
             )
+        if isinstance(cause, JoinedCopies):
+            return self._report_joined(evidence, part, cause)
         rows = cause.rows if isinstance(cause, RepeatedRows) else 0
         which = {0: "Each row", 1: "One row"}.get(rows, f"Each of {often(rows)} rows")
         return self.finding(
@@ -117,32 +109,21 @@ class CopiesInNetwork(GraphRule[Copied]):
             count("copies of each row", cause.times),
         )
 
-
-def _makes_copies(view: View, node: Node) -> bool:
-    """Tell whether a node makes copies of its first input: by copying the input alone, by a lookup of more rows than
-    exist, or by joining one tensor to itself many times.
-    """
-    if node.type in _REPEATS:
-        return True
-    if node.type == "GatherV2":
-        return names_rows(view, node)
-    if node.type in ("Pack", "ConcatV2"):
-        return len({view.made(*owner) for owner in node.inputs[: -1 if node.type == "ConcatV2" else None]}) == 1
-    if node.type == "Mul" and len(node.inputs) == 2:
-        return view.number(view.source(node, 1)) is None and _is_ones(view, node.inputs[1])
-    return False
-
-
-def _is_ones(view: View, owner: tuple[str, int]) -> bool:
-    """``tf.ones`` of some shape: a number that a Fill, or a constant of one value, holds."""
-    node = view.made(*owner)
-    if node is not None and node.type == "Fill":
-        return view.number(view.source(node, 1)) == 1.0
-    return node is not None and node.type == "Const" and view.filled(node) == 1.0
-
-
-def _is_float(node: Node) -> bool:
-    return node.outputs[0].dtype.startswith(("float", "bfloat"))
+    def _report_joined(self, evidence: Evidence, part: Part[Copied], cause: JoinedCopies) -> Finding:
+        rows = f"kernel[{cause.begin}:{cause.end}]"
+        return self.finding(
+            evidence,
+            part,
+            f"Rows copied {often(cause.times)}x before tf.concat and a matmul",
+            f"Multiply first, copy after: apply {rows} to the rows before tf.gather, tf.repeat or tf.tile, copy the "
+            "result, and add it to the other columns' product with the other rows of the kernel. Or, with layers: "
+            "one Dense for each part, all but one with use_bias=False, and their sum.",
+            f"A matmul of joined columns is the sum of each part's matmul. So {cause.end - cause.begin} of "
+            f"{cause.columns} columns are multiplied again for each copy. Results are equal up to rounding.",
+            count("copies of each row", cause.times),
+            count("columns of the copies", cause.end - cause.begin),
+            count("columns that the matmul makes", cause.units),
+        )
 
 
 def _follow_copies(view: View, node: Node) -> RepeatedRows | None:
@@ -159,7 +140,7 @@ def _follow_rows(view: View, node: Node) -> RepeatedRows | None:
         return None
     rows = (sizes[0] or 0) // before[-1]
     times = (sizes[1] or 0) / max(sizes[0] or 1, 1)
-    if times < COPIES_MIN.value or not _is_float(node):
+    if times < COPIES_MIN.value or not is_float(node):
         return None
     following = _collect_by_row(view, node, rows * times)
     if not any(product_of(view, each) for each in following):
@@ -188,8 +169,8 @@ def _read_copies(view: View, node: Node) -> tuple[Node, int, float] | None:
     first."""
     before, made = view.shape(*node.inputs[0]), view.shape(node.name)
     # Integers are the indices that an embedding looks up.
-    numbers = _is_float(node) or node.outputs[0].dtype in ("int32", "int64")
-    if node.type not in _REPEATS or not before or not made or not numbers:
+    numbers = is_float(node) or node.outputs[0].dtype in ("int32", "int64")
+    if node.type not in REPEATS or not before or not made or not numbers:
         return None
     sizes = view.integers(view.source(node, 1))
     if sizes is None or len(sizes) != len(made):
@@ -256,7 +237,7 @@ def _is_by_row(view: View, use: Use, rows: float) -> bool:
 def _follow_picture(view: View, node: Node) -> EnlargedPicture | None:
     """Follow a resize of ``[n, h, w, c]`` whose result goes into convolutions with kernels of 1 x 1."""
     before, after = view.shape(*node.inputs[0]), view.shape(node.name)
-    if not before or not after or len(before) != len(_AXES) or min(*before[1:], *after[1:]) < 1 or not _is_float(node):
+    if not before or not after or len(before) != len(_AXES) or min(*before[1:], *after[1:]) < 1 or not is_float(node):
         return None
     times = after[1] * after[2] / (before[1] * before[2])
     following, only = _collect_by_place(view, node)

@@ -56,7 +56,7 @@ class WholeSort(GraphRule[SortedRow]):
                     where=node.place,
                     places=[each.place for each in used.lookups if each.place is not None],
                     operations=[node.name, *(each.name for each in used.lookups)],
-                    left=_comparisons(row[-1], used.count) / _comparisons(row[-1], made[-1]),
+                    left=count_comparisons(row[-1], used.count) / count_comparisons(row[-1], made[-1]),
                     length=made[-1],
                     used=used.count,
                     rows=max(math.prod(row[:-1]), 1),
@@ -85,6 +85,6 @@ class WholeSort(GraphRule[SortedRow]):
         )
 
 
-def _comparisons(length: int, largest: int) -> float:
+def count_comparisons(length: int, largest: int) -> float:
     """Comparisons for the largest few of a row: each number with the smallest so far, and those few in order."""
     return length + largest * math.log2(max(largest, 2))

@@ -11,6 +11,7 @@ from evidence_builder import make_evidence
 from tfperfkit.diagnosis.headroom import large, split
 from tfperfkit.gain import AtLeast, Gain, Range, Unknown
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.records.conclusion import NO_FAULT
 
 
 def room(code: str, gain: Gain | float, **fields: Any) -> Finding:
@@ -83,7 +84,7 @@ def test_the_first_line_has_it_when_it_is_large() -> None:
 
 def test_nothing_to_fix_is_not_said_beside_large_headroom() -> None:
     evidence = make_evidence(parts_ms={"graph": 9.5, "python": 0.5})
-    assert "Nothing to fix" not in headline((), evidence, (), (room("A", AtLeast(1.5)),))
+    assert NO_FAULT not in headline((), evidence, (), (room("A", AtLeast(1.5)),))
 
 
 def test_every_form_of_the_report_shows_it() -> None:

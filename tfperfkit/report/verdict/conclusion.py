@@ -1,11 +1,11 @@
-"""The verdict where no finding comes first: no fault, no cause, mostly startup."""
+"""The verdict where no finding comes first: no known fault, no cause, mostly startup."""
 
 from __future__ import annotations
 
 from rich.text import Text
 
 from tfperfkit.model import CallTime, Finding, Report, SourceSpan
-from tfperfkit.records.conclusion import NO_CAUSE, NO_FAULT, NOTHING, ROOM, Conclusion
+from tfperfkit.records.conclusion import NO_CAUSE, NO_FAULT, ROOM, Conclusion
 from tfperfkit.records.gains import finite
 from tfperfkit.report import numbers
 from tfperfkit.report.paths import name, place, with_short_paths
@@ -36,8 +36,8 @@ def conclusion_lines(conclusion: Conclusion, report: Report, screen: Screen) -> 
 
 
 def is_good(conclusion: Conclusion) -> bool:
-    """Return whether the verdict is that the script needs no change."""
-    return conclusion.verdict.startswith((NO_FAULT, NOTHING))
+    """Return whether the verdict is that no rule knows a fault."""
+    return conclusion.verdict.startswith(NO_FAULT)
 
 
 def why_words(conclusion: Conclusion, report: Report) -> str:
@@ -53,7 +53,8 @@ def _is_of_choices(conclusion: Conclusion, report: Report) -> bool:
 def list_reasons(conclusion: Conclusion, report: Report, screen: Screen) -> list[tuple[str, str]]:
     """Return (label, sentence) pairs: the speed, how to look further, and what is optional.
 
-    Useful work needs no comparison of its speed with a large matmul: few layers reach that. The full report has it.
+    Computing that no rule objects to needs no comparison with a large matmul, whose speed few layers reach. The full
+    report has it.
     """
     rows = [
         ("speed", "" if is_good(conclusion) else conclusion.limit),

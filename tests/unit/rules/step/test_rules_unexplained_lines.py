@@ -114,14 +114,14 @@ def layer(name: str, ms: float, bound: str) -> ComputedOperation:
     ("rows", "begins"),
     [
         ((operation("Mul", 6.0, 22), operation("Mul", 4.0, 23)), "No cause found"),  # may be the same each time
-        ((operation("Mul", 4.0, 22, bound="memory"), operation("Mul", 4.0, 23, bound="memory")), "No fault found"),
+        ((operation("Mul", 4.0, 22, bound="memory"), operation("Mul", 4.0, 23, bound="memory")), "No known fault"),
         ((operation("Mul", 4.0, 22), operation("Mul", 4.0, 23)), "No cause found"),  # no limit is known
         (
             (layer("one", 4.0, "arithmetic"), layer("two", 4.0, "kernel")),
             "No cause found",
         ),  # half is slower than need be
-        ((layer("one", 4.0, "arithmetic"), layer("two", 4.0, "memory")), "No fault found"),
-        ((layer("one", 6.0, "memory"), layer("two", 4.0, "kernel")), "No fault found"),
+        ((layer("one", 4.0, "arithmetic"), layer("two", 4.0, "memory")), "No known fault"),
+        ((layer("one", 6.0, "memory"), layer("two", 4.0, "kernel")), "No known fault"),
         ((layer("one", 6.0, ""), layer("two", 4.0, "memory")), "No cause found"),  # nothing bounds it that is known
     ],
     ids=["own line", "own lines", "no limit", "slow", "layers", "layer", "layer without a limit"],
@@ -237,7 +237,7 @@ def test_a_trace_of_far_less_than_an_iteration_speaks_for_nothing(traced_ms: flo
     assert seen is not None
     stretch = ComputedStretch(wall_ms=traced_ms, window="tfprof", computed=_times(seen, traced_ms / 10.0))
     said = headline([], run.narrowed(**view, traced=stretch))
-    assert said.startswith("No cause found" if little else "No fault found")
+    assert said.startswith("No cause found" if little else "No known fault")
     assert ("The trace holds 0.4 ms of an iteration" in said) is little
 
 

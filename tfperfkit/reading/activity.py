@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tfperfkit.reading.tracks import Device, Track
 from tfperfkit.xplane.columns import Ints
 from tfperfkit.xplane.hlo import Module
-from tfperfkit.xplane.intervals import Spans, own_times, union
+from tfperfkit.xplane.intervals import Spans, in_order, own_times, union
 from tfperfkit.xplane.names import DERIVED_LINES
 
 _STATS = (
@@ -31,7 +33,7 @@ _STATS = (
     "bytes_accessed",
 )
 #: Labels are found for so many events at once.
-_BLOCK = 1 << 17
+_BLOCK = 1 << 15
 _COPY = re.compile(r"^(?:MemcpyH2D|MemcpyD2H|MemcpyD2D|MemcpyP2P|Memcpy|Memset|__amd_rocclr_(?:copy|fill)Buffer)")
 _COLLECTIVE = re.compile(
     r"nccl|rccl|all[-_]?reduce|all[-_]?gather|reduce[-_]?scatter|all[-_]?to[-_]?all|collective[-_]?permute",
@@ -87,7 +89,7 @@ def _names_collective(words: str) -> bool:
 
 @dataclass
 class Activity:
-    """One device. All arrays are in the order of begin; ``label`` numbers ``labels``, ``stream`` numbers ``streams``.
+    """One device. All arrays are in the order of begin; ``label`` numbers ``labels``.
 
     ``own_ps``: without what runs within it (loops of XLA on a TPU). ``steps``: (number, begin, end) as the profiler's
     own line of steps has them; ``modules``: likewise the runs of XLA's compiled programs.
@@ -99,11 +101,9 @@ class Activity:
     begin: Ints
     end: Ints
     own_ps: Ints
-    label: Ints
-    stream: Ints
+    label: npt.NDArray[np.int32]
     correlation: Ints
     labels: list[Label]
-    streams: list[str]
     steps: list[tuple[str, int, int]] = field(default_factory=list)
     modules: list[tuple[str, int, int]] = field(default_factory=list)
 
@@ -128,36 +128,17 @@ class Activity:
 
 def read(device: Device, host: str, modules: dict[str, Module]) -> Activity | None:
     """Return all activity of the device; None if nothing was recorded."""
-    columns: dict[str, list[Ints]] = {name: [] for name in ("begin", "end", "own", "label", "stream", "correlation")}
     labels: dict[Label, int] = {}
-    streams: list[str] = []
     steps: list[tuple[str, int, int]] = []
     programs: list[tuple[str, int, int]] = []
-    for track in device.tracks():
-        if track.name == "Steps":
-            steps += _named(track)
-        elif track.name == "XLA Modules":
-            programs += _named(track)
-        if track.name in DERIVED_LINES or not len(track):
-            continue
-        begin, duration = _times(track)
-        there = np.flatnonzero(duration > 0)
-        if not len(there):
-            continue
-        order = there[np.lexsort((-duration[there], begin[there]))]
-        begin, duration = begin[order], duration[order]
-        columns["begin"].append(begin)
-        columns["end"].append(begin + duration)
-        columns["own"].append(own_times(begin, duration))
-        columns["label"].append(_labels(track, order, labels, modules))
-        columns["stream"].append(np.full(len(order), len(streams), dtype=np.int64))
-        columns["correlation"].append(track.numbers("correlation_id", order))
-        streams.append(track.name)
-    if not streams:
+    parts = list(_parts(device, labels, modules, steps, programs))
+    if not parts:
         return None
-    order = np.argsort(np.concatenate(columns["begin"]), kind="stable")
-    # One column after the other, so that no more than one is there twice.
-    joined = {name: np.concatenate(columns.pop(name))[order] for name in list(columns)}
+    joined = parts[0]
+    if len(parts) > 1:
+        order = np.argsort(np.concatenate([part["begin"] for part in parts]), kind="stable")
+        # One column after the other, so that no more than one is there twice.
+        joined = {name: np.concatenate([part.pop(name) for part in parts])[order] for name in list(joined)}
     return Activity(
         host=host,
         name=device.name,
@@ -166,19 +147,55 @@ def read(device: Device, host: str, modules: dict[str, Module]) -> Activity | No
         end=joined["end"],
         own_ps=joined["own"],
         label=joined["label"],
-        stream=joined["stream"],
         correlation=joined["correlation"],
         labels=list(labels),
-        streams=streams,
         steps=sorted(steps, key=lambda step: step[1]),
         modules=sorted(programs, key=lambda program: program[1]),
     )
 
 
+def _parts(
+    device: Device,
+    labels: dict[Label, int],
+    modules: dict[str, Module],
+    steps: list[tuple[str, int, int]],
+    programs: list[tuple[str, int, int]],
+) -> Iterator[dict[str, Any]]:
+    """Yield the columns of each stream that has events, by begin. ``labels``, ``steps`` and ``programs`` grow."""
+    for track in device.tracks():
+        if track.name == "Steps":
+            steps += _named(track)
+        elif track.name == "XLA Modules":
+            programs += _named(track)
+        if track.name in DERIVED_LINES or not len(track):
+            continue
+        begin, duration = _times(track)
+        which = None
+        if not (duration > 0).all():
+            which = np.flatnonzero(duration > 0)
+            if not len(which):
+                continue
+            begin, duration = begin[which], duration[which]
+        order = in_order(begin, duration)
+        if order is not None:
+            begin, duration = begin[order], duration[order]
+            which = order if which is None else which[order]
+        yield {
+            "begin": begin,
+            "end": begin + duration,
+            "own": own_times(begin, duration),
+            "label": _labels(track, which, labels, modules),
+            "correlation": track.numbers("correlation_id", which),
+        }
+
+
 def _times(track: Track) -> tuple[Ints, Ints]:
     """Begin and duration by the device's own clock where an event has them, as XProf takes them: a TPU's are set over
     to the host's clock, which moves a run by up to its length."""
-    begin, duration = track.numbers("device_offset_ps"), track.numbers("device_duration_ps")
+    begin = track.numbers("device_offset_ps")
+    if not (begin >= 0).any():
+        return track.begin_ps, track.duration_ps
+    duration = track.numbers("device_duration_ps")
     own = (begin >= 0) & (duration >= 0)
     return np.where(own, begin, track.begin_ps), np.where(own, duration, track.duration_ps)
 
@@ -189,13 +206,14 @@ def _named(track: Track) -> list[tuple[str, int, int]]:
     return [(name, first, last) for name, first, last in zip(names, begin, end, strict=True) if last > first]
 
 
-def _labels(track: Track, order: Ints, labels: dict[Label, int], modules: dict[str, Module]) -> Ints:
+def _labels(track: Track, which: Ints | None, labels: dict[Label, int], modules: dict[str, Module]) -> Any:
     """Return the number of each event's label in ``labels``, which grows."""
-    blocks = [order[first : first + _BLOCK] for first in range(0, len(order), _BLOCK)]
+    events = which if which is not None else np.arange(len(track))
+    blocks = [events[first : first + _BLOCK] for first in range(0, len(events), _BLOCK)]
     return np.concatenate([_labels_of(track, block, labels, modules) for block in blocks])
 
 
-def _labels_of(track: Track, order: Ints, labels: dict[Label, int], modules: dict[str, Module]) -> Ints:
+def _labels_of(track: Track, order: Ints, labels: dict[Label, int], modules: dict[str, Module]) -> Any:
     coded = track.coded(_STATS, order)
     kinds = track.kind[order]
     key = kinds
@@ -211,7 +229,7 @@ def _labels_of(track: Track, order: Ints, labels: dict[Label, int], modules: dic
         }
         label = _label(track.name_of(int(kinds[index])), stats, modules)
         numbers.append(labels.setdefault(label, len(labels)))
-    return np.array(numbers, dtype=np.int64)[inverse.reshape(-1)]
+    return np.array(numbers, dtype=np.int32)[inverse.reshape(-1)]
 
 
 def _label(kernel: str, stats: dict[str, Any], modules: dict[str, Module]) -> Label:

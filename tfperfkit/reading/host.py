@@ -103,34 +103,12 @@ def read(trace: HostTrace, operations: bool) -> HostActivity:
     launched: list[Ints] = []
     totals: dict[str, list[int]] = {}
     for track in trace.host_tracks(keep):
-        if not len(track):
-            continue
-        found.threads += 1
-        found.events += len(track)
-        begin, end = track.begin_ps, track.begin_ps + track.duration_ps
-        found.first = int(begin.min()) if found.first is None else min(found.first, int(begin.min()))
-        found.last = max(found.last, int(end.max()))
-        kinds, first, inverse = np.unique(track.kind, return_index=True, return_inverse=True)
-        kind_names = [track.name_of(kind) for kind in kinds.tolist()]
-        found.python_traced |= any(name.startswith("$") for name in kind_names)
-        marked = track.numbers("step_num", first) >= 0
-        doings = [None if mark else names.doing(name) for mark, name in zip(marked.tolist(), kind_names, strict=True)]
-        which = np.array([_ORDER[doing] if doing is not None else -1 for doing in doings])[inverse]
-        for number, doing in enumerate(Doing):
-            mask = which == number
-            if mask.any():
-                # At once, not at the end: together they are far fewer than one by one.
-                mine = union([Spans(begin[mask], end[mask])])
-                found.spans[doing] = union([found.spans[doing], mine]) if doing in found.spans else mine
-        _markers(track, marked, kind_names, inverse, found)
-        _calls(kind_names, inverse, begin, end, found)
-        correlation = track.numbers("correlation_id")
-        has = correlation >= 0
-        if has.any():
-            correlations.append(correlation[has])
-            launched.append(begin[has])
-        if operations:
-            _add_own(track, kind_names, inverse, totals)
+        if len(track):
+            numbers, begins = _add(track, names, totals if operations else None, found)
+            if len(numbers):
+                correlations.append(numbers)
+                launched.append(begins)
+        del track  # before the next one is read
     if correlations:
         numbers, begins = np.concatenate(correlations), np.concatenate(launched)
         order = np.lexsort((begins, numbers))
@@ -139,6 +117,34 @@ def read(trace: HostTrace, operations: bool) -> HostActivity:
         found.correlation, found.launched = numbers[earliest], begins[earliest]
     found.own_ps = {name: (count, own) for name, (count, own) in totals.items()}
     return found
+
+
+def _add(track: Track, names: Names, totals: dict[str, list[int]] | None, found: HostActivity) -> tuple[Ints, Ints]:
+    """Add a thread. Return the correlation numbers of its launches, and when these began."""
+    found.threads += 1
+    found.events += len(track)
+    begin, end = track.begin_ps, track.begin_ps + track.duration_ps
+    found.first = int(begin.min()) if found.first is None else min(found.first, int(begin.min()))
+    found.last = max(found.last, int(end.max()))
+    kinds, first, inverse = np.unique(track.kind, return_index=True, return_inverse=True)
+    kind_names = [track.name_of(kind) for kind in kinds.tolist()]
+    found.python_traced |= any(name.startswith("$") for name in kind_names)
+    marked = track.numbers("step_num", first) >= 0
+    doings = [None if mark else names.doing(name) for mark, name in zip(marked.tolist(), kind_names, strict=True)]
+    which = np.array([_ORDER[doing] if doing is not None else -1 for doing in doings], dtype=np.int8)[inverse]
+    for number, doing in enumerate(Doing):
+        mask = which == number
+        if mask.any():
+            # At once, not at the end: together they are far fewer than one by one.
+            mine = union([Spans(begin[mask], end[mask])])
+            found.spans[doing] = union([found.spans[doing], mine]) if doing in found.spans else mine
+    _markers(track, marked, kind_names, inverse, found)
+    _calls(kind_names, inverse, begin, end, found)
+    if totals is not None:
+        _add_own(track, kind_names, inverse, totals)
+    correlation = track.numbers("correlation_id")
+    has = correlation >= 0
+    return correlation[has], begin[has]
 
 
 def _markers(track: Track, marked: npt.NDArray[np.bool_], names: list[str], inverse: Ints, found: HostActivity) -> None:

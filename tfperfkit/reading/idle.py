@@ -44,10 +44,9 @@ def window_of(device: Activity, steps: tuple[Step, ...]) -> Spans:
 
 def explain(device: Activity, host: HostActivity | None, window: Spans) -> Idle:
     """Split the device's idle time within the window by what it waited for."""
-    busy = device.busy()
     if not len(window):
         return Idle(window, 0, 0, {}, NONE)
-    free = within(gaps(busy, int(window.begin[0]), int(window.end[-1])), window)
+    free = within(gaps(device.busy(), int(window.begin[0]), int(window.end[-1])), window)
     of_host, launching, queued = _split(device, host, free)
     short = queued.end - queued.begin <= LAUNCH_PS.value
     between = int((queued.end - queued.begin)[short].sum())
@@ -79,10 +78,10 @@ def _split(device: Activity, host: HostActivity | None, free: Spans) -> tuple[Sp
     queued = known & (launched <= free.begin)
     # A launch that seems to come after what it launched: two clocks that differ a little.
     at = np.where(known, np.clip(launched, free.begin, free.end), np.where(is_start & short, free.begin, free.end))
-    mine = ~queued
+    of_host, launching = ~queued & (at > free.begin), ~queued & (at < free.end)
     return (
-        Spans(free.begin[mine], at[mine]),
-        Spans(at[mine], free.end[mine]),
+        Spans(free.begin[of_host], at[of_host]),
+        Spans(at[launching], free.end[launching]),
         Spans(free.begin[queued], free.end[queued]),
     )
 

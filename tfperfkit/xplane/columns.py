@@ -98,11 +98,16 @@ class LineColumns:
 
     def numbers(self, name: str, which: Ints | None = None) -> Ints:
         """Return an integer stat, -1 where there is none."""
-        events = which if which is not None else np.arange(len(self), dtype=np.int64)
-        wanted = [self.plane.stat_ids.get(name, 0)]
-        begins = self._stats[events]
-        starts, ends = _find_stats(self.plane, begins, begins + self._size[events], wanted)[:, 0]
-        return _values(self.plane, starts, ends, (_UINT, _INT))
+        count = len(self) if which is None else len(which)
+        found = np.full(count, -1, dtype=np.int64)
+        number = self.plane.stat_ids.get(name, 0)
+        for first in range(0, count if number else 0, _BLOCK):
+            block = slice(first, first + _BLOCK)
+            events = block if which is None else which[block]
+            begins = self._stats[events]
+            starts, ends = _find_stats(self.plane, begins, begins + self._size[events], [number])[:, 0]
+            found[block] = _values(self.plane, starts, ends, (_UINT, _INT))
+        return found
 
     def _code(self, name: str, kinds: Ints, starts: Ints, ends: Ints) -> Coded:
         plane = self.plane

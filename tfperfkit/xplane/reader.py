@@ -307,9 +307,11 @@ class Space:
             advise(mmap.MADV_DONTNEED, first, end - first)
 
     def close(self) -> None:
+        """Drop the bytes at once: planes and space refer to each other, and garbage is collected late."""
         close = getattr(self.data, "close", None)
         if close is not None:
             close()
+        self.data = b""
 
     def __enter__(self) -> Space:
         return self

@@ -77,7 +77,9 @@ class Builder:
         )
 
     def graph(self, *bodies: Builder) -> Graph:
-        graphs = {each.name: each.graph() for each in bodies}
+        """Build the graph; it and the bodies call the bodies by their names."""
+        graphs: dict[str, Graph] = {}
+        graphs.update({each.name: Graph(each.contents(), graphs.get) for each in bodies})
         return Graph(self.contents(), graphs.get)
 
     def record(self, **fields: Any) -> FunctionRecord:

@@ -102,3 +102,110 @@ def test_loops_in_loops_end() -> None:
         bodies += [inner, body(f"c{level}", "Relu")]
     bodies += [body(f"b{depth}", "Neg"), body(f"c{depth}", "Relu")]
     assert flow_of(made, *bodies).same(("x", "handle")).states["called", 0] in (True, False)
+
+
+def independent(kind: str, rows: int = 8, takes: str = ROWS, makes: str = ROWS, **attributes: object) -> bool:
+    """Ask of an operation of x, and of a constant if it has a value."""
+    made = Builder()
+    x = made.add("Placeholder", "x", makes=takes)
+    if "value" in attributes:
+        made.add("Const", "constant", (), "int32[]", value=attributes.pop("value"))
+        made.add(kind, "made", (x, "constant"), makes, **attributes)
+    else:
+        made.add(kind, "made", (x,), makes, **attributes)
+    return flow_of(made).independent_rows("made", rows)
+
+
+def test_rows_of_the_arguments_stay_apart_where_each_is_made_of_one() -> None:
+    assert independent("Relu")
+    assert not independent("Relu", rows=9)
+    assert not independent("RandomUniform")
+    assert not independent("Relu", takes="float32[]", makes="float32[]")
+    assert not independent("Sum", value=0, makes="float32[4]")
+    assert independent("Sum", value=1, makes="float32[8]")
+
+
+def test_independent_rows_are_those_of_the_first_axis_one_for_each() -> None:
+    for shape, wanted in (([8, 2, 2], True), ([32], False), ([2, 16], False)):
+        made = Builder()
+        made.add("Placeholder", "x", makes=ROWS)
+        made.add("Const", "shape", (), f"int32[{len(shape)}]", value=0)
+        made.add("Reshape", "made", ("x", "shape"), f"float32{shape}".replace(" ", ""))
+        assert flow_of(made).independent_rows("made", 8) is wanted, shape
+
+
+def test_an_argument_of_another_size_may_have_to_do_with_any_row() -> None:
+    made = Builder()
+    for name, kind in (("x", ROWS), ("other", "float32[1,4]"), ("handle", "resource[]")):
+        made.add("Placeholder", name, makes=kind)
+    made.add("ReadVariableOp", "weights", ("handle",), "float32[1,4]")
+    made.captures.append("handle")
+    made.add("AddV2", "with_other", ("x", "other"), ROWS)
+    made.add("AddV2", "with_weights", ("x", "weights"), ROWS)
+    made.add("IdentityN", "both", ("weights", "with_weights"), f"float32[1,4];{ROWS}")
+    flow = flow_of(made)
+    assert not flow.independent_rows("with_other", 8)
+    assert flow.independent_rows("with_weights", 8)
+    assert [flow.independent_rows("both", 8, output) for output in (0, 1)] == [False, True]
+    assert not flow.independent_rows("both", 8)
+    assert not flow.independent_rows("weights", 8)  # it has no rows
+    assert not flow.independent_rows("absent", 8)
+
+
+def test_what_follows_row_by_row_and_treats_each_alike() -> None:
+    made = Builder()
+    x = made.add("Placeholder", "x", makes=ROWS)
+    made.add("Placeholder", "other", makes=ROWS)
+    start = made.add("Tanh", "start", (x,), ROWS)
+    made.add("Relu", "follows", (start,), ROWS)
+    made.add("Relu", "before", (x,), ROWS)
+    made.add("AddV2", "with_other", ("follows", "other"), ROWS)
+    made.add("Const", "axis", (), "int32[]", value=0)
+    made.add("Max", "of_all", ("follows", "axis"), "float32[4]")
+    made.add("IdentityN", "one_of_two", ("before", "follows"), f"{ROWS};{ROWS}")
+    view = View(made.graph(), None)
+    found = Flow(view).following(view.nodes["start"])
+    assert [node.name for node in found.nodes] == ["start", "follows", "one_of_two"]
+    assert (found.flops, found.bytes) == (0, 0)  # those in bodies alone count
+    assert [node.name for node in Flow(view).following(view.nodes["x"]).nodes][:3] == ["start", "follows", "before"]
+
+
+def counted(limit: int | None) -> Builder:
+    """Build a condition of x and a counter, which is less than a limit; or of nothing that is known."""
+    made = Builder("cond")
+    made.add("Placeholder", "x", makes=ROWS)
+    counter = made.add("Placeholder", "counter", makes="int32[]")
+    end = made.add("Const", "limit", (), "int32[]", value=limit or 0)
+    made.results = [made.add("Less" if limit else "Equal", "goes_on", (counter, end), "bool[]")]
+    return made
+
+
+@pytest.mark.parametrize(("limit", "times"), [(1, 1), (5, 5), (None, 1)])
+def test_the_costs_of_what_follows_count_each_iteration_of_a_loop(limit: int | None, times: int) -> None:
+    """Once where it is not known how many the loop makes."""
+    turn = Builder("turn")
+    x, counter = turn.add("Placeholder", "x", makes=ROWS), turn.add("Placeholder", "counter", makes="int32[]")
+    one = turn.add("Const", "one", (), "int32[]", value=1)
+    inner = turn.add("PartitionedCall", "inner", (x,), ROWS, f="relu")
+    turn.results = [inner, turn.add("AddV2", "next", (counter, one), "int32[]")]
+    relu = Builder("relu")
+    relu.results = [relu.add("Relu", "made", (relu.add("Placeholder", "x", makes=ROWS),), ROWS)]
+    made = Builder()
+    made.add("Placeholder", "x", makes=ROWS)
+    made.add("Const", "zero", (), "int32[]", value=0)
+    made.add("While", "loop", ("x", "zero"), f"{ROWS};int32[]", body="turn", cond="cond")
+    view = View(made.graph(turn, relu, counted(limit)), None)
+    found = Flow(view).following(view.nodes["x"])
+    assert sorted(node.name for node in found.nodes) == ["inner", "loop", "made"]
+    assert (found.flops, found.bytes) == (times * 8 * 4, times * 2 * 8 * 4 * 4)
+
+
+def test_names_of_what_is_the_same_have_all_outputs_the_same() -> None:
+    made = Builder()
+    x = made.add("Placeholder", "x", makes=ROWS)
+    made.add("Placeholder", "other", makes=ROWS)
+    made.add("Relu", "same", (x,), ROWS)
+    made.add("IdentityN", "both", (x, "other"), f"{ROWS};{ROWS}")
+    assert flow_of(made).same_names(("x",)) >= {"x", "same"}
+    assert not flow_of(made).same_names(("x",)) & {"other", "both"}
+    assert flow_of(made).same_names(("x", "other")) >= {"x", "other", "same"}

@@ -2,7 +2,8 @@
 than most scripts of the tests.
 
 For what is compared with ``tfperf run``, or has nothing to do with it; for scripts under ``tfperf run`` see
-``warm_run``. One that does something before it imports TensorFlow has a process of its own.
+``warm_run``, whose interpreters these forks share. One that does something before it imports TensorFlow has a process
+of its own.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-_START = Path(__file__).with_name("warm_start")
+from warm_run import serve_scripts
 
 
 class WarmPython:
-    """``python script``, again and again; ``environment`` is that in which TensorFlow is imported. A relative
-    ``script`` is looked for in ``folder``, which is where the interpreter is started."""
+    """``python script``, again and again; ``environment`` is that in which TensorFlow is imported. ``as_script``: the
+    interpreter is started with the script, and nothing of ours is below its frames; its name is for its folder."""
 
-    def __init__(self, script: Path | str, folder: Path, environment: Mapping[str, str]) -> None:
-        self._words = [sys.executable, str(script)]
-        self.folder = folder
+    def __init__(self, script: Path, environment: Mapping[str, str], *, as_script: bool = False) -> None:
+        self._name = script.name if as_script else str(script)
+        self._folder = script.parent
+        self._as_script = script if as_script else None
         self._environment = dict(environment)
-        self._ours: socket.socket | None = None
 
     def run(
         self,
@@ -43,50 +44,35 @@ class WarmPython:
         timeout: float = 300,
         folder: Path | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run it to its end, in ``folder`` where another one is meant. Raises subprocess.TimeoutExpired, with the
-        script's session killed."""
-        server = self._server()
-        pipes = [os.pipe() for _ in range(3)]  # the script's: reads from the first, writes to the others
-        theirs = [pipes[0][0], pipes[1][1], pipes[2][1]]
-        wanted = {"arguments": list(arguments), "cwd": str(folder or self.folder), "env": dict(environment)}
-        socket.send_fds(server, [json.dumps(wanted).encode()], theirs)
-        for descriptor in theirs:
-            os.close(descriptor)
-        output: dict[int, bytes] = {}
-        threads = [
-            _started(_write, pipes[0][1], input),
-            *(_started(_read, pipes[number][0], output, number) for number in (1, 2)),
-        ]
-        server.settimeout(timeout)
-        pid = 0
-        try:
-            pid = int(server.recv(20))
-            status = int(server.recv(20))
-        except TimeoutError:
-            self._ours = None  # it waits for one that may not end
-            if pid:
-                os.killpg(pid, signal.SIGKILL)
-            raise subprocess.TimeoutExpired(self._words, timeout) from None
+        """Run it to its end, in ``folder``, or in its own. Raises subprocess.TimeoutExpired, with the script's session
+        killed."""
+        words = [sys.executable, self._name, *arguments]
+        wanted = {"argv": words[1:], "cwd": str(folder or self._folder), "env": dict(environment), "freeze": True}
+        server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with server:
+            server.connect(serve_scripts(self._environment, self._as_script))
+            pipes = [os.pipe() for _ in range(3)]  # the script's: reads from the first, writes to the others
+            theirs = [pipes[0][0], pipes[1][1], pipes[2][1]]
+            socket.send_fds(server, [json.dumps(wanted).encode()], theirs)
+            for descriptor in theirs:
+                os.close(descriptor)
+            output: dict[int, bytes] = {}
+            threads = [
+                _started(_write, pipes[0][1], input),
+                *(_started(_read, pipes[number][0], output, number) for number in (1, 2)),
+            ]
+            server.settimeout(timeout)
+            pid = 0
+            try:
+                pid = int(server.recv(20))
+                status = int(server.recv(20))
+            except TimeoutError:
+                if pid:
+                    os.killpg(pid, signal.SIGKILL)
+                raise subprocess.TimeoutExpired(words, timeout) from None
         for thread in threads:  # what it started may write on
             thread.join(timeout)
-        return subprocess.CompletedProcess(self._words, status, output[1], output[2])
-
-    def _server(self) -> socket.socket:
-        if self._ours is None:
-            self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            with theirs:
-                added = {"PYTHONPATH": str(_START), "WARM_SOCKET": str(theirs.fileno())}
-                process = subprocess.Popen(
-                    self._words,
-                    cwd=self.folder,
-                    env={**self._environment, **added},
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    pass_fds=[theirs.fileno()],
-                )
-            atexit.register(_end, self._ours, process)
-        return self._ours
+        return subprocess.CompletedProcess(words, status, output[1], output[2])
 
 
 def run_warm(
@@ -96,11 +82,10 @@ def run_warm(
     environment: Mapping[str, str] | None = None,
     timeout: float = 300,
 ) -> subprocess.CompletedProcess[str]:
-    """``python script.py`` in ``folder``, from an interpreter that all tests of this process share: ``source`` is in
-    another folder, as Python makes a script's path whole before it begins. Variables that ``environment`` adds have no
-    effect on the import of TensorFlow."""
-    python = _shared()
-    (python.folder / "script.py").write_text(source, encoding="utf-8")
+    """``python script.py`` in ``folder``, from an interpreter that all tests share; ``source`` is in another folder.
+    Variables that ``environment`` adds have no effect on the import of TensorFlow."""
+    python, script = _shared()
+    script.write_text(source, encoding="utf-8")
     given = {**_shared_environment(), **(environment or {})}
     done = python.run([str(each) for each in arguments], environment=given, folder=folder, timeout=timeout)
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
@@ -123,16 +108,11 @@ def _shared_environment() -> dict[str, str]:
 
 
 @functools.cache
-def _shared() -> WarmPython:
+def _shared() -> tuple[WarmPython, Path]:
     folder = Path(tempfile.mkdtemp(prefix="warm-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return WarmPython("script.py", folder, _shared_environment())
-
-
-def _end(server: socket.socket, process: subprocess.Popen[bytes]) -> None:
-    server.close()
-    process.kill()
-    process.wait()
+    script = folder / "script.py"
+    return WarmPython(script, _shared_environment()), script
 
 
 def _started(target: Callable[..., None], *arguments: object) -> threading.Thread:

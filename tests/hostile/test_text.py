@@ -19,6 +19,7 @@ import survival
 from apart import apart
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from warm_run import forked_tfperf
 
 from tfperfkit.analysis.analyze import analyze
 from tfperfkit.config import UsageError, resolve
@@ -119,9 +120,8 @@ ODD = "x\x1b[31m\x9b2J\u202e\n[red]<b>"
 def command(folder: Path, *arguments: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[bytes]:
     environment = {key: value for key, value in os.environ.items() if not key.startswith("TFPERF_")}
     environment |= {"TFPERF_RUNS": str(folder / "runs"), **(env or {})}
-    return subprocess.run(
-        [sys.executable, "-m", "tfperfkit", *arguments], cwd=folder, env=environment, capture_output=True, timeout=120
-    )
+    tfperf, environment = forked_tfperf(environment)
+    return subprocess.run([*tfperf, *arguments], cwd=folder, env=environment, capture_output=True, timeout=120)
 
 
 def clean(data: bytes) -> str:

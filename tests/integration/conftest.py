@@ -13,4 +13,4 @@ from tfperf_runner import Tfperf  # noqa: E402  (after its assertions were regis
 
 @pytest.fixture
 def tfperf(tmp_path: Path, request: pytest.FixtureRequest) -> Tfperf:
-    return Tfperf(tmp_path, warm=getattr(request.module, "WARM", False))
+    return Tfperf(tmp_path, warm=getattr(request.module, "WARM", False), cold=getattr(request.module, "COLD", False))

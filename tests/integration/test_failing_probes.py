@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import run_warm
 from warm_run import warm_tfperf
 
 pytestmark = pytest.mark.skipif(
@@ -180,7 +181,7 @@ class Ran:
             "CUDA_VISIBLE_DEVICES": "-1",
             "TF_CPP_MIN_LOG_LEVEL": "3",
         }
-        self.plain = self.run([sys.executable, str(script)])
+        self.plain = run_warm(SCRIPT, folder)
         names = ",".join([*FAILING, *OTHERS, "retrace"])
         tfperf, warm = warm_tfperf(self.environment)
         self.profiled = self.run(

@@ -79,12 +79,12 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def warm(cache: Path) -> WarmPython:
-    return WarmPython(TRAIN, cache, offline(cache))
+    return WarmPython(TRAIN, offline(cache))
 
 
 def forked(warm: WarmPython, *arguments: str | Path, cache: Path) -> subprocess.CompletedProcess[str]:
     """Runs train.py to its end."""
-    done = warm.run([str(item) for item in arguments], environment=offline(cache))
+    done = warm.run([str(item) for item in arguments], environment=offline(cache), folder=cache)
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tfperf_runner import Tfperf
+from warm import WarmPython
 
 WARM = True
 
@@ -251,14 +250,12 @@ show([float(v).hex() for v in history.history["val_loss"]], ops.uid())
 
 
 def test_the_script_does_not_feel_it(tmp_path: Path) -> None:
-    tfperf = Tfperf(tmp_path)
+    tfperf = Tfperf(tmp_path, warm=True)
     script = tfperf.script(UNTOUCHED)
-    plain = subprocess.run(
-        [sys.executable, str(script)], cwd=tfperf.folder, env=tfperf.environment, capture_output=True, text=True
-    )
+    plain = WarmPython(script, tfperf.environment).run(environment=tfperf.environment)
     assert plain.returncode == 0, plain.stderr[-3000:]
     done = tfperf("run", "--probes", "input", "--json", "report.json", script)
-    assert done.stdout == plain.stdout
+    assert done.stdout == plain.stdout.decode()
     (row,) = json.loads((tfperf.folder / "report.json").read_text())["probes"]
     assert row["status"] == "ok" and row["data"]["pipelines"], row
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from tfperf_runner import Tfperf
+from warm_run import warm_tfperf
 
 from tfperfkit.launch.first_finding import ENDING
 
@@ -56,14 +57,15 @@ def run_on_terminal(tfperf: Tfperf, *options: str, seen: Callable[[bytes], bool]
     tfperf.script(SCRIPT)
     outer, inner = pty.openpty()
     ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
-    command = [sys.executable, "-m", "tfperfkit", "run", *options, "--steps-from", "step", "train.py"]
+    words, environment = warm_tfperf({**tfperf.environment, "TERM": "xterm-256color"}, own=True)
+    command = [*words, "run", *options, "--steps-from", "step", "train.py"]
     take = "import fcntl, os, sys, termios; fcntl.ioctl(2, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
     with (tfperf.folder / "stdout").open("wb") as stdout:
         # In a session of its own, of which this terminal is the controlling one: so it is in the foreground.
         process = subprocess.Popen(
             [sys.executable, "-c", take, *command],
             cwd=tfperf.folder,
-            env={**tfperf.environment, "TERM": "xterm-256color"},
+            env=environment,
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=inner,

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 
 import pytest
 from tfperf_runner import Tfperf
+from warm_run import warm_tfperf
 
 #: Finds the others as scripts under MPI do: by what the launcher says of the rank.
 TRAIN = """
@@ -48,21 +49,9 @@ def test_two_workers_under_mpirun(tfperf: Tfperf) -> None:
     tfperf.script(TRAIN)
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if os.getuid() == 0 else {}
     # As for tfperf launch: gRPC reaches the other worker without a proxy.
-    environment = {**tfperf.environment, **root, "no_grpc_proxy": "127.0.0.1"}
+    started, environment = warm_tfperf({**tfperf.environment, **root, "no_grpc_proxy": "127.0.0.1"})
     alone = ["--mca", "plm", "isolated"]  # else it wants ssh, though it starts nothing elsewhere
-    words = [
-        "mpirun",
-        *alone,
-        "--oversubscribe",
-        "-n",
-        "2",
-        tfperf.python,
-        "-m",
-        "tfperfkit",
-        "run",
-        "--run-dir",
-        "out",
-    ]
+    words = ["mpirun", *alone, "--oversubscribe", "-n", "2", *started, "run", "--run-dir", "out"]
     done = subprocess.run(
         [*words, "train.py", *map(str, free_ports())],
         cwd=tfperf.folder,

@@ -55,6 +55,7 @@ def _document(tfperf: Tfperf, name: str) -> Any:
 
 
 def test_killed_while_training(tfperf: Tfperf) -> None:
+    tfperf.warm = True
     tfperf.script(
         TRAIN + "train(200)\nwait_for(lambda: written(200))\nprint('x', flush=True)\nos.kill(os.getpid(), 9)\n"
     )
@@ -77,6 +78,7 @@ def test_a_call_that_raises_is_no_step(tfperf: Tfperf) -> None:
 
 
 def test_hard_exit_and_a_run_directory_that_is_cut_short(tfperf: Tfperf) -> None:
+    tfperf.warm = True
     tfperf.script(TRAIN + "train(150)\nwait_for(lambda: written(150))\nos._exit(7)\n")
     done = tfperf("run", "--probes", "retrace", "--run-dir", "r", "train.py")
     assert done.returncode == 7

@@ -37,7 +37,7 @@ raise SystemExit(3)
 
 def ran(folder: Path, warm: bool, *arguments: str) -> tuple[int, str, dict[str, Any]]:
     """Exit status, output and report."""
-    tfperf = Tfperf(folder, warm=warm)
+    tfperf = Tfperf(folder, warm=warm, cold=not warm)
     words = ("--probes", "retrace,ops", "--run-dir", f"run-{warm}", "--json", "report.json")
     done = tfperf("run", *words, tfperf.script(SCRIPT), *arguments)
     return done.returncode, done.stdout, json.loads((folder / "report.json").read_text())

@@ -63,9 +63,8 @@ class Watched:
     def __init__(self, tfperf: Tfperf) -> None:
         self.run = tfperf.folder / "watched"
         tfperf.script(SCRIPT)
-        process = tfperf.start(
-            "run", "--probes", "lines,retrace", "--run-dir", "watched", "train.py", env={"TFPERF": "watch"}
-        )
+        words = ("run", "--probes", "lines,retrace", "--run-dir", "watched", "train.py")
+        process = tfperf.start(*words, env={"TFPERF": "watch"})  # a stand-in for the script would catch the signal
         assert process.stdout is not None
         first = process.stdout.readline()
         self.poked = tfperf("poke", "watched")
@@ -285,6 +284,7 @@ def train(seconds):
     while time.monotonic() < end:
         train_step(tf.ones([4, 4]))
         count += 1
+        time.sleep(0.005)
     return count
 
 steps = train(1)
@@ -308,6 +308,7 @@ def test_a_disk_that_is_full_for_a_while(tfperf: Tfperf) -> None:
     if mounted.returncode != 0:
         pytest.skip("needs the right to mount a file system")
     try:
+        tfperf.warm = True
         tfperf.script(FULL)
         words = ("run", "--long-run", "--probes", "retrace", "--run-dir", "small/r", "train.py")
         done = tfperf(*words, env={"TFPERF_WATCH_PLAN": "block_s=0.2"})

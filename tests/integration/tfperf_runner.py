@@ -1,7 +1,8 @@
-"""The command in a process of its own, in a folder and an environment of its own; see the fixture ``tfperf``.
+"""The command in a folder and an environment of its own; see the fixture ``tfperf``.
 
-If ``warm`` is asked for, scripts that run to their end begin in a fork of a warm interpreter, and so does tfperf: see
-``warm_run``. A module's tests ask for it by ``WARM = True``.
+A command that runs to its end begins in a fork of an interpreter that has imported tfperf: see ``warm_run``. If
+``warm`` is asked for, so do its scripts, with TensorFlow imported. A module's tests ask for it by ``WARM = True``.
+``COLD = True``: every command has a process of its own, as ``start`` gives it.
 """
 
 from __future__ import annotations
@@ -14,18 +15,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from warm_run import warm_tfperf
+from warm_run import forked_tfperf, warm_tfperf
 
 
 class Tfperf:
     """``tfperf("run", "train.py")`` runs ``tfperf run train.py`` in ``folder``; see ``start`` for the keywords."""
 
-    def __init__(self, folder: Path, *, warm: bool = False) -> None:
+    def __init__(self, folder: Path, *, warm: bool = False, cold: bool = False) -> None:
         self.folder = folder
         self.runs = folder / "runs"
         self.python = sys.executable
         self.flags: tuple[str, ...] = ()
         self.warm = warm
+        self.cold = cold
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("TFPERF_", "PYTHON"))}
         self.environment = {
             **kept,
@@ -42,11 +44,14 @@ class Tfperf:
         path.write_text(source, encoding="utf-8")
         return path
 
-    def start(self, *arguments: str | Path, **options: Any) -> subprocess.Popen[str]:
-        """Start it in a session of its own, so that signals to its group don't hit the tests."""
-        return self._start(["-m", "tfperfkit"], arguments, options)
+    def start(self, *arguments: str | Path, warm: bool = False, **options: Any) -> subprocess.Popen[str]:
+        """Start it in a session of its own, so that signals to its group don't hit the tests. ``warm``: its scripts
+        begin in a fork; it has a process of its own all the same."""
+        return self._start(["-m", "tfperfkit"], arguments, options, warm)
 
-    def _start(self, words: Sequence[str], arguments: Sequence[str | Path], options: Any) -> subprocess.Popen[str]:
+    def _start(
+        self, words: Sequence[str], arguments: Sequence[str | Path], options: Any, warm: bool = False
+    ) -> subprocess.Popen[str]:
         environment = {**self.environment, **options.pop("env", {})}
         options = {
             "cwd": self.folder,
@@ -59,15 +64,19 @@ class Tfperf:
             "errors": "replace",
             **options,
         }
-        if words:
+        if warm:
+            words, environment = warm_tfperf(environment, own=True)
+        elif words:
             words = [self.python, *self.flags, *words]
-        else:
+        elif self.warm:
             words, environment = warm_tfperf(environment)
+        else:
+            words, environment = forked_tfperf(environment)
         return subprocess.Popen([*words, *map(str, arguments)], env=environment, **options)
 
     def __call__(self, *arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
-        warm = self.warm and not self.flags and self.python == sys.executable
-        process = self._start([] if warm else ["-m", "tfperfkit"], arguments, options)
+        cold = self.cold or self.flags or self.python != sys.executable or "preexec_fn" in options
+        process = self._start(["-m", "tfperfkit"] if cold else [], arguments, options)
         try:
             out, err = process.communicate(timeout=200)
         except BaseException:

@@ -110,7 +110,7 @@ print(sys.flags.ignore_environment)
                     ("PYTHONWARNINGS", "always,error::FutureWarning"),
                 ),
             ),
-            ((), (("PYTHONDEVMODE", "1"), ("PYTHONTRACEMALLOC", "2"), ("PYTHONSAFEPATH", "1"), ("PYTHONUTF8", "1"))),
+            ((), (("PYTHONDEVMODE", "1"), ("PYTHONTRACEMALLOC", "1"), ("PYTHONSAFEPATH", "1"), ("PYTHONUTF8", "1"))),
             (
                 (),
                 (("PYTHONMALLOC", "debug"), ("PYTHONFAULTHANDLER", "1"), ("PYTHONNOUSERSITE", "1"), ("PYTHONPATH", "")),
@@ -170,7 +170,7 @@ object.__new__
 class A:
     def __del__(self): 1 / 0
 """,
-        flags=("-X", "dev", "-X", "tracemalloc=3"),
+        flags=("-X", "dev", "-X", "tracemalloc=1"),
         shows=b"was never awaited",
     ),
     Program(

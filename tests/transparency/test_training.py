@@ -75,7 +75,6 @@ if __name__ == "__main__":
                     print("child", len(losses), flush=True); os._exit(3)
                 children.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
                 with multiprocessing.get_context("fork").Pool(1) as pool: children += pool.map(in_child, [1, 2])
-                with multiprocessing.get_context("spawn").Pool(1) as pool: children += pool.map(in_child, [1, 2])
             if number == 40:
                 signal.raise_signal(signal.SIGALRM)
     print(hexed(losses), children, got)
@@ -169,5 +168,5 @@ PROGRAMS = [
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
 def test_same_as_plain_python(program: Program, tmp_path: Path) -> None:
-    _, ours = assert_same(program, tmp_path, imports=True)
+    _, ours = assert_same(program, tmp_path, imports=program.name in ("fit", "loop"))
     assert "steps" in ours.report and "Traceback" not in ours.report

@@ -176,6 +176,18 @@ PROGRAMS = [
     Program("line_profiler", LINE_PROFILER, options=WINDOWS, shows=b"('train', ", stderr="logs"),
     Program("coverage", COVERAGE, files=(("helper.py", HELPER),), options=WINDOWS, shows=b"(3, 4)", stderr="logs"),
     Program(
+        "pdb",
+        DEBUGGER,
+        stdin=b"w\np x\nx = 7\nn\nn\nu\np n\nc\nb work\nc\nbt\np n\ncl 1\nr\nn\nc\nw\nu\np x\nq\n",
+        options=WINDOWS,
+        shows=b"x is 8",
+        stderr="logs",
+    ),
+]
+
+#: TensorFlow is imported under the tool, which takes long. ``test_debugged.py`` runs scripts without it so.
+LONG = [
+    Program(
         "run by cProfile",
         command=("-m", "cProfile"),
         arguments=("-o", "out.prof", "train.py"),
@@ -199,17 +211,11 @@ PROGRAMS = [
         shows=b"0x1",
         stderr="logs",
     ),
-    Program(
-        "pdb",
-        DEBUGGER,
-        stdin=b"w\np x\nx = 7\nn\nn\nu\np n\nc\nb work\nc\nbt\np n\ncl 1\nr\nn\nc\nw\nu\np x\nq\n",
-        options=WINDOWS,
-        shows=b"x is 8",
-        stderr="logs",
-    ),
 ]
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=str)
+@pytest.mark.parametrize(
+    "program", [*PROGRAMS, *(pytest.param(program, marks=pytest.mark.long) for program in LONG)], ids=str
+)
 def test_same_as_plain_python(program: Program, tmp_path: Path) -> None:
     assert_same(program, tmp_path)

@@ -229,7 +229,7 @@ PROGRAMS = [
     Program("absl fails", ABSL, ("--verbose",), status=1, shows="é in main".encode(), stderr="logs"),
     Program("absl gets a wrong option", ABSL, ("--steps=0",), status=1, shows=b"--steps=0", stderr="logs"),
     Program("sessions", SESSIONS, status=1, shows=b"120", stderr="logs"),
-    Program("warnings are errors", STRICT, flags=("-X", "dev"), status=1, shows=b"UserWarning: now", stderr="logs"),
+    Program("warnings are errors", STRICT, status=1, shows=b"UserWarning: now", stderr="logs"),
     Program(
         "everything is told",
         TALKATIVE,
@@ -259,8 +259,16 @@ import tensorflow
 ]
 
 
-#: Programs that take long: TensorFlow is compiled for -O, since no wheel brings that.
+#: Programs that take long: TensorFlow is compiled for -O, since no wheel brings that; -X dev checks each allocation.
 LONG = [
+    Program(
+        "warnings are errors in dev mode",
+        STRICT,
+        flags=("-X", "dev"),
+        status=1,
+        shows=b"UserWarning: now",
+        stderr="logs",
+    ),
     Program(
         "all warnings, without assertions",
         TALKATIVE,

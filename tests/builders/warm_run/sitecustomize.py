@@ -1,8 +1,9 @@
-"""The start of many interpreters for scripts under ``tfperf run``: imports TensorFlow, then each script begins in a
-fork of this one, in which TensorFlow and Keras wait to be imported. See ``warm_run``.
+"""The start of many interpreters for scripts, under ``tfperf run`` or not: imports TensorFlow, then each script begins
+in a fork of this one, in which TensorFlow and Keras wait to be imported. See ``warm_run``.
 
-As in ``warm_start``, Python runs this at its start-up; in a fork it goes on to the script that it was started with, or
-to the command (``MAIN`` of ``warm_run``), which asks ``begin`` for one.
+Python runs this at its start-up; in a fork it goes on to the script that it was started with, or to the command
+(``MAIN`` of ``warm_run``), which asks ``begin`` for one. So all that follows is Python's own: it finds ``__main__``,
+runs it, shows its exceptions and ends, with nothing of ours below.
 """
 
 import copy
@@ -47,11 +48,10 @@ def _serve(number):
     """Returns in a fork that has a script to run; the server itself never does."""
     import atexit
     import gc
-    import select
     import socket
 
     listener = socket.socket(fileno=number)
-    select.select([listener], [], [])  # somebody asks: not all that start one run a script
+    attending.wait(listener)  # not all that start one run a script
     before = dict(os.environ)
     import tensorflow
 
@@ -60,9 +60,12 @@ def _serve(number):
     # As a process ends, Python looks for garbage in all that TensorFlow has imported, several times: a second.
     if _AS_SCRIPT:
         gc.freeze()
-    else:
+    wanted = attending.serve(listener)
+    if wanted.get("freeze"):
+        gc.freeze()
+    elif not _AS_SCRIPT:
         atexit.register(gc.freeze)  # last of all: till then a collection takes as long as it ever does
-    _become(attending.serve(listener), added)
+    _become(wanted, added)
 
 
 def _become(wanted, added):

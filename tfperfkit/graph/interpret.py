@@ -76,7 +76,7 @@ class _Interpreter(Generic[S]):
             inputs = [states.get(owner, unknown) for owner in node.inputs]
             if self._visits > MAX_VISITS:
                 made: Sequence[S] = (unknown,)
-            elif node.type == "Placeholder":
+            elif node.type == "Placeholder" or (not depth and node.name in given):  # a variable in a session's graph
                 made = (given.get(node.name, unknown),)
             elif node.type in _BODIES:
                 made = self._interpret_call(flowed, node, inputs, depth)

@@ -208,13 +208,13 @@ class Graph:
 
     def cut(self, name: str, arguments: Collection[str], results: Sequence[str], needed: Collection[str]) -> Graph:
         """Return what a session runs of the graph as a function of its own: the ``needed`` operations, which lead from
-        what is fed, the ``arguments``, to what is fetched, the ``results``."""
+        what is fed, the ``arguments``, to what is fetched, the ``results``. Its captures are the variables."""
         kept = {each: node for each, node in self.nodes.items() if each in needed or each in arguments}
         record = structs.replace(
             self.record,
             name=name,
             arguments=list(arguments),
-            captures=[],
+            captures=[each for each, node in kept.items() if node.type == "VarHandleOp"],
             results=list(results),
             result_outputs=[],
             stacks=[stack for each, stack in zip(self.nodes, self.record.stacks, strict=True) if each in kept],

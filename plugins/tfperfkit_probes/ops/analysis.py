@@ -13,7 +13,7 @@ from tfperfkit.graph.dtypes import SHORT
 from tfperfkit.graph.library import Library
 from tfperfkit.graph.model import Damaged, Graph
 from tfperfkit.graph.recorded import CalledFunction, RecordedFunction
-from tfperfkit.graph.sessions import SessionRuns
+from tfperfkit.graph.sessions import RUN, Request, SessionRuns
 from tfperfkit.graph.walk import walk
 from tfperfkit.model import SourceSpan
 from tfperfkit.offers import FixedWork
@@ -81,10 +81,19 @@ class Records:
     def called(self) -> list[CalledFunction]:
         """The traces with the variables that they change; none where functions were left out."""
         known = self.unchanged
-        return [self._describe_called(known, *each) for each in self._all()] if known is not None else []
+        made = []
+        for record, graph in self._all() if known is not None else ():
+            in_session = record.function == RUN
+            spans = record.frames if in_session else record.frames[:1]
+            for span in spans or [SourceSpan("", 0)]:
+                each = self._describe_called(known, record, graph, span) if known is not None else None
+                made += [each] if each is not None else []
+        return made
 
-    def _describe_called(self, known: Unchanged, record: FunctionRecord, graph: Graph | None) -> CalledFunction:
-        run, span = self.first_runs.get(record.graph), record.frames[0] if record.frames else SourceSpan("", 0)
+    def _describe_called(
+        self, known: Unchanged, record: FunctionRecord, graph: Graph | None, span: SourceSpan
+    ) -> CalledFunction:
+        run = self.first_runs.get(record.graph)
         return CalledFunction(
             graph=record.graph,
             function=record.function,
@@ -99,7 +108,8 @@ class Records:
         )
 
     def _all(self) -> list[tuple[FunctionRecord, Graph | None]]:
-        return [(record, self.graph(record.graph)) for record in self.functions]
+        requests = [(describe_request(each), each.graph) for each in self.sessions.requests]
+        return [*((record, self.graph(record.graph)) for record in self.functions), *requests]
 
     def _is_whole(self) -> bool:
         return len(self.functions) < MAX_FUNCTIONS and self._library.operations < MAX_OPERATIONS
@@ -133,6 +143,17 @@ def functions(
             callers = list(dict.fromkeys(record.frames[0] for record in group if record.frames))
             found.append(describe_function(shown, len(group), created, callers, parent, graph, records, sources, batch))
     return found
+
+
+def describe_request(request: Request) -> FunctionRecord:
+    """Describe what a session computes as a function that uses its variables."""
+    graph, frames = request.graph, [SourceSpan(*place) for place in request.places]
+    of_session = graph.name.partition(",")[0]
+    variables = [
+        VariableRecord(name=each, type="", key=f"{of_session}, {each}", placeholder=each)
+        for each in graph.record.captures
+    ]
+    return FunctionRecord(graph=graph.name, trace_id=0, function=RUN, variables=variables, frames=frames)
 
 
 def fixed_in(records: Records) -> FixedWork:

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import msgspec
 
 from tfperfkit.graph.model import Graph
-from tfperfkit.graph.sessions import RUN, Request
+from tfperfkit.graph.sessions import Request
 from tfperfkit.graph.tracebacks import common_frames
 from tfperfkit.model import SourceSpan
 from tfperfkit.records.graph_contents import GraphContents
-from tfperfkit_probes.ops.analysis import Records, describe_function
+from tfperfkit_probes.ops.analysis import Records, describe_function, describe_request
 from tfperfkit_probes.ops.brief import brief
 from tfperfkit_probes.ops.model import Brief, Function, MappedGraphs
 from tfperfkit_probes.ops.source import Sources
@@ -60,7 +60,7 @@ def _describe_request(request: Request, records: Records, sources: Sources) -> F
     shapes = [list(shape) if shape is not None else None for shape in request.shapes]
     # Its first run is no other than those that follow.
     records.first_runs[name] = FirstRunRecord(graph=name, begin_ns=0, end_ns=0, shapes=shapes)
-    record = FunctionRecord(graph=name, trace_id=0, function=RUN)
+    record = describe_request(request)
     made = describe_function(record, 1, [], callers, None, request.graph, records, sources, 0)
     # The Python around its operations is no function that is traced, and can capture nothing.
     return msgspec.structs.replace(made, side_effects=[], constants=[])

@@ -74,7 +74,7 @@ def _trains(graph: Graph | None) -> bool:
 
 
 def _is_handle(node: Node) -> bool:
-    return node.type == "Placeholder" and bool(node.outputs) and node.outputs[0].dtype == "resource"
+    return node.type in ("Placeholder", "VarHandleOp") and bool(node.outputs) and node.outputs[0].dtype == "resource"
 
 
 def _owners(graph: Graph, node: Node) -> Iterator[str]:

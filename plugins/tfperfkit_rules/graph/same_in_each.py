@@ -16,6 +16,7 @@ from tfperfkit.graph.costs import moved
 from tfperfkit.graph.flow import Flow
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.optable import is_heavy
+from tfperfkit.graph.sessions import RUN
 from tfperfkit.graph.view import View
 from tfperfkit.graph.walk import WRITES
 from tfperfkit.model import Finding, Measurement
@@ -122,6 +123,16 @@ class SameInEachCall(GraphRule[SameInEach]):
     def report(self, evidence: Evidence, part: Part[SameInEach]) -> Finding:
         """Advise to compute it once, before the loop or in a function of its own."""
         cause, function = part.cause, part.function.function
+        if function == RUN:
+            return self.finding(
+                evidence,
+                part,
+                "Loop-invariant computation repeated in every session.run",
+                "Run this line's tensors once, before the loop: kept = session.run(tensors). In the loop, pass their "
+                "values in feed_dict: {tensor: value, ...}.",
+                "session.run keeps nothing. The tensors depend on no placeholder, and on no variable that a run in "
+                "this loop assigns.",
+            )
         if not isinstance(cause, SameArgument):
             return self.finding(
                 evidence,

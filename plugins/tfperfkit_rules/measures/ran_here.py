@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from tfperfkit.graph.recorded import CalledFunction, RecordedGraphs
+from tfperfkit.graph.sessions import RUN
 from tfperfkit.offers import ComputedStep, FunctionCalls
 from tfperfkit.records.samples import Place
 from tfperfkit.records.spans import Span
@@ -19,7 +21,7 @@ from tfperfkit_rules.measures.ran_functions import list_callees
 from tfperfkit_rules.measures.source_text import find_loop
 
 #: Calls that compute nothing in functions, and calls that run one function at the user's line.
-_OTHERS: tuple[MarkerKind, ...] = ("next", "session")
+_OTHERS: tuple[MarkerKind, ...] = ("next",)
 _CALLS: tuple[MarkerKind, ...] = (
     "function",
     "call",
@@ -28,11 +30,13 @@ _CALLS: tuple[MarkerKind, ...] = (
     "train_on_batch",
     "predict",
     "evaluate",
+    "session",
 )
 #: So many iterations must lie in the trace: an iteration ends with what changes variables for the next one.
 _TRACED = 2
 
 
+@lru_cache(maxsize=8)
 def choose_graphs(evidence: Evidence) -> RecordedGraphs | None:
     """Return the recorded graphs, with all variables at rest that nothing changes during this work or these steps."""
     graphs = evidence.offer(RecordedGraphs)
@@ -57,8 +61,8 @@ def _find_ran(evidence: Evidence, called: Iterable[CalledFunction]) -> frozenset
     Calls are known from a trace of two whole iterations, the observed calls, first runs and samples. Each observed call
     must be of a function that is known from its line.
     """
-    step, calls, span = evidence.offer(ComputedStep), evidence.offer(FunctionCalls), _find_span(evidence)
-    if step is None or calls is None or span is None or not _is_traced(evidence, step) or assigns_eagerly(evidence):
+    span = _find_span(evidence)
+    if span is None or assigns_eagerly(evidence):
         return None
     lines = _Lines(evidence, [each for each in called if each.first_ns is not None or not each.nested])
     if _writes_in_loop(evidence, frozenset(each.function for each in lines.called)):
@@ -66,6 +70,7 @@ def _find_ran(evidence: Evidence, called: Iterable[CalledFunction]) -> frozenset
     sites = {site.id: site for site in evidence.sites()}
     targets: defaultdict[Place, set[int]] = defaultdict(set)
     marked: set[Place] = set()
+    kinds: set[MarkerKind] = set()
     for marker in evidence.markers():
         site = sites.get(marker.site)
         if site is None or site.kind in _OTHERS:
@@ -75,7 +80,12 @@ def _find_ran(evidence: Evidence, called: Iterable[CalledFunction]) -> frozenset
             if site.kind not in _CALLS:
                 return None
             targets[site.file, site.line].add(site.target)
-    found = set(calls.per_step)
+            kinds.add(site.kind)
+    calls = evidence.offer(FunctionCalls)
+    # In a script of TensorFlow 1 all that changes a variable is a run of a session, and each is observed.
+    if kinds != {"session"} and (calls is None or not _is_traced(evidence)):
+        return None
+    found = set(calls.per_step if calls is not None else ())
     for place, made in targets.items():
         here = lines.find(place)
         if len({each.object for each in here}) < len(made):
@@ -97,9 +107,10 @@ def _may_run(each: CalledFunction, span: Span, counted: set[Place]) -> bool:
 
 def _find_span(evidence: Evidence) -> Span | None:
     """Return the time from the first to the last iteration, with all that ran in between."""
-    spans = [*((step.begin_ns, step.end_ns) for step in evidence.steps.steps)]
-    spans += evidence.log.whole if evidence.work is not None else ()
-    return (min(begin for begin, _ in spans), max(end for _, end in spans)) if spans else None
+    steps, log = evidence.steps.steps, evidence.log.whole if evidence.work is not None else ()
+    begins = [step.begin_ns for step in steps] or [begin for begin, _ in log]  # a work begins between two samples
+    ends = [*(step.end_ns for step in steps), *(end for _, end in log)]
+    return (min(begins), max(ends)) if begins else None
 
 
 def _writes_in_loop(evidence: Evidence, compiled: frozenset[str]) -> bool:
@@ -109,8 +120,11 @@ def _writes_in_loop(evidence: Evidence, compiled: frozenset[str]) -> bool:
     return loop is not None and found is not None and writes_in_source(evidence, loop.file, found.lines, compiled)
 
 
-def _is_traced(evidence: Evidence, step: ComputedStep) -> bool:
-    return evidence.work is None or step.traced_ms >= _TRACED * (evidence.step_ms or 0.0) > 0
+def _is_traced(evidence: Evidence) -> bool:
+    step = evidence.offer(ComputedStep)
+    if step is None or evidence.work is None:
+        return step is not None
+    return step.traced_ms >= _TRACED * (evidence.step_ms or 0.0) > 0
 
 
 def _list_sampled(evidence: Evidence) -> set[Place]:
@@ -128,6 +142,9 @@ class _Lines:
 
     def find(self, place: Place) -> list[CalledFunction]:
         """Return the functions that a line may call."""
+        runs = [each for each in self.called if each.function == RUN and (each.file, each.line) == place]
+        if runs:
+            return runs
         here = self._list_callees(place)
         names = {name.rpartition(".")[2] for name in here}
         return [

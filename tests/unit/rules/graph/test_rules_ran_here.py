@@ -75,7 +75,7 @@ def loop(
         Offer("tfprof", FunctionCalls, FunctionCalls(per_step=dict.fromkeys(in_trace, 1.0))),
         Offer("tfprof", RanOperations, RanOperations(steps=0, rows=(ran,))),
     ]
-    return evidence.within(account=evidence.account, samples=evidence.samples, offers=offers, without=ComputedStep)
+    return evidence.within(account=evidence.account, samples=evidence.samples, offers=offers, without=(ComputedStep,))
 
 
 def stays(evidence: Evidence) -> bool:

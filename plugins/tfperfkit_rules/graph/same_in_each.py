@@ -42,6 +42,7 @@ FIRST_CALLS_MAX = Threshold(
     "maximum share of the time in a function's first calls: of the rest, each call computes something again",
     Derived("a graph that is called twice spends half of its time in the first call, which has to compute the result"),
 )
+_SOLVING = SOLVES | optable.names(kind="triangular-solve")
 _READS = optable.names(kind=("read", "variable-gather"))
 #: Operations that take parts of a tensor, or arrange its numbers in another shape.
 _UNPACKS = optable.names(kind=("slice", "split", "unstack", "reshape", "pass"))
@@ -185,7 +186,7 @@ def _is_worth(view: View, found: list[Node]) -> bool:
     solution of which both sides stay."""
     if view.given.calls:
         return any(node.type not in _UNPACKS for node in found)
-    return _computes(found) or any(node.type in SOLVES for node in found)
+    return _computes(found) or any(node.type in _SOLVING for node in found)
 
 
 def _computes(found: list[Node]) -> bool:

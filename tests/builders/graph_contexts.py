@@ -39,7 +39,7 @@ _CALLS = 6, 7  # the loop, and the call in it
 #: Values of fields that must be such.
 _KNOWN: dict[str, Any] = {
     "type": "Svd", "form": "diagonal", "names": ["rows"], "pixels": 10, "idle": False, "calls": 33, "times": 16.5,
-    "width": 4000, "mean": 40.0, "alike": 50.0, "longest": 4000,
+    "width": 4000, "mean": 40.0, "alike": 50.0, "longest": 4000, "sides": (11, 11),
 }  # fmt: skip
 _VALUES: dict[Any, Any] = {int: 4000, float: 0.01, str: "x", bool: False}
 

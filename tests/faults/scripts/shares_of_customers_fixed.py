@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-SHOPS, CUSTOMERS, LARGEST, WEEKS = 48, 60_000, 1_000, 25
+SHOPS, CUSTOMERS, LARGEST, WEEKS = 8, 60_000, 1_000, 150
 rng = np.random.default_rng(6)
 
 
@@ -19,5 +19,5 @@ def concentration(spent):
 for week in range(WEEKS):
     spent = rng.pareto(0.9, (SHOPS, CUSTOMERS)).astype("float32")
     customers, share = concentration(tf.constant(spent))
-    if week % 5 == 4:
+    if week % 30 == 29:
         print("week", week + 1, "customers", int(customers.numpy().max()), "share %.3f" % float(share.numpy().mean()))

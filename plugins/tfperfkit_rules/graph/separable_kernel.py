@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
@@ -115,7 +115,7 @@ class SeparableKernel(GraphRule[SeparableConvolution]):
         """Advise a convolution along each axis, one after the other."""
         sides, many = part.cause.sides, len(part.cause.operations)
         size, taps = " × ".join(map(str, sides)), " + ".join(map(str, sides))
-        if len(sides) == 3:
+        if _is_volume(sides):
             advice = (
                 "Convolve along one axis after the other: three tf.nn.conv3d with kernels tf.ones((k, 1, 1, 1, 1)), "
                 "tf.ones((1, k, 1, 1, 1)) and tf.ones((1, 1, k, 1, 1)). Multiply the result by the box's number."
@@ -143,13 +143,13 @@ class SeparableKernel(GraphRule[SeparableConvolution]):
 
 def _kernel(view: View, node: Node) -> _Kernel | None:
     shape = view.shape(*node.inputs[1])
-    if shape is None or len(shape) not in (4, 5) or min(shape) < 1 or min(shape[:-2]) < SEPARATED_SIDE_MIN.value:
+    if not shape or min(shape) < 1 or min(shape[:-2], default=0) < SEPARATED_SIDE_MIN.value:
         return None
     made = _find_maker(view, node)
     if made is None:
         return None
     *sides, channels, others = shape
-    if len(sides) == 3:
+    if _is_volume(sides):
         if not _is_box(view, made):
             return None
         slower, taps = VOLUME_SEPARATED_SLOWER.value, sum(sides) * channels * others
@@ -161,6 +161,14 @@ def _kernel(view: View, node: Node) -> _Kernel | None:
     else:
         return None
     return _Kernel(node, shape, math.prod(shape), min(slower * taps, math.prod(shape)))
+
+
+def _is_volume(sides: Sequence[int]) -> bool:
+    """Return whether a kernel is of volumes, not of images."""
+    match sides:
+        case (_, _, _):
+            return True
+    return False
 
 
 def _find_maker(view: View, node: Node) -> Node | None:

@@ -71,6 +71,7 @@ FEW = (20, 16)
         lambda x: dense(16, activation="relu")(x[:, None] * tf.ones([1, 50, 1])),
         lambda x: dense(16, activation="relu")(tf.stack([x] * 50, axis=1)),
         lambda x: dense(16, activation="relu")(tf.concat([x] * 50, axis=0)),
+        lambda x: tf.concat([tf.tile(x, [50, 1]), tf.random.normal([1000, 16])], 1) @ tf.ones([32, 8]),
     ],
 )
 def test_rows_that_are_repeated_before_a_network(function: Makes) -> None:
@@ -85,7 +86,6 @@ def test_rows_that_are_repeated_before_a_network(function: Makes) -> None:
         lambda x: tf.tile(x, [1, 50]) @ tf.ones([800, 8]),  # columns
         lambda x: tf.tile(x, [2, 1]) @ tf.ones([16, 8]),
         lambda x: tf.matmul(tf.tile(x, [50, 1]), tf.tile(x, [50, 1]), transpose_a=True),  # a sum over rows
-        lambda x: tf.concat([tf.tile(x, [50, 1]), tf.random.normal([1000, 16])], 1) @ tf.ones([32, 8]),
     ],
 )
 def test_rows_that_must_be_repeated_first(function: Makes) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tfperf_runner import Tfperf
-from warm import run_warm
+from warm import run_file_warm
 
 SCRIPT = """
 import time
@@ -138,7 +138,7 @@ def test_named_functions_and_paths(folder: Path) -> None:
 
 
 def test_kernprof_scripts_run_and_their_functions_are_taken(folder: Path) -> None:
-    plain = run_warm((folder / "marked.py").read_text(), folder)
+    plain = run_file_warm(folder / "marked.py", folder=folder)
     assert "NameError" in plain.stderr  # that is what kernprof is for
     found = functions(run(folder, "marked", "--probes", "lines", "marked.py"))
     assert "fetch" in found and "busy" not in found

@@ -191,7 +191,8 @@ def _fed(tfperf: Tfperf, text: str) -> subprocess.CompletedProcess[str]:
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
-def test_without_the_sdk_it_says_what_to_install(stored: Tfperf) -> None:
+def test_without_the_sdk_it_says_what_to_install(stored: Tfperf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored, "cold", True)  # a fork may have imported the real one
     (stored.folder / "site" / "mcp").mkdir()
     (stored.folder / "site" / "mcp" / "__init__.py").write_text("")  # an older one: it has no such server
     assert "pip install 'tfperfkit[agents]'" in stored.refuses("mcp")

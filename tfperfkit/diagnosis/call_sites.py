@@ -56,7 +56,7 @@ def find_costliest_call(
 
 def _count_rows(evidence: Evidence, site: CallSite) -> int:
     """Return the rows of the largest argument of a call; 0 if they are unknown or few."""
-    amount = find_amount(site.frame, evidence.syntax(site.frame.file), evidence.offer(CallShapes), evidence.log.given)
+    amount = find_amount(site.frame, evidence.syntax(site.frame.file), evidence.offer(CallShapes))
     return amount.rows if amount is not None else 0
 
 

@@ -1,14 +1,12 @@
-"""How many rows a costly call goes through: as the source makes its argument, as a trace recorded the shape, or as
-samples met the arguments of a library's function."""
+"""How many rows a costly call goes through: as the source makes its argument, else as a trace recorded the shape."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from tfperfkit import calibration
 from tfperfkit.offers import CallShapes
-from tfperfkit.records.samples import CallSize, Frame, Place
+from tfperfkit.records.samples import Frame
 from tfperfkit.syntax.amounts import count_rows
 from tfperfkit.syntax.expression import Call
 from tfperfkit.syntax.module import Syntax
@@ -24,13 +22,11 @@ class CallAmount(NamedTuple):
     argument: str
 
 
-def find_amount(
-    frame: Frame, syntax: Syntax | None, shapes: CallShapes | None, sizes: Mapping[Place, CallSize] | None = None
-) -> CallAmount | None:
+def find_amount(frame: Frame, syntax: Syntax | None, shapes: CallShapes | None) -> CallAmount | None:
     """Return the amount of the call that a frame was in; None if it is unknown or below ``MANY_ROWS``.
 
     ``syntax``: of the frame's file. ``shapes``: those that traces recorded; they count for a call of a compiled
-    function. ``sizes``: of the arguments that samples met (``SampleLog.given``); they count for a library's function.
+    function.
     """
     given = [
         CallAmount(count_rows(item) or 0, item.text)
@@ -41,7 +37,4 @@ def find_amount(
     if (found is None or not found.rows) and shapes is not None and (frame.calls or ("",))[0] == _CALLS_COMPILED:
         here = [call for call in shapes.calls if (call.file, call.line) == (frame.file, frame.line)]
         found = CallAmount(here[0].rows, here[0].argument) if len(here) == 1 else None
-    if (found is None or not found.rows) and frame.calls and sizes is not None:
-        size = sizes.get((frame.file, frame.line))
-        found = CallAmount(size.rows, size.argument) if size is not None else found
     return found if found is not None and found.rows >= calibration.MANY_ROWS.value else None

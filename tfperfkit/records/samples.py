@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from tfperfkit import calibration
@@ -34,14 +34,6 @@ class Frame(NamedTuple):
     line: int
     span: tuple[int, int, int, int] | None = None
     calls: tuple[str, ...] | None = None
-
-
-class CallSize(NamedTuple):
-    """The argument of a library call with the most rows, the same whenever a sample met the call. ``argument``: the
-    name of the library's parameter."""
-
-    argument: str
-    rows: int
 
 
 class Stack(NamedTuple):
@@ -177,17 +169,11 @@ class Samples:
 
 
 class SampleLog:
-    """All samples of a run in order of time. ``rates``: (since when, the pause between two samples), both in ns.
-    ``given``: how much library calls got, by the line of the call, as far as samples met their arguments."""
+    """All samples of a run in order of time. ``rates``: (since when, the pause between two samples), both in ns."""
 
     def __init__(
-        self,
-        stacks: dict[int, Stack],
-        taken: Sequence[tuple[int, int]],
-        rates: Sequence[tuple[int, int]] = (),
-        given: Mapping[Place, CallSize] | None = None,
+        self, stacks: dict[int, Stack], taken: Sequence[tuple[int, int]], rates: Sequence[tuple[int, int]] = ()
     ) -> None:
-        self.given = dict(given or {})
         self._stacks = stacks
         self._taken = [sample for sample in taken if sample[1] in stacks]
         self._times = [when for when, _ in self._taken]
@@ -233,7 +219,7 @@ class SampleLog:
     def within(self, spans: Iterable[Span]) -> SampleLog:
         """Return the log of these stretches only."""
         inside = [sample for begin, end in spans for sample in self._taken[self._at(begin) : self._at(end)]]
-        return SampleLog(self._stacks, inside, self._rates, self.given)
+        return SampleLog(self._stacks, inside, self._rates)
 
     def count_times(self, place: Place) -> int:
         """Return how many separate times a line was seen to run, at least; 0 if that is not known.
@@ -276,7 +262,6 @@ def read_log(rows: Iterable[Any], kind: str = "s") -> SampleLog:
     stacks: dict[int, Stack] = {}
     taken: list[tuple[int, int]] = []
     rates: list[tuple[int, int]] = []
-    sizes: defaultdict[Place, set[CallSize]] = defaultdict(set)
     for row in rows:
         try:
             if row[0] == "stack":
@@ -287,12 +272,9 @@ def read_log(rows: Iterable[Any], kind: str = "s") -> SampleLog:
                 taken.append((int(row[1]), int(row[2])))
             elif row[0] == "rate":
                 rates.append((int(row[1]), int(row[2])))
-            elif row[0] == "given":
-                sizes[str(row[1]), int(row[2])].add(CallSize(str(row[3]), int(row[4])))
         except (TypeError, ValueError, IndexError, KeyError):
             continue
-    given = {place: found.pop() for place, found in sizes.items() if len(found) == 1}
-    return SampleLog(stacks, sorted(taken), rates, given)
+    return SampleLog(stacks, sorted(taken), rates)
 
 
 def _frame(row: Any) -> Frame:

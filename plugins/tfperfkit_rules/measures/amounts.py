@@ -11,13 +11,11 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures.source_text import find_frame_loops
 
 
-def describe_amount(evidence: Evidence, frame: Frame, *, sampled: bool = False) -> str:
-    """Say how many rows the call that a frame was in goes through, and how often; "" if that is unknown. ``sampled``:
-    the arguments count too that samples met in a library's function."""
+def describe_amount(evidence: Evidence, frame: Frame) -> str:
+    """Say how many rows the call that a frame was in goes through, and how often; "" if that is unknown."""
     # A batch of a training step is no sample to be chosen: there only the source's own numbers count.
     shapes = evidence.offer(CallShapes) if evidence.work is not None else None
-    sizes = evidence.log.given if sampled and evidence.work is not None else None
-    amount = find_amount(frame, evidence.syntax(frame.file), shapes, sizes)
+    amount = find_amount(frame, evidence.syntax(frame.file), shapes)
     if amount is None:
         return ""
     times = evidence.work.iterations if evidence.work is not None else None

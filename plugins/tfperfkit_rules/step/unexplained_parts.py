@@ -146,7 +146,7 @@ def _report_site(evidence: Evidence, site: CallSite) -> Finding:
             Measurement("samples", float(evidence.samples.count), "count", "baseline"),
         ),
         advice=advice,
-        detail=f"This call spends: {said}.{inside} {describe_amount(evidence, site.frame, sampled=True)}".strip(),
+        detail=f"This call spends: {said}.{inside} {describe_amount(evidence, site.frame)}".strip(),
         parts=tuple(cast(PartName, part) for part, took in site.parts.items() if took >= MIN_UNEXPLAINED * whole)
         or (main,),
     )

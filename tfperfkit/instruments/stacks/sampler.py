@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.instruments.stacks.activity import PASSES, TENSORFLOW, FileFacts, activity, context, facts
-from tfperfkit.instruments.stacks.call_sizes import CallSizes
 from tfperfkit.instruments.stacks.look import frames as frames_now
 from tfperfkit.instruments.stacks.look import look
 from tfperfkit.instruments.stacks.worker_thread import Workers
@@ -120,7 +119,7 @@ class Sampler:
     id, thread]`` is a sample of another thread, in which the user's code was running; ``["busy", …]`` the same of one
     that keeps a processor busy, ``["awaited", …]`` of one for which the sampled thread waits, ``["standing", …]`` of
     each that waits too while nobody works, ``["called", …]`` of one of TensorFlow's own that a pipeline or a graph has
-    Python called on. ``["given", file, line, argument, rows]`` tells how many rows a library call got (``CallSizes``).
+    Python called on.
 
     A frame is ``[file, first line, name, line, span, called …]``. ``span`` is ``[line, last line, column, end column]``
     of the expression that the frame is in, null before Python 3.11; ``called`` are the functions of libraries that the
@@ -145,7 +144,6 @@ class Sampler:
         self._rested = (0, 0)  # when it was asked whether the main thread rests, how long that had run
         self._is_user = is_user
         self._workers = Workers(is_user)
-        self._sizes = CallSizes(write)
         self._known: dict[bytes, _Known] = {}
         self._stacks: dict[tuple[Any, ...], int] = {}
         self._calls: Counter[tuple[CodeType, int]] = Counter()  # stacks in which a function ran below this call
@@ -232,10 +230,6 @@ class Sampler:
         if len(self._known) >= _REMEMBERED:
             self._known.clear()
         known = self._known[key] = self._read(codes, instructions)
-        caller = next((depth for depth, code in enumerate(codes) if self._files[code.co_filename].own), 0)
-        if caller:
-            place = codes[caller], instructions[caller]
-            self._sizes.read(thread, codes, caller, instructions[caller], self._place(*place)[0])
         return known
 
     def _waits(self, when_ns: int, waiting: int) -> bool:

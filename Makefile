@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 USER := $(VENV)/.user
 STAMP := $(VENV)/.installed
 QUICK_END := $(VENV)/.quick_end
-WORKERS ?= 5
+WORKERS ?= 3
 
 .PHONY: run test lint format unit test-long test-versions bench audit release site clean
 run: $(USER)
@@ -29,8 +29,8 @@ format: $(STAMP)
 	$(BIN)/ruff format --quiet tfperfkit plugins examples tests benchmarks
 
 # Each module's tests stay together, so that what it starts once serves all of them. In the order of their names, which
-# ends with thousands of short ones: no worker is left alone with a long one. Five workers for two cores: a worker waits
-# half of its time for scripts that it started. benchmarks/install.py has written the bytecode of the installed packages.
+# ends with thousands of short ones: no worker is left alone with a long one. Three workers for two cores: a worker waits
+# a third of its time for scripts that sleep. benchmarks/install.py has written the bytecode of the installed packages.
 unit: $(STAMP) $(QUICK_END)
 	$(BIN)/python -m compileall -q tfperfkit plugins
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 15 tests

@@ -102,7 +102,7 @@ def kept(body: Graph) -> frozenset[str]:
     written = {
         owner.name
         for node in body.nodes.values()
-        if _writes(body, node)
+        if may_write(body, node)
         for name, _ in node.inputs
         if (owner := body.made(name)) is not None
     }
@@ -120,12 +120,12 @@ def kept(body: Graph) -> frozenset[str]:
     return frozenset(found)
 
 
-def _writes(graph: Graph, node: Node) -> bool:
+def may_write(graph: Graph, node: Node) -> bool:
     """Return whether an operation assigns to a variable, or calls a body that does."""
     if node.type not in _CALLING:
         return node.type in WRITES
     bodies = [graph.body(name) for names in node.functions().values() for name in names]
-    return any(body is None or any(visit.node.type in WRITES for visit in walk(body)) for body in bodies)
+    return not bodies or any(body is None or any(visit.node.type in WRITES for visit in walk(body)) for body in bodies)
 
 
 def staying(root: Graph, unchanged: frozenset[str] = frozenset()) -> dict[str, frozenset[str]]:

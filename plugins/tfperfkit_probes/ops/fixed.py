@@ -5,10 +5,11 @@ that depend on the batch, and on no variable that the function changes, no rando
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from tfperfkit.graph import optable
 from tfperfkit.graph.costs import filled
+from tfperfkit.graph.facts import may_write
 from tfperfkit.graph.model import Graph, Node, Type
 from tfperfkit.graph.walk import BRANCHES, CALLS, LOOPS, WRITES, varies
 from tfperfkit.offers import FixedOperations, FixedWork
@@ -36,7 +37,7 @@ def fixed(record: FunctionRecord, graph: Graph) -> FixedOperations | None:
     """None where nothing that depends on the arguments is so, or the function changes no variable."""
     nodes = graph.nodes
     arguments = [name for name in graph.record.arguments if _is_tensor(nodes.get(name))]
-    written = {_resource(graph, node) for node in nodes.values() if node.type in WRITES}
+    written = set(_list_written(graph))
     if not written or not arguments or not any(node.backward for node in nodes.values()):
         return None
     same = _same(graph, arguments, written)
@@ -51,6 +52,18 @@ def fixed(record: FunctionRecord, graph: Graph) -> FixedOperations | None:
         kept_bytes=_kept(graph, same),
         arguments=tuple(_text(graph.type_of(name)) for name in arguments),
     )
+
+
+def _list_written(graph: Graph) -> Iterator[str]:
+    """Yield the variables that are assigned to, and those that are given to a call or a branch that assigns: a loss
+    scale's optimizer updates the weights in a branch."""
+    for node in graph.nodes.values():
+        if node.type in WRITES:
+            yield _resource(graph, node)
+        elif node.type in _BODIES and may_write(graph, node):
+            for (name, _), kind in zip(node.inputs, graph.input_types(node), strict=False):
+                if kind.dtype == "resource":
+                    yield name
 
 
 def _same(graph: Graph, arguments: list[str], written: set[str]) -> set[str]:

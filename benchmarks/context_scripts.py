@@ -179,7 +179,7 @@ class Work(keras.layers.Layer):
 
 """
 
-#: By context, what follows the function ``work``.
+#: The rest of the script after the function ``work``, by context.
 COMPUTING_CONTEXTS: dict[str, str] = {
     "step": """
 scale = tf.Variable(1.0)
@@ -545,7 +545,7 @@ model_of_all = keras.Sequential([keras.layers.Dense(1)])
 model_of_all.compile("sgd", "mse")
 """
 
-#: By context, what follows the function ``job``.
+#: The rest of the script after the function ``job``, by context.
 CALLING_CONTEXTS: dict[str, str] = {
     "loop": """
 total = 0.0

@@ -176,7 +176,7 @@ def _in_pipeline(waste: Waste) -> Evidence:
     return input_evidence(made, source=SOURCE, data={"tfprof": trace}, offers=offers)
 
 
-#: By place, evidence in which a cause takes most of the time.
+#: Evidence in which a cause takes most of the time, by place.
 CONTEXTS: dict[str, Callable[[Waste], Evidence]] = {
     "training step": _in_step,
     "loop": lambda waste: _in_work(waste, CALL),

@@ -19,7 +19,7 @@ DONE = "another finding's patch does it already"
 
 @dataclass(frozen=True)
 class Patch:
-    """Of one finding. ``steps``: file, content before and after. ``reason``: why fixers that come before made none.
+    """The change for one finding. ``steps``: file, content before and after. ``reason``: why earlier fixers made none.
     ``assumed``: what it needs and the source does not prove; such a patch is a candidate, and only a trial may offer
     it."""
 

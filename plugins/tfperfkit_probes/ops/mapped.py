@@ -47,7 +47,7 @@ def _is_mapped(contents: GraphContents) -> bool:
 
 def _describe_mapped(graph: Graph, records: Records, sources: Sources) -> Function:
     contents = graph.record
-    # The line that makes the stage is one of them.
+    # The callers include the line that makes the stage.
     callers = [SourceSpan(*frame) for frame in reversed(common_frames(contents))]
     record = FunctionRecord(
         graph=contents.name, trace_id=0, function=contents.function, owner="tf.data", frames=callers

@@ -114,7 +114,7 @@ def _find_span(evidence: Evidence) -> Span | None:
 
 
 def _writes_in_loop(evidence: Evidence, compiled: frozenset[str]) -> bool:
-    """Whether the source has an assignment by Python in this loop: a trace may lie between two of them."""
+    """Whether the source has an assignment by Python in this loop: a trace may lie between two assignments."""
     loop = evidence.steps.loop
     found = find_loop(evidence, loop.file, loop.line) if loop is not None else None
     return loop is not None and found is not None and writes_in_source(evidence, loop.file, found.lines, compiled)

@@ -291,7 +291,7 @@ def all_sums(scores: Any) -> Any:
 
 
 def by_rank(scores: Any) -> Any:
-    """Of benefits whose threshold depends on the rank."""
+    """Sum the benefits whose threshold depends on the rank."""
     return tf.sort(scores, direction="DESCENDING") <= 0.1
 
 
